@@ -26,8 +26,8 @@ extension AsyncLifetime {
     ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner, which it would
     ///     retain: if the compiler asks for an explicit `self`, capture the property instead.
     ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. Without it, or without an owner, the error goes to diagnostics.
-    ///     Unless the task was cancelled, the outcome has the error too.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was deallocated, the error goes to diagnostics.
+    ///     Unless the task was cancelled, the outcome contains the error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -64,8 +64,8 @@ extension AsyncLifetime {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs on the owner, and retains it until it returns.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. Without it, or without an owner, the error goes to diagnostics.
-    ///     Unless the task was cancelled, the outcome has the error too.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was deallocated, the error goes to diagnostics.
+    ///     Unless the task was cancelled, the outcome contains the error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -108,8 +108,8 @@ extension AsyncLifetime {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - perform: Runs in the isolation of the code that calls this.
-    ///   - onError: Receives the error that ended the sequence; runs like `perform`. Without it, or without an owner, the error goes to diagnostics.
-    ///     Unless the task was cancelled, the outcome has the error too.
+    ///   - onError: Receives the error that ended the sequence; runs like `perform`. If `nil`, or if the owner was deallocated, the error goes to diagnostics.
+    ///     Unless the task was cancelled, the outcome contains the error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -149,8 +149,8 @@ extension AsyncLifetime {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - perform: Runs on the owner.
-    ///   - onError: Receives the error that ended the sequence; runs like `perform`. Without it, or without an owner, the error goes to diagnostics.
-    ///     Unless the task was cancelled, the outcome has the error too.
+    ///   - onError: Receives the error that ended the sequence; runs like `perform`. If `nil`, or if the owner was deallocated, the error goes to diagnostics.
+    ///     Unless the task was cancelled, the outcome contains the error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult

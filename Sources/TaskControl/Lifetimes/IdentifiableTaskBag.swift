@@ -124,7 +124,8 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
     /// Adds a task that was started elsewhere, unless a task with this ID exists; the ID is free again when the task ends.
     ///
     /// A task that is not added continues without the bag. To notice the end of an added task, the bag awaits the task at utility priority, which
-    /// escalates a task that has a lower priority. A task that its creator cancels counts until it has ended, but its ID is free immediately.
+    /// escalates a task that has a lower priority. A task that its creator cancels stays in the bag, and in
+    /// ``TaskOwner/count``, until it has ended, but its ID is free immediately.
     ///
     /// - Returns: Whether the task was added: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).

@@ -86,7 +86,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
     /// Adds a task that was started elsewhere, and removes the task when it ends.
     ///
     /// To notice the end of the task, the bag awaits it at utility priority, which escalates a task that has a lower priority. A task that its
-    /// creator cancels counts until it has ended. If the bag is closed, the task is cancelled.
+    /// creator cancels stays in the bag, and in ``TaskOwner/count``, until it has ended. If the bag is closed, the task is cancelled.
     ///
     /// - Complexity: O(1).
     public func add(_ task: Task<Void, Never>) {

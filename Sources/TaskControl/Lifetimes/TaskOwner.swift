@@ -19,7 +19,8 @@
 ///
 /// ## Cancellation
 /// ``cancelAll()`` and ``close()`` return when the cancellation handlers of the tasks have run, not when the tasks have ended. The handlers run
-/// without a lock, so a handler may call the owner that triggered it. A cancelled task no longer counts, but may still run: ``drain()`` waits for it.
+/// without a lock, so a handler may call the owner that triggered it. A cancelled task is no longer part of ``count``,
+/// but may still run: ``drain()`` waits for it.
 public protocol TaskOwner: AnyObject, Sendable {
     /// The name shown in diagnostics.
     var name: String? { get }

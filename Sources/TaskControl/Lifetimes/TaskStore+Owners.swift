@@ -28,8 +28,8 @@ extension TaskStore {
     ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner, which it would
     ///     retain: if the compiler asks for an explicit `self`, capture the property instead.
     ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. Without it, or without an owner, the error goes to diagnostics.
-    ///     Unless the task was cancelled, the outcome has the error too.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was deallocated, the error goes to diagnostics.
+    ///     Unless the task was cancelled, the outcome contains the error too.
     /// - Returns: The new task, whose value is its outcome. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if
     ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends,
     ///   and whose cancellation cancels it. If the store is closed, nothing is started, and the outcome is
@@ -63,8 +63,8 @@ extension TaskStore {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs on the owner, and retains it until it returns.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. Without it, or without an owner, the error goes to diagnostics.
-    ///     Unless the task was cancelled, the outcome has the error too.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was deallocated, the error goes to diagnostics.
+    ///     Unless the task was cancelled, the outcome contains the error too.
     /// - Returns: The new task, whose value is its outcome. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if
     ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends,
     ///   and whose cancellation cancels it. If the store is closed, nothing is started, and the outcome is

@@ -56,8 +56,9 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///
     /// ## Cancellation
     /// Cancelling the returned task cancels only that task, and none of the others of its key. A task that is cancelled before
-    /// its turn never runs its operation, and code that awaits it continues at once. A task that is cancelled in this way while it runs counts
-    /// until it has ended, but is not a running task for ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``.
+    /// its turn never runs its operation, and code that awaits it continues at once. A task that is cancelled in this way while it runs stays in the
+    /// store, and in ``TaskOwner/count``, until it has ended, but is not a running task for
+    /// ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``.
     ///
     /// - Parameters:
     ///   - key: The key of the task. A key may have any number of tasks.

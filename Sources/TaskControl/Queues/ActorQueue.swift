@@ -80,7 +80,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
 
     /// Takes the last place in the queue for a task that is about to be created.
     ///
-    /// - Returns: `nil` if the actor has been deallocated.
+    /// - Returns: The place, and the actor of the queue; `nil` if the actor has been deallocated.
     public func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)? { turn(level: level, group: nil) }
 
     /// Takes the last place in the queue for a task that is about to be created.
@@ -88,7 +88,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     /// - Parameters:
     ///   - level: The raw priority of the task; 0 for that of the caller.
     ///   - group: The registry of the ``CancellableQueue`` through which the task is sent; `nil` for none.
-    /// - Returns: `nil` if the actor has been deallocated.
+    /// - Returns: The place, and the actor of the queue; `nil` if the actor has been deallocated.
     func turn(level: UInt8, group: TaskRegistry?) -> (turn: _Turn, actor: ActorType)? {
         let (actor, hasHappened) = adoption.withLock { ($0.actor, $0.hasHappened) }
         insist(

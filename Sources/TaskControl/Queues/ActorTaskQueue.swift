@@ -11,6 +11,6 @@ public protocol ActorTaskQueue<ActorType>: Sendable {
     /// Takes the last place in the queue for a task that is about to be created.
     ///
     /// - Parameter level: The raw priority of the task; 0 for that of the caller.
-    /// - Returns: `nil` if the actor has been deallocated.
+    /// - Returns: The place, and the actor of the queue; `nil` if the actor has been deallocated.
     func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)?
 }

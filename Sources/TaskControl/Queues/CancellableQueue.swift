@@ -76,7 +76,7 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
 
     /// Takes the last place in the queue for a task that is about to be created.
     ///
-    /// - Returns: `nil` if the actor has been deallocated.
+    /// - Returns: The place, and the actor of the queue; `nil` if the actor has been deallocated.
     @inlinable
     public func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)? { _turn(in: _queue, level: level) }
 }

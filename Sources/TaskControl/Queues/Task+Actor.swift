@@ -30,7 +30,7 @@ extension Task where Failure == Never {
 }
 
 extension Task where Failure == any Error {
-    /// Creates a task that runs an operation that may throw on an actor, from any context, in the order of the calls among tasks of equal priority.
+    /// Creates a task that runs a throwing operation on an actor, from any context, in the order of the calls among tasks of equal priority.
     ///
     /// This needs no queue.
     ///

@@ -52,7 +52,7 @@ extension Task where Failure == Never {
 }
 
 extension Task where Failure == any Error {
-    /// Creates a task that runs an operation that may throw on an actor, in the order of the actor's queue.
+    /// Creates a task that runs a throwing operation on an actor, in the order of the actor's queue.
     ///
     /// ## Cancellation
     /// A task that is cancelled before it has begun ends immediately with `CancellationError`; its operation never runs.
@@ -81,7 +81,7 @@ extension Task where Failure == any Error {
         self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, level: level)
     }
 
-    /// Creates a task that runs an operation that may throw on the main actor, in the order of its queue.
+    /// Creates a task that runs a throwing operation on the main actor, in the order of its queue.
     ///
     /// ## Cancellation
     /// A task that is cancelled before it has begun ends immediately with `CancellationError`; its operation never runs.

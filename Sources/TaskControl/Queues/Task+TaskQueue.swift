@@ -63,7 +63,7 @@ extension Task where Failure == Never {
 }
 
 extension Task where Failure == any Error {
-    /// Creates a task that runs an operation that may throw when its turn in a queue comes.
+    /// Creates a task that runs a throwing operation when its turn in a queue comes.
     ///
     /// ## Cancellation
     /// A task that is cancelled before its turn ends immediately with `CancellationError`; its operation never runs.
@@ -94,7 +94,7 @@ extension Task where Failure == any Error {
         )
     }
 
-    /// Creates a task that runs an operation that may throw on an actor when its turn in a queue comes.
+    /// Creates a task that runs a throwing operation on an actor when its turn in a queue comes.
     ///
     /// ## Cancellation
     /// A task that is cancelled before its turn ends immediately with `CancellationError`; its operation never runs.

@@ -64,13 +64,13 @@ public final class EtcdStore: CoordinationStore {
     ///   - credentials: The user as which the store authenticates; `nil` if the cluster does not use authentication.
     ///   - namespace: The prefix of all keys that the store uses in etcd. Stores with different namespaces do not see each other's entries.
     ///   - transport: The transport. On Linux, it must not be a `URLSessionTransport`: the initializer traps. If the transport ends responses that
-    ///     are silent for some time, it also ends the connection of the watches, which the store then makes again.
+    ///     are silent for some time, it also ends the connection of the watches, and the store opens a new one.
     ///   - attemptTimeout: The time limit of one attempt at one endpoint. By default 2 seconds: twice etcd's default election timeout, and short
     ///     enough for several attempts within a lease of 15 seconds.
     ///   - silenceLimit: The time without a message from etcd after which the store reads the namespace to check whether its watches have missed a
     ///     change. By default 10 seconds.
     ///   - name: The name shown in diagnostics.
-    ///   - clock: The clock that measures `attemptTimeout`, `silenceLimit`, and the delays before the connection of the watches is made again.
+    ///   - clock: The clock that measures `attemptTimeout`, `silenceLimit`, and the delays before the connection of the watches is opened again.
     public init(
         endpoints: [URL],
         credentials: EtcdCredentials? = nil,
@@ -123,7 +123,7 @@ public final class EtcdStore: CoordinationStore {
     ///   - silenceLimit: The time without a message from etcd after which the store reads the namespace to check whether its watches have missed a
     ///     change. By default 10 seconds.
     ///   - name: The name shown in diagnostics.
-    ///   - clock: The clock that measures `attemptTimeout`, `silenceLimit`, and the delays before the connection of the watches is made again.
+    ///   - clock: The clock that measures `attemptTimeout`, `silenceLimit`, and the delays before the connection of the watches is opened again.
     public convenience init(
         endpoints: [URL],
         credentials: EtcdCredentials? = nil,

@@ -10,6 +10,6 @@ extension TaskEvent.Kind {
     public static var endpointFailed: Self { Self("endpointFailed") }
     /// An ``EtcdStore`` has obtained an authentication token for its credentials.
     public static var authenticated: Self { Self("authenticated") }
-    /// The connection that the watches of an ``EtcdStore`` share has ended. The store makes it again.
+    /// The connection that the watches of an ``EtcdStore`` share has ended. The store opens a new connection.
     public static var watchInterrupted: Self { Self("watchInterrupted") }
 }

@@ -2,8 +2,9 @@ internal import Foundation
 internal import TaskControl
 
 /// A group of flights that processes share: each runs an operation once for all callers that wait for its value at the same time, in all processes.
-/// The operation usually runs once, *never exactly once*: if the process that runs it is paused or loses contact to the store, another process runs
-/// it again, perhaps while the first one still runs it. The operation must be safe to repeat.
+///
+/// *The operation can run more than once*: if the process that runs it is paused or loses contact to the store, another process runs it again, perhaps
+/// while the first process still runs it. The operation must be safe to repeat.
 ///
 /// ```swift
 /// let tokens = FleetFlight<Token>("tokens", in: store)

@@ -15,7 +15,7 @@ internal import TaskControl
 ///
 /// The caller waits until no other caller holds the lease, and then runs the body. While the caller waits and while the body runs, the lease is
 /// renewed after each third of its duration. If the lease cannot be renewed, the body is cancelled before the store can grant the lease to another
-/// process; its `Task.cancellationCause` is then `.leaseLost(name:)`. If the body ignores the cancellation, this function waits for its end, and
+/// process; `Task.cancellationCause` inside the body is then `.leaseLost(name:)`. If the body ignores the cancellation, this function waits for its end, and
 /// ``Lease/isValid`` is `false` in the meantime.
 ///
 /// After a renewal, the lease is valid from the time at which the renewal was sent, and only if a later transaction has confirmed the renewal. It is

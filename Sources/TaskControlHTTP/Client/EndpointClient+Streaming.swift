@@ -49,12 +49,12 @@ extension EndpointClient {
     /// The file appears when the body is complete. An existing file is replaced in one step, and the new file has its permissions. A symbolic link
     /// is followed, and stays.
     ///
-    /// Without `resuming:`, the body is in a hidden file in the same folder until then, which is removed if the call fails.
+    /// Without `resuming:`, an incomplete body is in a hidden file in the same folder. The hidden file is removed if the call fails.
     /// A process that is killed leaves the hidden file, whose name begins with `.taskcontrol-` and ends in `.part`. Nothing
     /// removes it. Anything except a regular file, such as a device or a pipe, is written to directly, as the body arrives; a
     /// pipe blocks the caller's thread while nothing reads from it.
     ///
-    /// With `resuming:`, the body is in ``DownloadResumption/partialFile`` until then, which stays if the call fails and the
+    /// With `resuming:`, an incomplete body is in ``DownloadResumption/partialFile``. This file stays if the call fails and the
     /// body can be continued. A device or a pipe is refused.
     ///
     /// ## Resuming

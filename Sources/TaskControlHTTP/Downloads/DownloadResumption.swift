@@ -45,7 +45,8 @@ public struct DownloadResumption: Sendable, Hashable {
         return size
     }
 
-    /// Removes the received part. Do not call this while a download uses it.
+    /// Removes the received part, so that the next download begins with the first byte. Do not call this function while a
+    /// download uses the resumption.
     ///
     /// - Throws: The error of the file system. A part that does not exist is not an error.
     public func discard() throws {

@@ -14,18 +14,18 @@ public struct ClientPolicies: Sendable {
     /// ``retry`` or ``attemptTimeLimit`` is set, it replaces the retries or the time limit of this policy; see ``HTTPResilience``.
     public var resilience: HTTPResilience?
 
-    /// The longest time that a call may take, with all of its attempts and delays, and with the reading of a response that is
-    /// streamed. At the limit it throws `TimeoutError`. `nil`: no limit.
+    /// The longest time that a call may take, including all of its attempts and delays, and the time in which a streamed response
+    /// is read. At the limit the call throws `TimeoutError`. `nil`: no limit.
     public var timeLimit: Duration?
 
-    /// The longest time that an attempt may take, with the reading of a response that is streamed. At the limit it fails with
-    /// `TimeoutError`, and may be retried. A request that is sent again with a new credential has the same time again. `nil`:
-    /// no limit.
+    /// The longest time that an attempt may take, including the time in which a streamed response is read. At the limit the
+    /// attempt fails with `TimeoutError`, and may be retried. For a request that is sent again with a new credential, the time
+    /// begins again. `nil`: no limit.
     public var attemptTimeLimit: Duration?
 
-    /// Whether GET requests that are alike share one exchange while it is in flight. Off by default.
+    /// Whether equivalent GET requests share one exchange while it is in flight. Off by default.
     ///
-    /// Requests are alike if they have the same URL, the same headers, and the same cookies of the transport's jar
+    /// Requests are equivalent if they have the same URL, the same headers, and the same cookies of the transport's jar
     /// (``HTTPTransport/cookies(for:)``), and if ``Authenticator/forget()`` was not called between them. So a response
     /// is not shared between users, also where the session is in cookies. No caller joins an exchange that has been
     /// redirected.
@@ -72,7 +72,7 @@ public struct ClientPolicies: Sendable {
     ///   - resilience: The protection of the hosts.
     ///   - timeLimit: The longest time that a call may take.
     ///   - attemptTimeLimit: The longest time that an attempt may take.
-    ///   - coalescesGETRequests: Whether GET requests that are alike share one exchange.
+    ///   - coalescesGETRequests: Whether equivalent GET requests share one exchange.
     ///   - bodyLimit: The largest body of a response that is collected, in bytes. `nil`: no limit.
     ///   - deadlineHeader: The header in which each attempt sends the time until the deadline. `nil`: none is sent.
     ///   - clock: Measures the limits and the delays.

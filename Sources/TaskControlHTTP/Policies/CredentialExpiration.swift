@@ -5,14 +5,14 @@
 /// }
 /// ```
 ///
-/// A credential that expires within ``margin`` is renewed before the next request, which waits for it. If that fails,
-/// the credential is used until it has expired. So a request is rarely rejected; a rejected request is handled as
-/// without an expiration.
+/// A credential that expires within ``margin`` is renewed before the next request, which waits for the renewal. If the
+/// renewal fails, the credential is used until it has expired. So a request is rarely rejected; if the server rejects
+/// a request nevertheless, the ``Authenticator`` renews the credential as it does without an expiration.
 public struct CredentialExpiration<Credential: Sendable>: Sendable {
     private let date: @Sendable (Credential) -> Date?
 
-    /// The time before its expiration at which a credential is renewed, but never during the first half of its
-    /// lifetime.
+    /// The time before the expiration of a credential at which the credential is renewed. A credential that is obtained
+    /// less than twice the margin before its expiration is renewed in the middle of the remaining time.
     public let margin: Duration
 
     /// The closure that returns the current time, with which expirations are compared.
@@ -21,7 +21,7 @@ public struct CredentialExpiration<Credential: Sendable>: Sendable {
     /// Creates a rule for credentials that contain their expiration.
     ///
     /// - Parameters:
-    ///   - margin: The time before its expiration at which a credential is renewed. By default 60 seconds: enough for a
+    ///   - margin: The time before the expiration of a credential at which the credential is renewed. By default 60 seconds: enough for a
     ///     request and for the usual difference between two clocks. A negative margin counts as 0.
     ///   - now: Returns the current time. By default the time of the system; another one is for tests.
     ///   - date: Returns when a credential expires; `nil` if that is not known.

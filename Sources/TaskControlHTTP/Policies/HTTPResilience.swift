@@ -62,8 +62,8 @@ public struct HTTPResilience: Sendable {
     /// A client keeps the policies of 64 hosts, and evicts unused ones first. An evicted policy is created again on demand. Policies with calls
     /// and policies whose breaker refuses calls are not evicted, so there may temporarily be more than 64.
     ///
-    /// - Parameter make: Creates the policy of a host, for a client's first request to it. An endpoint that sets another closure uses the
-    ///   policy that the client keeps, if there is one.
+    /// - Parameter make: Creates the policy of a host, for a client's first request to it. If an endpoint sets another closure in
+    ///   `adjust(_:)`, the closure is only called for a host of which the client keeps no policy.
     public static func perHost(_ make: @escaping @Sendable (_ host: String) -> ResiliencePolicy) -> HTTPResilience {
         HTTPResilience(kind: .perHost(make))
     }

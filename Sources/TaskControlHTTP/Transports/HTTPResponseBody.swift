@@ -14,7 +14,7 @@
 /// A reader that is cancelled while it waits for the next part receives an error: `CancellationError`, or the error with which
 /// the transport reports the cancellation.
 public struct HTTPResponseBody: AsyncSequence {
-    /// A part of the body, which is never empty.
+    /// The type of the elements: a part of the body. A part is never empty.
     public typealias Element = Data
     /// The type of the errors: those of the transport, or `CancellationError`.
     public typealias Failure = any Error

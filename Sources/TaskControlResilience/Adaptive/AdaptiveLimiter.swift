@@ -11,21 +11,22 @@ public import TaskControl
 /// ```
 ///
 /// A service works on a number of calls at the same time. If more calls are made, they wait in a queue of the service, and all of them take longer. The
-/// limiter admits as many calls as the service works on, and a few more. The other calls wait here, where they can leave, and where the line is
-/// bounded.
+/// limiter admits as many calls as the service works on, and a few more. The other callers wait in the limiter, where they can be cancelled, and
+/// where the number of waiting callers is bounded.
 ///
 /// The limiter compares how long calls take with how long they take without a queue, and computes the length of the queue (the estimate of TCP Vegas).
 /// While there is no queue, the limit grows by a tenth per second. If there is a queue, the limit falls. From time to time, and whenever calls take longer,
-/// the limiter makes fewer calls for about a second, to see whether these take less time. If not, the service has become slower, and the limit
-/// stays. Limiters without that check grow in mild overload (Netflix/concurrency-limits); failsafe-go looks for correlations instead.
+/// the limiter admits fewer calls at a time for about a second, to see whether these take less time. If not, the service has become slower, and the
+/// limit stays. Without this check, a limit grows in mild overload (Netflix/concurrency-limits). In place of the check, failsafe-go looks for
+/// correlations in past measurements.
 ///
-/// Use a limiter where most calls of a service pass: in the service itself, or in the only client of a database. A client that makes a few of many
-/// calls cannot see whether fewer of its calls would help: use a ``ClientThrottle`` there.
+/// Use a limiter where most calls of a service pass: in the service itself, or in the only client of a database. A client that makes only a small
+/// share of a service's calls cannot see whether fewer of its calls would help: use a ``ClientThrottle`` there.
 ///
 /// ## What counts
 /// - The duration of a call that returns a value counts, from the time at which it was admitted.
 /// - A call that fails because of a time limit (see `isDrop`) is a drop, and its duration does not count. When most calls are drops, the limit is halved.
-///   When calls succeed again, it grows with each of them, up to nine tenths of its former value.
+///   When calls succeed again, the limit grows with each of them, up to nine tenths of its former value.
 /// - A call that is cancelled by the deadline of its caller is a drop as well. A call that fails with another error, or is cancelled for another reason,
 ///   does not count.
 ///

@@ -20,7 +20,8 @@ public final class DurationHistory: Sendable {
     ///   - quantile: The share of calls that are not hedged. Traps unless it is more than 0, and less than 1. By default 0.95, so that about one
     ///     call in 20 is hedged ("The Tail at Scale", 2013).
     ///   - capacity: The number of durations that are kept. Traps if it is less than `minimumSamples`.
-    ///   - minimumSamples: The number of durations below which no call is hedged for its duration. Traps if it is less than 1.
+    ///   - minimumSamples: The number of durations that are needed for an estimate. With fewer durations, a call is hedged only after a failure. Traps
+    ///     if it is less than 1.
     public init(quantile: Double = 0.95, capacity: Int = 1_000, minimumSamples: Int = 100) {
         insist(
             quantile > 0 && quantile < 1,

@@ -4,7 +4,8 @@ internal import TaskControl
 public struct FailedStep: Sendable {
     /// The name of the step.
     public let name: String
-    /// The error that the step threw. A `TimeoutError` with the grace of the step if the step exceeded the grace and threw a `CancellationError`.
+    /// The error that the step threw. A `CancellationError` is replaced by a `TimeoutError` with the grace of the step if the step exceeded the
+    /// grace, and by the error of the clock if the clock could not measure the grace.
     public let error: any Error
     /// Whether the step was cancelled because it took longer than its grace.
     public let hasExceededGrace: Bool

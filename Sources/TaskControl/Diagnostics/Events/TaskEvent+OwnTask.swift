@@ -1,8 +1,8 @@
 extension TaskEvent.Primitive {
-    /// Whether the task or call that an event of this primitive is about runs in a task of its own. This is true for the tasks of owners and queues,
-    /// flights, and calls with a time limit.
+    /// Whether each task or call that the events of this primitive are about runs in a task of its own. `true` for the tasks of owners and queues, for
+    /// flights, and for calls with a time limit.
     ///
-    /// The event with which it enters ``TaskEvent/Phase/running`` then happens in its own task, which is the event's ``TaskEvent/task``. A call of
-    /// another function, such as `retry`, runs in the task that makes the call.
+    /// If `true`, the ``TaskEvent/task`` of the event with which a task or call enters ``TaskEvent/Phase/running`` is the task in which its work runs.
+    /// If `false`, as for `retry`, a call runs in the task that makes the call.
     public var runsInOwnTask: Bool { !traits.contains(.call) || traits.contains(.awaited) }
 }

@@ -59,7 +59,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         isOwner = true
     }
 
-    /// Creates a transport that uses a client, which its owner shuts down.
+    /// Creates a transport that uses an existing client. The transport does not shut down the client: the owner of the client must do so.
     ///
     /// - Parameter client: The client, whose configuration should disallow redirects. Redirects that the configuration allows are followed by the
     ///   client itself, by its own rules: an untrusted server can end the process with a redirect to a port above 65535 (AsyncHTTPClient 1.37).

@@ -12,7 +12,7 @@
 ///
 /// A schedule is valid for one version of a program: a change of the code under test may change the meaning of each choice.
 public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringConvertible, ExpressibleByStringLiteral {
-    /// A choice that differs from the plain schedule.
+    /// A choice that differs from the plain schedule: a question, and the answer with which the schedule continues.
     public struct Deviation: Sendable, Hashable, Codable {
         /// The number of the question (a point at which the schedule can continue in several ways), from 0, in the order in which questions
         /// arise.
@@ -30,8 +30,9 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
         /// Creates a deviation.
         ///
         /// - Parameters:
-        ///   - question: The number of the question, from 0.
-        ///   - answer: The number of the answer, from 1.
+        ///   - question: The number of the question (a point at which the schedule can continue in several ways), from 0.
+        ///   - answer: The number of the answer (one of the ways in which the schedule can continue), from 1. For the order of the answers,
+        ///     see ``answer``.
         public init(question: Int, answer: Int) {
             self.question = question
             self.answer = answer
@@ -40,7 +41,7 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
 
     /// The seed of the numbers of ``Simulation/random``.
     public let seed: UInt64
-    /// The choices that differ from the plain schedule, by increasing number of their questions.
+    /// The choices that differ from the plain schedule, sorted by ``Deviation/question``.
     public let deviations: [Deviation]
     /// Whether timers may fire although jobs are ready: see ``SimulationStrategy/withSlowness()``.
     public let hasSlowness: Bool
