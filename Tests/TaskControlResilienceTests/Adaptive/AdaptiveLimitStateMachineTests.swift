@@ -37,7 +37,7 @@ struct AdaptiveLimitStateMachineTests {
 
     private var seeds: Range<UInt64> { Schedules.seeds(20, inDebug: 1) }
 
-    @Test(arguments: fullSize([5, 8, 10, 20, 50, 100, 150], inDebug: [5, 20]))
+    @Test(arguments: fullSize([5, 8, 10, 20, 50, 100, 150], inDebug: [20]))
     func theLimitSettlesAtTheKnee(knee: Int) {
         check("knee of \(knee)", ServiceModel(knee: { _ in knee }), seeds: seeds)
     }
@@ -70,7 +70,7 @@ struct AdaptiveLimitStateMachineTests {
     }
 
     /// Without a memory of how long calls take, the estimate of a second is uncertain: the limit is near the knee on average.
-    @Test(arguments: Schedules.cases(ServiceModel.Distribution.allCases, inDebug: 2))
+    @Test(arguments: Schedules.cases(ServiceModel.Distribution.allCases, inDebug: 1))
     func theLimitIsNearTheKneeForEveryDistribution(_ distribution: ServiceModel.Distribution) {
         for seed in seeds {
             let model = ServiceModel(
@@ -123,7 +123,7 @@ struct AdaptiveLimitStateMachineTests {
 
     /// A queue that chance shows, where the limit stops no call, must not lower it: the next calls would be refused.
     @Test func theLimitStaysWithLittleLoadWhateverTheCallsTake() {
-        for seed in Schedules.seeds(1_000, inDebug: 5) {
+        for seed in Schedules.seeds(1_000, inDebug: 2) {
             var random = SeededGenerator(seed: seed)
             var machine = AdaptiveLimitStateMachine(.init())
             for number in 0..<2_000 {
@@ -185,7 +185,7 @@ struct AdaptiveLimitStateMachineTests {
     }
 
     /// Whatever the durations and the drops are, and in whatever order they come.
-    @Test(arguments: Schedules.seeds(200, inDebug: 5))
+    @Test(arguments: Schedules.seeds(200, inDebug: 2))
     func theInvariantsHold(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let minimum = Int.random(in: 1...4, using: &random)

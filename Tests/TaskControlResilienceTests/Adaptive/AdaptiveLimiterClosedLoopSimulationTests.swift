@@ -110,7 +110,7 @@ struct AdaptiveLimiterClosedLoopSimulationTests {
         sim.expect(after.min()! >= 60, "\(scenario): \(after) answers per second afterwards")
     }
 
-    @Test(arguments: Schedules.cases(LoadScenario.allCases, inDebug: 2))
+    @Test(arguments: Schedules.cases(LoadScenario.allCases, inDebug: 1))
     func theLimitSettlesAtTheKnee(in scenario: LoadScenario) async throws {
         try await offThePool {
             try simulate(seeds: Schedules.seeds(1_000, inDebug: 1), maxSteps: 4_000_000) {

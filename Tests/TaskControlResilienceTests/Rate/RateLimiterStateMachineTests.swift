@@ -9,7 +9,7 @@ import Testing
 struct RateLimiterStateMachineTests {
     /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state continue as one.
     @Test(arguments: [
-        (burst: 1, callers: 4, depth: fullSize(12, inDebug: 8)),
+        (burst: 1, callers: 4, depth: fullSize(12, inDebug: 7)),
         (burst: 2, callers: 4, depth: fullSize(10, inDebug: 6)),
     ])
     func everyShortSequenceAgreesWithTheModel(burst: Int, callers: Int, depth: Int) {

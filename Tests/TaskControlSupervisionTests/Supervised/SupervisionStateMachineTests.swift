@@ -9,7 +9,7 @@ struct SupervisionStateMachineTests {
     @Test(arguments: SupervisionStrategy.allCases, [0, 2])
     func everyShortSequenceOfEventsKeepsTheRules(_ strategy: SupervisionStrategy, _ grace: Int) {
         let driver = SupervisionDriver(strategy, children: 2, limit: 1, grace: grace)
-        let steps = driver.playEverySequence(upTo: fullSize(11, inDebug: 6)) { $0.events }
+        let steps = driver.playEverySequence(upTo: fullSize(11, inDebug: 5)) { $0.events }
         #expect(steps > 300)
     }
 

@@ -11,7 +11,7 @@ struct TaskRegistryStateMachineTests {
         (keys: ["a"] as [String?], tasks: 3, depth: fullSize(7, inDebug: 4), isWide: false),
         (keys: ["a"] as [String?], tasks: 3, depth: fullSize(5, inDebug: 3), isWide: true),
         (keys: ["a", "b"] as [String?], tasks: 3, depth: fullSize(5, inDebug: 3), isWide: false),
-        (keys: [nil] as [String?], tasks: 3, depth: fullSize(12, inDebug: 7), isWide: false),
+        (keys: [nil] as [String?], tasks: 3, depth: fullSize(12, inDebug: 6), isWide: false),
     ])
     func everyShortSequenceAgreesWithTheModel(keys: [String?], tasks: Int, depth: Int, isWide: Bool) {
         let steps = RegistryDriver().playEverySequence(upTo: depth) {

@@ -10,7 +10,7 @@ struct FlightStateMachineTests {
     @Test(arguments: [
         (
             runsToCompletion: false, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false,
-            depth: fullSize(12, inDebug: 7)
+            depth: fullSize(12, inDebug: 6)
         ),
         (
             runsToCompletion: true, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false,
@@ -18,7 +18,7 @@ struct FlightStateMachineTests {
         ),
         (
             runsToCompletion: false, callers: 3, keys: [1, 2] as [Int?], levels: [] as [UInt8], nesting: true,
-            depth: fullSize(6, inDebug: 5)
+            depth: fullSize(6, inDebug: 4)
         ),
         (
             runsToCompletion: false, callers: 4, keys: [1, 2] as [Int?], levels: [] as [UInt8], nesting: true,
@@ -45,9 +45,9 @@ struct FlightStateMachineTests {
 
     /// The same with flights that continue without callers, such as those of a cache.
     @Test(arguments: [
-        (runsToCompletion: false, keys: [1], callers: 2, kept: 2, depth: fullSize(9, inDebug: 6)),
+        (runsToCompletion: false, keys: [1], callers: 2, kept: 2, depth: fullSize(9, inDebug: 5)),
         (runsToCompletion: true, keys: [1], callers: 2, kept: 2, depth: fullSize(8, inDebug: 5)),
-        (runsToCompletion: false, keys: [1, 2], callers: 2, kept: 3, depth: fullSize(6, inDebug: 5)),
+        (runsToCompletion: false, keys: [1, 2], callers: 2, kept: 3, depth: fullSize(6, inDebug: 4)),
     ])
     func everyShortSequenceWithKeptFlightsAgreesWithTheModel(
         runsToCompletion: Bool,
