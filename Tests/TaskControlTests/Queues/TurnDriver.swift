@@ -16,6 +16,8 @@ struct TurnModel: Hashable {
         let number: Int
         var stage = Stage.comes
         var isCalled = false
+        /// Its task has asked too early: it must ask again.
+        var hasAsked = false
         /// Whether it has its turn. Its task, if it was given the turn, may not have come.
         var hasBegun = false
         var hasHandle = false
@@ -53,8 +55,8 @@ struct TurnModel: Hashable {
             line[index].isCalled = true
             return next
         }
-        // Given: its task has not come, or is about to park.
-        if capacity == 1, !line[index].isCalled { line[index].hasBegun = true }
+        // Given: its task has not come.
+        if capacity == 1, !line[index].isCalled, !line[index].hasAsked { line[index].hasBegun = true }
         return nil
     }
 
@@ -274,6 +276,7 @@ struct TurnDriver: MachineDriver {
             if let index = model.index(number) {
                 #expect(!model.line[index].hasBegun)
                 model.line[index].stage = .parks
+                model.line[index].hasAsked = true
             }
         case .run(let calling):
             guard let index = model.index(number) else { return #expect(Bool(false), "it is in line") }

@@ -83,15 +83,28 @@ struct TurnStateMachineTests {
         var machine = TurnMachine(capacity: 1)
         let ids = (0..<3).map { _ in machine.enqueue(level: 5).id }
         #expect(machine.isRunning(ids[0]) && machine.gate.hasGiven(ids[0]))
-        guard case .wait = machine.begin(ids[1]) else { return #expect(Bool(false), "it must wait") }
         _ = machine.finish(ids[0])
-        // It has not parked, and does not sleep.
         #expect(machine.isRunning(ids[1]) && machine.gate.hasGiven(ids[1]))
         let sleeps = machine.park(ids[1], 1)
         #expect(!sleeps)
         let departure = machine.leave(ids[1])
         #expect(departure.calling == nil && departure.leaving == nil && machine.count == 2)
         _ = machine.finish(ids[1])
+        #expect(machine.isRunning(ids[2]) && machine.gate.hasGiven(ids[2]))
+        machine.checkInvariants()
+    }
+
+    /// A task may be on another thread than its actor's when it parks. It is not given its turn: it must be able to leave while its actor is busy.
+    @Test func anEntryWhoseTaskHasAskedIsNotGivenItsTurn() {
+        var machine = TurnMachine(capacity: 1)
+        let ids = (0..<3).map { _ in machine.enqueue(level: 5).id }
+        guard case .wait = machine.begin(ids[1]) else { return #expect(Bool(false), "it must wait") }
+        _ = machine.finish(ids[0])
+        #expect(!machine.isRunning(ids[1]) && !machine.gate.hasGiven(ids[1]))
+        // It does not sleep through its turn.
+        let sleeps = machine.park(ids[1], 1)
+        #expect(!sleeps)
+        _ = machine.leave(ids[1])
         #expect(machine.isRunning(ids[2]) && machine.gate.hasGiven(ids[2]))
         machine.checkInvariants()
     }

@@ -2,16 +2,18 @@
 ///
 ///     enqueue ──▶ expected ─────────given or begin──▶ running ──finish──▶ (gone)
 ///                    │                         ▲
-///                    └──park──▶ parked ──▶ called       its turn has come
+///                    └──begin──▶ asked ──begin─┤        its turn has come
+///                                  │           │
+///                                  └──park──▶ parked ──▶ called
 ///
-///     expected, parked, called ──leave──▶ (gone)        cancelled before its turn
+///     expected, asked, parked, called ──leave──▶ (gone)  cancelled before its turn
 ///
 /// An entry is there before its task is; `attach` brings the task's handle. A task that comes asks `begin`; if it is not its
 /// turn it parks, and asks again when it is resumed. A caller that takes a turn in its own task attaches no handle, and is not raised; the entries
 /// before it are.
 ///
 /// Where one entry runs at a time, an entry whose task has not come is given its turn as soon as it is free, and the task need not ask. A task that
-/// has waited must ask, so that a cancellation before that takes its turn from it at once.
+/// has asked before must ask again, so that a cancellation before that takes its turn from it at once.
 ///
 /// While the line is empty, callers take turns without it: see ``TurnGate``.
 ///
@@ -28,7 +30,8 @@ struct TurnStateMachine<Waiter, Job> {
     typealias ID = Ticket
 
     enum Phase: UInt8 {
-        case expected, parked, called, running
+        /// `asked`: its task has asked too early, and has not parked yet.
+        case expected, asked, parked, called, running
     }
 
     /// A task or a caller in the line. An entry is trivial if its job and waiter are, and so cheap to read.
@@ -121,7 +124,10 @@ struct TurnStateMachine<Waiter, Job> {
     mutating func begin(_ id: ID) -> BeginAction {
         guard isThere(id) else { return .gone }
         if entries[id.slot].phase == .running { return .run(calling: nil) }
-        guard isTurn(of: id.slot) else { return .wait }
+        guard isTurn(of: id.slot) else {
+            if entries[id.slot].phase == .expected { entries[id.slot].phase = .asked }
+            return .wait
+        }
         next = entries[id.slot].links.newer
         if capacity == nil {
             remove(id.slot)
@@ -343,6 +349,8 @@ extension TurnStateMachine {
             case .expected:
                 precondition(hasPassedNext, "an entry that waits is not before the next one")
                 precondition(capacity != 1 || !isTurn(of: slot), "an entry whose task has not come is given its turn")
+            case .asked:
+                precondition(hasPassedNext, "an entry that waits is not before the next one")
             case .parked:
                 precondition(hasPassedNext && !isTurn(of: slot), "no entry sleeps through its turn")
             case .called: precondition(slot == next && hasRoom, "an entry that is called is the next one")
