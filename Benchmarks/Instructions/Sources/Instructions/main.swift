@@ -18,6 +18,11 @@ actor Counter {
     var count = 0
 
     func add() { count += 1 }
+
+    /// Sends tasks to this actor, which is busy with the call until it returns: so each task finds the actor as the last one did.
+    func send(_ count: Int, on queue: ActorQueue<Counter>) -> [Task<Void, Never>] {
+        (0..<count).map { _ in Task(on: queue) { counter in counter.count += 1 } }
+    }
 }
 
 /// The handle of a callback API that answers at once.
@@ -178,8 +183,7 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
             let (counter, queue) = (Counter(), ActorQueue<Counter>())
             queue.adoptExecutionContext(of: counter)
             await inHundreds(count) {
-                let tasks = (0..<100).map { _ in Task(on: queue) { counter in counter.count += 1 } }
-                for task in tasks { await task.value }
+                for task in await counter.send(100, on: queue) { await task.value }
             }
         }
     ),
