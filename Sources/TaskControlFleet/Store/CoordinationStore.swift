@@ -20,6 +20,7 @@ public protocol CoordinationStore: Sendable {
     /// - Parameter timeToLive: The requested duration, which the store may extend to its minimum or round up to its resolution.
     /// - Returns: The lease with the duration that the store has granted. The duration begins when the store grants the lease: after the call has
     ///   begun, and before it returns.
+    /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     nonisolated(nonsending) func grantLease(timeToLive: Duration) async throws -> StoreLease
 
     /// Renews a lease: the lease expires one whole duration after the renewal.
@@ -29,26 +30,29 @@ public protocol CoordinationStore: Sendable {
     ///
     /// - Parameter id: The lease.
     /// - Returns: The lease with its duration, which begins after the call has begun.
-    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was revoked.
+    /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was revoked; `CancellationError` if
+    ///   the caller is cancelled.
     nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease
 
     /// Revokes a lease, and removes the entries that are attached to it. Does nothing if there is no such lease.
     ///
     /// - Parameter id: The lease.
+    /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws
 
     /// Executes a transaction: checks conditions, and then changes and reads entries, in one atomic step.
     ///
     /// - Parameter transaction: The conditions, and the operations for each of their outcomes.
     /// - Returns: The outcome: which operations were executed, and the entries that were read.
-    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if the transaction attaches an entry to a lease that does not
-    ///   exist; then nothing is changed.
+    /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if the transaction attaches an entry to a lease that does not
+    ///   exist; then nothing is changed. `CancellationError` if the caller is cancelled.
     nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws -> StoreTransaction.Result
 
     /// Reads the entries of a range, including the latest changes of all processes.
     ///
     /// - Parameter range: The entries to read.
     /// - Returns: The entries, and the revision at which they were read.
+    /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     nonisolated(nonsending) func read(_ range: StoreRange) async throws -> StoreSnapshot
 
     /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive` throws.

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// A transaction of a ``CoordinationStore``: conditions on entries, and the operations that are executed if the conditions hold or do not hold. The
-/// store executes it in one atomic step.
+/// store executes the transaction in one atomic step.
 public struct StoreTransaction: Hashable, Sendable {
     /// A condition on one entry.
     public enum Comparison: Hashable, Sendable {
@@ -28,7 +28,7 @@ public struct StoreTransaction: Hashable, Sendable {
         case read(StoreRange)
     }
 
-    /// The conditions. They hold if each of them holds.
+    /// The conditions. If all of them hold, the operations of ``success`` are executed; otherwise those of ``failure``.
     public var comparisons: [Comparison]
     /// The operations that are executed, in order, if all conditions hold. No key may be put or deleted twice.
     public var success: [Operation]
