@@ -1,16 +1,17 @@
 /// The queue of all callers that hold a lease, or wait for it, under one name (a line): each caller has an entry in the store, and the entries are
 /// ordered by their creation.
 struct FleetLine: Hashable, Sendable {
-    /// The name of the lease, semaphore or flight, as the caller has given it. Used in errors and diagnostics.
+    /// The name of the lease, semaphore or election as the caller has given it, or the name and the key of a ``FleetFlight``. Used in errors and
+    /// diagnostics.
     let name: String
-    /// The prefix of the keys of all entries in the line. Each key ends with the ID of the entry's lease.
+    /// The prefix of the keys of all callers' entries. Each key ends with the ID of the entry's lease.
     let prefix: String
     /// The number of callers that may hold a lease at the same time, at least 1: the callers with the oldest entries.
     let permits: Int
-    /// The key at which the result of a flight is published, which ends the wait of all callers; `nil` for a lease or a semaphore, which publish no
-    /// result.
+    /// The key at which the result of a ``FleetFlight`` is published, which ends the wait of all callers; `nil` for a lease, a semaphore or an
+    /// election, which publish no result.
     let resultKey: String?
-    /// The prefix of all keys that a waiting caller watches: those of the entries and of the published result.
+    /// The prefix of all keys that a waiting caller watches: those of the callers' entries and of the published result.
     let watched: String
 
     private init(name: String, prefix: String, permits: Int, resultKey: String?, watched: String) {
@@ -23,7 +24,7 @@ struct FleetLine: Hashable, Sendable {
 
     static func lease(_ name: String) -> Self { line("lease", name, permits: 1) }
 
-    /// Returns the line of a semaphore. Less than one permit counts as one.
+    /// Returns the queue of callers of a semaphore. Less than one permit counts as one.
     static func semaphore(_ name: String, permits: Int) -> Self { line("permits", name, permits: max(1, permits)) }
 
     private static func line(_ folder: String, _ name: String, permits: Int) -> Self {

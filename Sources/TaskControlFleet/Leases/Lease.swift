@@ -8,7 +8,7 @@ internal import TaskControl
 ///
 /// Safe to use from any thread and any isolation. After the body has ended, the lease is no longer valid.
 public struct Lease: Sendable {
-    /// The state of the caller's entry in the store.
+    /// The session that renews the lease in the store, and knows whether the lease is valid.
     let session: LeaseSession
     /// The fencing token, which is greater than the tokens of all earlier holders of a lease with this name.
     public let token: FencingToken
@@ -23,7 +23,8 @@ public struct Lease: Sendable {
     /// The name of the lease.
     public var name: String { session.line.name }
 
-    /// Whether the lease is valid now, according to the clock of this process. While it is valid, no other process can hold it.
+    /// Whether the lease is valid now, according to the clock of this process. While the lease is valid, no other process can hold it, as long as all
+    /// clocks run at about the same rate.
     ///
     /// - Complexity: O(1). Reads the clock, and does not call the store.
     public var isValid: Bool {

@@ -5,12 +5,12 @@ internal import Foundation
 public struct LeaseHolder: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The description that the process has passed as `holder`; by default its host name and process ID.
     public let holder: String
-    /// The name of the host.
+    /// The name of the host. Empty if other software has written the entry.
     public let host: String
-    /// The process ID.
+    /// The process ID. Zero if other software has written the entry.
     public let process: Int32
-    /// The fencing token of the lease. It is `nil` in the encoded value of an entry, because the token is the revision at which the entry was
-    /// created.
+    /// The fencing token of the lease: the revision at which the process's entry in the store was created. `nil` if this value was decoded from the
+    /// value of an entry, which does not contain the token.
     public internal(set) var token: FencingToken?
 
     init(holder: String?) {
@@ -18,7 +18,8 @@ public struct LeaseHolder: Hashable, Sendable, Codable, CustomStringConvertible 
         self.holder = holder ?? "\(host):\(process)"
     }
 
-    /// Reads the value of an entry in the store. If other software has written the value, the description is the value as text.
+    /// Creates the description of a process from its entry in the store. If other software has written the entry, ``holder`` is the entry's value as
+    /// text.
     init(_ entry: StoreEntry) {
         if let holder = try? JSONDecoder().decode(Self.self, from: entry.value) {
             self = holder

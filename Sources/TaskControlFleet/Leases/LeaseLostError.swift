@@ -1,7 +1,7 @@
-/// The error of code that needs a lease which is no longer valid: another process may hold it now.
+/// An error that is thrown when a lease is no longer valid: another process may hold the lease now.
 ///
-/// ``withLease(_:in:timeToLive:holder:clock:body:)`` throws this error when its body has ended, regardless of the value or the error of the body.
-/// ``Lease/check()`` throws it at once.
+/// If the lease is lost while the body of ``withLease(_:in:timeToLive:holder:clock:body:)`` runs, `withLease` throws this error after the body has
+/// ended, regardless of the value or the error of the body. ``Lease/check()`` throws this error as soon as the lease is not valid.
 public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
     /// The reason for which a lease is no longer valid.
     @nonexhaustive

@@ -1,19 +1,23 @@
 internal import TaskControl
 
 extension LeaseSession {
-    /// The result of a call that has waited in a line.
+    /// The result of a call: the value of the body, or a result that another process has published.
     enum Outcome<Value> {
         case value(Value)
-        /// The entry with the result that another process has published.
+        /// The entry with the result that another process has published. The body was not called.
         case adopted(StoreEntry)
     }
 
-    /// Enters the line, waits for the caller's turn, runs a body while the lease is held, and leaves the line. Enters the line again if the lease is
-    /// lost before the body begins.
+    /// Enters the line (``FleetLine``), waits for the caller's turn, runs a body while the lease is held, and leaves the line. Enters the line again
+    /// if the lease is lost before the body begins.
     ///
     /// - Parameters:
-    ///   - publish: Returns the entry to publish for the other callers in the line, from the result of the body. Not called if the lease was lost.
-    ///   - body: Runs in the caller's isolation while the lease is held. It is cancelled when the lease is lost.
+    ///   - publish: Returns the entry to publish for the other callers in the line, from the result of the body; `nil` to publish nothing. Not called
+    ///     if the lease was lost or the caller is cancelled.
+    ///   - body: Runs in the caller's isolation while the lease is held. The body is cancelled when the lease is lost.
+    /// - Returns: The value of the body, or the entry with the result that another process has published.
+    /// - Throws: The errors of ``withLease(_:in:timeToLive:holder:clock:body:)``; `CancellationError` also if the caller is asked to stop (``stop``)
+    ///   while it waits.
     nonisolated(nonsending) func perform<Value>(
         publish: (Result<Value, any Error>) -> Publication? = { _ in nil },
         body: nonisolated(nonsending) (Lease) async throws -> Value
@@ -34,7 +38,7 @@ extension LeaseSession {
         }
     }
 
-    /// Performs the call with one entry in the line.
+    /// Performs the call with one entry in the line (``FleetLine``).
     ///
     /// - Returns: The outcome; `nil` if the lease was lost before the body began.
     private nonisolated(nonsending) func attempt<Value>(
@@ -42,7 +46,7 @@ extension LeaseSession {
         _ body: nonisolated(nonsending) (Lease) async throws -> Value
     ) async throws -> Outcome<Value>? {
         try Task.checkCancellation()
-        // It outlives the caller's deadline and cancellation: the body may need time to end.
+        // The task that renews the lease outlives the caller's deadline and cancellation: the body may need time to end.
         let renewals = await withoutDeadline { spawn { await self.run() } }
         let turn = await turn()
         var result: Result<Value, any Error>?
@@ -66,7 +70,9 @@ extension LeaseSession {
         return try decide(turn, result, loss)
     }
 
-    /// Performs the call in a line that has no published results: that of a lease or a semaphore.
+    /// Performs the call for a lease, a semaphore or an election, which publish no results, and returns the value of the body.
+    ///
+    /// - Throws: The errors of ``withLease(_:in:timeToLive:holder:clock:body:)``.
     nonisolated(nonsending) func performWithoutResults<Value>(
         body: nonisolated(nonsending) (Lease) async throws -> Value
     ) async throws -> Value {

@@ -2,14 +2,14 @@ internal import Foundation
 internal import TaskControl
 
 extension LeaseSession {
-    /// An entry that is put into the store when the caller leaves the line: the published result of a flight.
+    /// An entry that is put into the store when the caller's own entry is deleted: the published result of a ``FleetFlight``.
     struct Publication: Sendable {
         let key: String
         let value: Data
     }
 
-    /// Leaves the line, so that the next waiter does not wait until the lease has expired: deletes the caller's entry, and revokes the lease. If the
-    /// lease cannot be revoked, it expires. Each call of the store has a time limit.
+    /// Leaves the line (``FleetLine``), so that the next caller does not wait until the lease has expired: deletes the caller's entry, and revokes
+    /// the lease. If the lease cannot be revoked, it expires. Each call of the store has a time limit.
     ///
     /// - Parameter publication: The result to publish in the same transaction that deletes the caller's entry; `nil` for none.
     func leave(_ publication: Publication?) async {
@@ -40,9 +40,11 @@ extension LeaseSession {
         }
     }
 
-    /// Deletes the caller's entry, and publishes a result in the same transaction.
+    /// Deletes the caller's entry, and publishes a result in the same transaction. If the store refuses the result, or grants no lease for it, the
+    /// entry is deleted without publishing the result.
     ///
     /// - Returns: Whether the entry existed.
+    /// - Throws: The error of the store.
     private func delete(_ lease: LeaseID, _ token: FencingToken, _ publication: Publication?) async throws -> Bool {
         let key = line.key(of: lease)
         var operations: [StoreTransaction.Operation] = [.delete(.key(key))]
@@ -51,7 +53,7 @@ extension LeaseSession {
         }
         let isPublished = operations.count > 1
         do {
-            // Guarded by the revision of its creation: the entry of another session is never deleted.
+            // The condition on the creation revision ensures that the entry of another session is never deleted.
             let transaction = StoreTransaction(
                 comparisons: [.createRevision(key, token.rawValue)],
                 success: operations
@@ -60,7 +62,7 @@ extension LeaseSession {
             guard result.succeeded else { return false }
             if isPublished { events?.emit(.resultPublished, isInside: false) }
         } catch let error as StoreError where isPublished && error.reason == .refused {
-            // The value is too large, for example. The next waiter runs the operation itself.
+            // For example, the value is too large. The next caller runs the operation itself.
             events?.emit(.storeCallFailed, error: error, isInside: false)
             return try await delete(lease, token, nil)
         }
@@ -68,8 +70,8 @@ extension LeaseSession {
         return true
     }
 
-    /// Grants a lease for the published result: the store removes the result when this lease expires. In this time, each waiter reads the line at
-    /// least once.
+    /// Grants a lease for the published result, and returns its ID; `nil` if the store cannot grant a lease. The store removes the result when this
+    /// lease expires. Until then, each waiting caller reads the line (``FleetLine``) at least once.
     private func leaseOfResult() async -> LeaseID? {
         try? await call { try await self.store.grantLease(timeToLive: self.timeToLive) }.id
     }

@@ -1,7 +1,7 @@
 internal import TaskControl
 
 extension LeaseSession {
-    /// Enters the line, renews the lease, and watches the line, until the lease needs no further action or the task is cancelled.
+    /// Enters the line (``FleetLine``), renews the lease, and watches the line, until the lease needs no further action or the task is cancelled.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.watchClock() }
@@ -46,7 +46,7 @@ extension LeaseSession {
 
     private func enter(_ lease: LeaseID, _ sent: Duration) async {
         let key = line.key(of: lease)
-        // The second attempt after one that was not answered finds the own entry.
+        // If an earlier attempt was not answered, the caller's entry may exist already. Then this transaction reads it.
         let transaction = StoreTransaction(
             comparisons: [.absent(key)],
             success: [.put(key, holder, lease: lease), .read(StoreRange(.prefix(line.prefix), order: .creation))],
@@ -101,7 +101,7 @@ extension LeaseSession {
         do {
             try await call { try await self.store.revokeLease(lease) }
         } catch {
-            // It is not renewed any more.
+            // The lease is no longer renewed, and expires.
             if Task.isCancelled { return }
             events?.emit(.leaseLeftToExpire, error: error, isInside: false)
         }
@@ -122,7 +122,10 @@ extension LeaseSession {
 
     // MARK: Calls
 
-    /// Calls the store with a time limit, which is less than the time until the lease is lost.
+    /// Calls the store with the time limit that ``LeaseStateMachine/limit(at:)`` returns.
+    ///
+    /// - Throws: The error of the operation; ``StoreError`` with the reason ``StoreError/Reason/ambiguous`` if the store does not answer within the
+    ///   limit.
     nonisolated(nonsending) func call<Answer: Sendable>(
         _ operation: nonisolated(nonsending) () async throws -> Answer
     ) async throws -> Answer {
@@ -165,7 +168,8 @@ extension LeaseSession {
         }
     }
 
-    /// Notifies the state machine when the time has come at which the lease ends without a renewal.
+    /// Notifies the state machine at each time at which the lease expires if it has not been renewed until then. Returns when the task is cancelled
+    /// or the clock cannot sleep.
     private func watchClock() async {
         while let expiry = await wait(for: { (machine: borrowing Machine) -> Duration? in machine.expiry }) {
             do {
@@ -180,13 +184,13 @@ extension LeaseSession {
     }
 
     private func clockFailed(_ error: any Error) {
-        // Before the caller is woken, which reads it.
+        // The error is stored first, because the change of the state wakes the caller, which reads the error.
         keep(error)
         update { $0.clockFailed() }
     }
 
-    /// Watches the line, so that a change is noticed before the next renewal. This only makes the reaction faster: without it, the line is read with
-    /// each renewal.
+    /// Watches the line (``FleetLine``), so that a change is noticed before the next renewal. The watch only makes the reaction faster: the line is
+    /// also read after each renewal. Returns when the task is cancelled.
     private func watchLine() async {
         // The revision up to which changes were reported.
         var seen: Int64 = 0

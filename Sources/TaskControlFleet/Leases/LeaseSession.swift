@@ -1,8 +1,8 @@
 internal import Foundation
 internal import TaskControl
 
-/// Performs one call of `withLease`, or of a type that uses leases: connects the state machine of one entry in a line with the store, and with the
-/// tasks that wait for its decisions.
+/// One call of `withLease`, or of a type that uses leases, with one entry in a line (``FleetLine``). The session connects the state machine of the
+/// entry with the store, and with the tasks that wait for the state machine's decisions.
 ///
 /// A task runs ``run()`` from the beginning of the wait until the body has ended: it renews the lease. This task is not a child task of the caller,
 /// so that a body which ends slowly after a cancellation keeps its lease. When the task has ended, ``leave(_:)`` removes the entry.
@@ -25,10 +25,10 @@ final class LeaseSession: Sendable {
     let events: CallEvents?
     /// The value of the caller's entry in the store.
     let holder: Data
-    /// The requested duration.
+    /// The requested duration of the lease.
     let timeToLive: Duration
-    /// A function that returns when the caller is asked to stop: a caller that still waits then leaves the line. `nil` if the caller cannot be asked
-    /// to stop.
+    /// A function that returns when the caller is asked to stop: a caller that still waits for the lease then stops waiting. `nil` if the caller
+    /// cannot be asked to stop.
     let stop: (@Sendable () async -> Void)?
     private let state: Locked<State>
 
@@ -66,7 +66,7 @@ final class LeaseSession: Sendable {
         _ events: CallEvents?,
         _ stop: (@Sendable () async -> Void)?
     ) {
-        // Less than 100 ms cannot be kept up by renewals.
+        // A lease of less than 100 ms could not be renewed in time.
         let timeToLive = max(timeToLive, .milliseconds(100)).saturated
         let time = Stopwatch(clock)
         let machine = Machine(Machine.Rules(timeToLive: timeToLive, permits: line.permits), at: time.now)
@@ -77,10 +77,11 @@ final class LeaseSession: Sendable {
 
     // MARK: State
 
-    /// Calls a function with the state machine, without changing it.
+    /// Calls a function that reads the state machine, and returns the result of the function. A lock is held during the call.
     func read<Result>(_ body: (borrowing Machine) -> Result) -> Result { state.withLock { body($0.machine) } }
 
-    /// Calls a function that changes the state machine, and resumes the tasks that wait for a change.
+    /// Calls a function that changes the state machine, resumes the tasks that wait for a change, and returns the result of the function. A lock is
+    /// held while the function is called.
     @discardableResult
     func update<Result>(_ body: (inout Machine) -> Result) -> Result {
         let (result, before, after, woken) = state.withLock { state in
@@ -102,7 +103,8 @@ final class LeaseSession: Sendable {
         }
     }
 
-    /// Waits until a function returns an answer for the state of the machine. Returns `nil` if the caller is cancelled.
+    /// Waits until a function returns an answer other than `nil` for the current state machine. Calls the function again after each change, while a
+    /// lock is held. Returns `nil` if the caller is cancelled.
     nonisolated(nonsending) func wait<Answer>(for answer: (borrowing Machine) -> Answer?) async -> Answer? {
         while true {
             let (found, id) = state.withLock { state in
@@ -119,16 +121,16 @@ final class LeaseSession: Sendable {
         }
     }
 
-    /// Stores the error of a call, which is thrown if the line cannot be entered.
+    /// Stores the error of a failed call of the store or of the clock. ``turn()`` returns the error if the wait for the lease fails.
     func keep(_ error: any Error) {
         let isConsequence = (error as? StoreError)?.reason == .leaseNotFound
         let old = state.withLock { state in
             let old = state.error
-            // A lease has ended since its renewals have failed: their error says more.
+            // If the lease does not exist, it has ended because its renewals failed: their error is more informative.
             if !isConsequence || old == nil { state.error = error }
             return old
         }
-        // Released where the lock is free.
+        // The old error is released here, where the lock is not held.
         withExtendedLifetime(old) {}
     }
 
@@ -138,7 +140,7 @@ final class LeaseSession: Sendable {
 
     // MARK: The caller
 
-    /// The reason for which the wait in the line has ended.
+    /// The reason for which the wait for the lease has ended.
     enum Turn {
         case holding(FencingToken)
         case adopted(StoreEntry)
@@ -164,7 +166,7 @@ final class LeaseSession: Sendable {
         }
     }
 
-    /// Waits until the lease is lost. Returns `false` if the caller is cancelled.
+    /// Waits until the lease is lost, and then returns `true`. Returns `false` if the caller is cancelled.
     @Sendable
     func loss() async -> Bool {
         await wait { (machine: borrowing Machine) -> Bool? in

@@ -8,17 +8,17 @@ extension LeaseStateMachine {
     }
 
     enum Phase: Hashable {
-        /// The caller has no entry in the line, or does not know whether it has one.
+        /// The caller has no entry in the line (``FleetLine``), or does not know whether it has one.
         case entering
-        /// The caller's entry is in the line, and the caller waits for its turn.
+        /// The caller's entry is in the line (``FleetLine``), and the caller waits for its turn.
         case waiting
-        /// The caller holds the lease: its entry is among the first of the line.
+        /// The caller holds the lease: its entry is among the first of the line (``FleetLine``).
         case holding
         /// A result was published after the caller's entry was created, and the caller uses this result.
         case adopted
         /// The lease has ended while the caller held it.
         case lost(LeaseLostError.Reason)
-        /// The caller could not enter the line, or the store refuses its calls.
+        /// The caller could not create its entry, the store refuses its calls, or the clock cannot sleep.
         case failed
         /// The caller has stopped waiting, or its body has ended.
         case ended
@@ -27,13 +27,13 @@ extension LeaseStateMachine {
     /// The next step of the task that calls the store.
     enum Action: Hashable {
         case grant
-        /// Creates the caller's entry if it does not exist, and reads the line.
+        /// Creates the caller's entry if it does not exist, and reads the line (``FleetLine``).
         case enter(LeaseID)
         /// Renews the lease.
         case renew(LeaseID)
-        /// Reads the beginning of the line, if the caller's entry still exists.
+        /// Reads the beginning of the line (``FleetLine``), if the caller's entry still exists.
         case verify(LeaseID, FencingToken)
-        /// Revokes the lease of an entry whose place in the line is lost.
+        /// Revokes the lease of an earlier entry, whose place in the line (``FleetLine``) is lost.
         case abandon(LeaseID)
         /// Waits until a time, or until ``LeaseStateMachine/isUrgent`` is `true`.
         case wait(until: Duration)
@@ -53,7 +53,7 @@ extension LeaseStateMachine {
         case final
     }
 
-    /// The state of the line that a transaction has read.
+    /// The state of the line (``FleetLine``), as a transaction has read it.
     struct Sight: Hashable {
         /// The keys of the entries that are older than the caller's entry. A transaction can read fewer than all entries.
         let ahead: Set<String>
@@ -65,7 +65,7 @@ extension LeaseStateMachine {
         let term: UInt64
     }
 
-    /// The next step with which a caller leaves the line.
+    /// The next step with which a caller leaves the line (``FleetLine``).
     enum Leaving: Hashable {
         /// Deletes the caller's entry.
         case delete(LeaseID, FencingToken)

@@ -7,46 +7,46 @@ internal import TaskControl
 ///        ▲            │ │          └─────▶ ended
 ///        └────────────┘ └─▶ adopted
 ///
-/// All times are those of one clock, whose zero does not matter. One task asks for the next action with ``next(at:)``, executes it, and reports the
-/// answer. Watches and timers report events at any time. The rules of `withLease` are decided here:
+/// All times are measured from the same arbitrary moment, on one clock. One task asks for the next action with ``next(at:)``, executes it, and
+/// reports the answer. Watches and timers report events at any time. The rules of `withLease` are decided here:
 ///
 /// - A lease is valid for the granted duration, less a margin, from the time at which its last *proven* renewal was sent. A renewal is proven by a
 ///   transaction that begins after the answer, finds the caller's entry, and has the same term (of the store's leader) as the renewal.
 /// - A waiting caller becomes a holder only through a transaction that has found its entry among the first of the line.
-/// - A change that a watch reports has no other effect than that such a transaction is executed at once.
+/// - A change that a watch reports has only one effect: such a transaction is executed at once.
 struct LeaseStateMachine: Hashable {
     private let rules: Rules
 
     private(set) var phase = Phase.entering
     private(set) var lease: LeaseID?
     private(set) var token: FencingToken?
-    /// The time until which the lease has certainly not ended in the store; `nil` if no renewal is proven.
+    /// The time until which the lease certainly exists in the store; `nil` if no transaction has confirmed its grant or a renewal.
     private(set) var validUntil: Duration?
-    /// The revision of the store at which the line was read when the caller entered it.
+    /// The revision of the store at which the line (``FleetLine``) was read when the caller entered it; `nil` if the caller is not in the line.
     private(set) var revision: Int64?
 
     /// Whether the caller was asked to stop while it waited.
     private(set) var isWithdrawn = false
-    /// The duration that the store has granted.
+    /// The duration of the lease that the store has granted; before that, the requested duration.
     private var timeToLive: Duration
     private var renewal: Renewal?
     private var nextRenewal = Duration.zero
     /// The time at which the grant of the lease, or its last renewal, was sent.
     private var lastRenewal = Duration.zero
-    /// Whether the line must be read now.
+    /// Whether the line (``FleetLine``) must be read now.
     private var isHinted = false
-    /// Whether the caller has entered the line before, and has watched it since.
+    /// Whether the caller has entered the line (``FleetLine``) before, and has watched it since.
     private var isWatched = false
     /// The keys of the entries that are known to be older than the caller's entry.
     private var ahead: Set<String> = []
-    /// Whether entries in `ahead` may have been deleted without a report. Then each deletion of an entry may mean that it is the caller's turn.
+    /// Whether entries in ``ahead`` may have been deleted without a report. If so, any deletion of an entry may mean that it is the caller's turn.
     private var isAheadStale = false
-    /// The lease of an entry whose place in the line was lost, which must be revoked; `nil` if there is none.
+    /// The lease that must be revoked, because its entry has lost its place in the line (``FleetLine``); `nil` if there is none.
     private var abandoned: LeaseID?
     private var nextAttempt = Duration.zero
-    /// The time after which the caller stops trying to enter the line, and fails.
+    /// The time after which the caller stops trying to create its entry, and fails.
     private var patience: Duration
-    /// The time at which the last transaction was sent that has found the caller's entry.
+    /// The time at which the last transaction that has found the caller's entry was sent.
     private var lastContact = Duration.zero
     /// The durations of the last 8 calls of the store. A call without an answer counts with the time for which the caller has waited.
     private var roundTrips: [Duration] = []
@@ -74,10 +74,11 @@ struct LeaseStateMachine: Hashable {
     /// The delay after which a call of the store that has failed is repeated.
     var pause: Duration { max(timeToLive / 10, .milliseconds(1)) }
 
-    /// Returns the time limit of a call of the store.
+    /// Returns the time limit of a call of the store: a quarter of the duration of the lease. While the caller holds the lease, the limit ends no
+    /// later than the lease is lost; otherwise it is at most 10 seconds.
     func limit(at now: Duration) -> Duration {
         let limit = max(timeToLive / 4, .milliseconds(1))
-        // However long the lease is: neither a waiter nor the end of a call waits long for an answer that does not come.
+        // Even with a long lease, a waiting or ending call does not wait long for a store that does not answer.
         guard phase == .holding else { return min(limit, .seconds(10)) }
         guard let validUntil, validUntil > now else { return limit }
         return min(limit, validUntil - now)
@@ -85,10 +86,10 @@ struct LeaseStateMachine: Hashable {
 
     func isValid(at now: Duration) -> Bool { phase == .holding && validUntil.map { now < $0 } ?? false }
 
-    /// The time at which the lease is lost if it is not renewed.
+    /// The time at which the lease is lost if it is not renewed; `nil` if the caller does not hold the lease.
     var expiry: Duration? { phase == .holding ? validUntil : nil }
 
-    /// Whether the task that calls the store must act before the time for which it waits.
+    /// Whether the task that calls the store must end its present ``Action/wait(until:)`` early, and ask for the next action at once.
     var isUrgent: Bool {
         switch phase {
         case .entering: false
@@ -119,13 +120,13 @@ struct LeaseStateMachine: Hashable {
             return lease.map(Action.enter) ?? .grant
         case .waiting, .holding:
             guard let lease, let token else { return .stop }
-            // A renewal is worth nothing until it is proven.
+            // A renewal has no effect until it is proven: prove it before the next one is sent.
             if now >= nextRenewal, !isHinted || renewal == nil {
                 lastRenewal = now
                 return .renew(lease)
             }
             guard isHinted else { return .wait(until: nextRenewal) }
-            // A change that is reported from now on needs another look.
+            // A change that is reported from now on requires another transaction.
             isHinted = false
             return .verify(lease, token)
         case .adopted, .lost, .failed, .ended:
@@ -144,7 +145,7 @@ struct LeaseStateMachine: Hashable {
     mutating func granted(_ granted: StoreLease, sent: Duration, at now: Duration) {
         guard lease == nil else { return }
         guard phase == .entering else {
-            // It has come too late, and must be revoked.
+            // The lease was granted too late, and must be revoked.
             lease = granted.id
             return
         }
@@ -159,14 +160,14 @@ struct LeaseStateMachine: Hashable {
 
     /// Notes that a lease could not be granted, or the caller's entry could not be created.
     ///
-    /// - Parameter sent: The time at which the call was sent.
+    /// - Parameter sent: The time at which the call was sent; `nil` if its duration must not be recorded.
     mutating func entryFailed(_ failure: Failure, sent: Duration? = nil, at now: Duration) {
         guard phase == .entering else { return }
         record(failure, sent: sent, at: now)
         switch failure {
         case .final: phase = .failed
         case .leaseNotFound:
-            // Whatever a transaction has put or will put has ended with the lease.
+            // An entry that an earlier transaction has put was removed with the lease. A transaction that arrives later fails.
             forget()
             retry(at: now)
         case .unavailable, .ambiguous: retry(at: now)
@@ -177,11 +178,11 @@ struct LeaseStateMachine: Hashable {
         if now >= patience { phase = .failed } else { nextAttempt = now + pause }
     }
 
-    /// Notes that the caller's entry is in the line.
+    /// Notes that the caller's entry is in the line (``FleetLine``).
     ///
     /// - Parameters:
     ///   - token: The revision at which the entry was created.
-    ///   - sight: The line, as the transaction has read it that created or found the entry.
+    ///   - sight: The state of the line, as read by the transaction that created or found the entry.
     ///   - sent: The time at which the transaction was sent.
     ///   - now: The current time.
     mutating func entered(_ token: FencingToken, _ sight: Sight, sent: Duration, at now: Duration) {
@@ -191,14 +192,14 @@ struct LeaseStateMachine: Hashable {
         revision = sight.revision
         ahead = sight.ahead
         phase = .waiting
-        // Of a line that is watched already, a change may have been reported before the entry was known.
+        // If the line is already watched, a change may have been reported before the entry was known.
         isHinted = isWatched
         isAheadStale = isWatched
         isWatched = true
         decide(sight, sent: sent, at: now)
     }
 
-    /// Notes that the key of the caller's entry is in use by another lease. The caller's lease is abandoned.
+    /// Notes that the key of the caller's entry is in use by another lease. The caller's lease will be revoked.
     mutating func entryWasForeign(at now: Duration) {
         guard phase == .entering else { return }
         abandon()
@@ -215,7 +216,7 @@ struct LeaseStateMachine: Hashable {
         (isHinted, ahead) = (false, [])
     }
 
-    /// Notes that the attempt to revoke an abandoned lease has ended, with or without success.
+    /// Notes that the attempt to revoke the lease of a lost place has ended, with or without success.
     mutating func abandonedEnded() { abandoned = nil }
 
     // MARK: Renewals
@@ -228,7 +229,7 @@ struct LeaseStateMachine: Hashable {
         guard answer.timeToLive > .zero else { return renewalFailed(.leaseNotFound, at: now) }
         let isShorter = answer.timeToLive < timeToLive
         timeToLive = answer.timeToLive.saturated
-        // A store that has shortened the lease may end it earlier than before, also if the renewal is never proven.
+        // A store that has shortened the lease may end the lease earlier than before, even if the renewal is never proven.
         if isShorter, let end = validUntil { validUntil = min(end, sent + timeToLive - margin) }
         renewal = Renewal(sent: sent, timeToLive: timeToLive, term: answer.term)
         nextRenewal = sent + period
@@ -236,7 +237,7 @@ struct LeaseStateMachine: Hashable {
         expire(at: now)
     }
 
-    /// Notes that a renewal has failed, which was sent at the time `sent`.
+    /// Notes the failure of a renewal, which was sent at the time `sent` (`nil` to record no duration).
     mutating func renewalFailed(_ failure: Failure, sent: Duration? = nil, at now: Duration) {
         record(failure, sent: sent, at: now)
         expire(at: now)
@@ -249,7 +250,7 @@ struct LeaseStateMachine: Hashable {
         }
     }
 
-    /// Notes that a transaction has read the line.
+    /// Notes that a transaction has read the line (``FleetLine``).
     ///
     /// - Parameter sight: The state of the line; `nil` if the caller's entry no longer exists.
     mutating func verified(_ sight: Sight?, sent: Duration, at now: Duration) {
@@ -260,7 +261,7 @@ struct LeaseStateMachine: Hashable {
         decide(sight, sent: sent, at: now)
     }
 
-    /// Notes that a transaction that reads the line has failed, which was sent at the time `sent`.
+    /// Notes the failure of a transaction that reads the line (``FleetLine``), sent at the time `sent` (`nil` to record no duration).
     mutating func verificationFailed(_ failure: Failure, sent: Duration? = nil, at now: Duration) {
         renewalFailed(failure == .leaseNotFound ? .ambiguous : failure, sent: sent, at: now)
     }
@@ -274,7 +275,7 @@ struct LeaseStateMachine: Hashable {
                 let end = renewal.sent + renewal.timeToLive - margin
                 validUntil = max(validUntil ?? end, end)
             } else {
-                // The renewal was answered by another leader than the one that is there now.
+                // The leader of the store has changed since the renewal, so that the transaction does not prove it.
                 nextRenewal = min(nextRenewal, now + pause)
             }
             self.renewal = nil
@@ -289,7 +290,7 @@ struct LeaseStateMachine: Hashable {
             if let validUntil, now < validUntil {
                 phase = .holding
             } else {
-                // It is its turn, and a proven renewal is missing.
+                // It is the caller's turn, but the lease is not certainly valid: renew it soon.
                 nextRenewal = min(nextRenewal, max(now, lastRenewal + pause))
             }
         }
@@ -304,7 +305,7 @@ struct LeaseStateMachine: Hashable {
     }
 
     /// Notes that a call of the store has failed. If no transaction has found the waiting caller's entry for two durations of the lease, the caller
-    /// has lost its place: it enters the line again, or fails.
+    /// has lost its place: it creates a new entry behind all others, or fails.
     private mutating func loseContact(at now: Duration) {
         if phase == .waiting, now >= lastContact + timeToLive * 2 { leavePlace(at: now) }
     }
@@ -318,7 +319,7 @@ struct LeaseStateMachine: Hashable {
 
     // MARK: Hints
 
-    /// Notes that an entry of the line was deleted.
+    /// Notes that an entry of the line (``FleetLine``) was deleted.
     ///
     /// - Parameters:
     ///   - key: The key of the entry.
@@ -338,7 +339,7 @@ struct LeaseStateMachine: Hashable {
         hint()
     }
 
-    /// Makes the next action a transaction that reads the line, because a result was published or an unreported change is possible.
+    /// Requests a transaction that reads the line (``FleetLine``) at once, because a result was published or an unreported change is possible.
     mutating func hint() {
         if phase == .waiting || phase == .holding { isHinted = true }
     }
@@ -354,7 +355,7 @@ struct LeaseStateMachine: Hashable {
         }
     }
 
-    /// Notes that the caller is asked to stop. A waiting caller leaves the line; a holder continues.
+    /// Notes that the caller is asked to stop. A caller that waits for the lease stops waiting; a caller that holds the lease continues.
     mutating func withdraw() {
         guard phase == .entering || phase == .waiting else { return }
         phase = .ended
@@ -371,7 +372,7 @@ struct LeaseStateMachine: Hashable {
         return nil
     }
 
-    /// Returns the first step with which the caller leaves the line.
+    /// Returns the first step with which the caller leaves the line (``FleetLine``).
     mutating func leave() -> Leaving {
         if let lease, let token, phase != .lost(.removed) {
             leavingStep = .delete(lease, token)
@@ -383,13 +384,13 @@ struct LeaseStateMachine: Hashable {
         return leavingStep
     }
 
-    /// Returns the step that follows a step of leaving the line.
+    /// Returns the next step with which the caller leaves the line (``FleetLine``), after the previous step has ended.
     ///
-    /// - Parameter isDone: Whether the step has succeeded.
+    /// - Parameter isDone: Whether the previous step has succeeded.
     mutating func left(_ isDone: Bool) -> Leaving {
         switch leavingStep {
         case .delete(let lease, _):
-            // Whether or not it is deleted: the lease would live on until it expires, and so would the entry of an earlier transaction that arrives later.
+            // Revoked even if no entry was deleted: otherwise an entry that a delayed transaction creates would exist until the lease expires.
             leavingStep = .revoke(lease)
         case .revoke: leavingStep = isDone ? .nothing : .expire
         case .expire, .nothing: leavingStep = .nothing

@@ -15,8 +15,8 @@ internal import TaskControl
 ///
 /// The caller waits until no other caller holds the lease, and then runs the body. While the caller waits and while the body runs, the lease is
 /// renewed after each third of its duration. If the lease cannot be renewed, the body is cancelled before the store can grant the lease to another
-/// process; `Task.cancellationCause` inside the body is then `.leaseLost(name:)`. If the body ignores the cancellation, this function waits for its end, and
-/// ``Lease/isValid`` is `false` in the meantime.
+/// process; `Task.cancellationCause` inside the body is then `.leaseLost(name:)`. If the body ignores the cancellation, this function waits for its
+/// end, and ``Lease/isValid`` is `false` in the meantime.
 ///
 /// After a renewal, the lease is valid from the time at which the renewal was sent, and only if a later transaction has confirmed the renewal. It is
 /// valid for the granted duration less a margin: a tenth of the duration, because clocks may run at different rates, plus twice the longest of the
@@ -24,7 +24,7 @@ internal import TaskControl
 ///
 /// Do not call `withLease` within the body of a lease with the same name: the inner call would wait for the outer one, and neither would end.
 ///
-/// If the process of the holder crashes, the next caller holds the lease when the lease has expired in the store.
+/// If the process of the holder crashes, the next caller obtains the lease when the lease has expired in the store.
 ///
 /// ## Ordering
 /// First come, first served (FIFO): each caller has an entry in the store, and the entries are ordered by their creation. A caller loses its place,
@@ -33,9 +33,9 @@ internal import TaskControl
 ///
 /// ## Cancellation
 /// If the caller is cancelled, the body is cancelled, and this function waits for its end. If the body has not begun, the caller stops waiting. In
-/// both cases, the caller's entry in the store is deleted before this function throws `CancellationError`. If the store does not answer, this takes
-/// at most half of the duration of the lease. Diagnostic events report whether the entry was deleted, the lease was revoked, or the lease is left to
-/// expire.
+/// both cases, the caller's entry in the store is deleted before this function returns or throws. If the store does not answer, the attempt to delete
+/// the entry takes at most half of the duration of the lease. Diagnostic events report whether the entry was deleted, the lease was revoked, or the
+/// lease is left to expire.
 ///
 /// ## Errors of the store
 /// While the caller waits, calls of the store that fail are repeated. The store's error is thrown if the caller's entry cannot be created within one
@@ -53,8 +53,9 @@ internal import TaskControl
 ///   - body: Receives the lease. Runs in the caller's isolation, in a child task with the caller's task name.
 /// - Returns: The value of the body.
 /// - Throws: ``LeaseLostError`` if the lease was lost before the body ended, regardless of the value or the error of the body; the error of the body;
-///   ``StoreError``, or another error of the store, if the caller's entry cannot be created; `CancellationError` if the caller is cancelled and the
-///   body has not returned a value.
+///   ``StoreError``, or another error of the store, if the caller's entry cannot be created or the store refuses a waiting caller's calls; the error
+///   of the clock if it cannot sleep while the caller waits. If the caller is cancelled, the function throws `CancellationError` instead of these
+///   errors; it still returns a value that the body has returned while the lease was valid.
 public nonisolated(nonsending) func withLease<Value>(
     _ name: String,
     in store: any CoordinationStore,
