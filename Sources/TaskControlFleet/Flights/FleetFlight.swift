@@ -1,7 +1,8 @@
 internal import Foundation
 internal import TaskControl
 
-/// A group of flights that processes share: each runs an operation once for all callers that wait for its value at the same time, in all processes.
+/// A group of flights that processes share. A flight runs an operation once for all callers, in all processes, that wait for the value of the same
+/// key at the same time.
 ///
 /// *The operation can run more than once*: if the process that runs it is paused or loses contact to the store, another process runs it again, perhaps
 /// while the first process still runs it. The operation must be safe to repeat.
@@ -34,7 +35,7 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     private let clock: any Clock<Duration>
     private let source: EventSource
 
-    /// Creates an object that runs no operation yet. Does not call the store.
+    /// Creates a group in which no operation runs yet. Does not call the store.
     ///
     /// - Parameters:
     ///   - name: The name of this group of operations. All processes that use the same name in the same store share the results, and must use the
@@ -71,7 +72,8 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     /// - Parameters:
     ///   - key: The key: callers with the same key share one result. It may contain any characters.
     ///   - operation: Produces the value. Runs in a new task, in the isolation in which the closure is written, with the first caller's task-locals,
-    ///     priority and task name. It is not called if the result of another caller is received, and it is cancelled if its lease is lost.
+    ///     priority and task name. It is not called if the result of another caller is received, and it is cancelled if the lease under which it runs
+    ///     is lost.
     /// - Returns: The value.
     /// - Throws: The error of the operation; ``FleetFlightError`` if the operation has failed in another process; ``LeaseLostError`` if the lease was
     ///   lost while the operation ran; ``StoreError``; `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError` if the operation
