@@ -1,9 +1,9 @@
 public import TaskControl
 public import TaskControlSupervision
 
-/// An election of one of several processes as the leader, which runs an operation. At most one process is the leader, *as long as no process is paused for
-/// longer than the lease and all clocks run at about the same rate*. That is no guarantee: if a second leader would harm a resource, the resource
-/// must check ``Lease/token``.
+/// An election of one of several processes as the leader, which runs an operation. At most one process is the leader, *as long as no process is
+/// paused for longer than the lease and all clocks run at about the same rate*. That is no guarantee: if a second leader would harm a resource, the
+/// resource must check ``Lease/token``.
 ///
 /// ```swift
 /// let election = LeaderElection("scheduler", in: store)
@@ -85,8 +85,8 @@ public final class LeaderElection: Sendable {
 
     /// A stream of the current state and each later one, which ends when this object is deallocated.
     ///
-    /// If the process loses its lease, it is no longer the leader at once, even if its operation has not ended yet. The stream buffers 64 states: a
-    /// reader that is slower misses the oldest ones.
+    /// If the process loses its lease, the state changes at once, even if the operation has not ended yet. The stream buffers 64 states: a reader
+    /// that is further behind misses the oldest states.
     ///
     /// ## Cancellation
     /// The stream ends when the task that reads it is cancelled.
@@ -97,8 +97,8 @@ public final class LeaderElection: Sendable {
     /// If the operation throws or its lease is lost, the process releases the lease, waits for the delay of `backoff`, and becomes a candidate again.
     /// If the operation returns, the process releases the lease and does not become a candidate again: the returned work is completed.
     ///
-    /// The operation can run several times, and must be safe to repeat. If it captures the object that owns the lifetime strongly, the object is
-    /// retained: capture it weakly.
+    /// The operation can run several times, and must be safe to repeat. If the operation has a strong reference to the object that owns the lifetime,
+    /// this object is retained: capture the object weakly.
     ///
     /// ## Cancellation
     /// When the lifetime ends, the process stops being a candidate, or its operation is cancelled. After the operation has ended, the entry in the
@@ -130,7 +130,8 @@ public final class LeaderElection: Sendable {
         }
     }
 
-    /// Starts the work. A generic function of its own, since it needs the concrete type of the clock.
+    /// Starts the work that ``lead(in:limit:backoff:grace:priority:operation:)`` returns. A separate generic function, because
+    /// `AsyncLifetime.keepRunning` needs the concrete type of the clock.
     private func keepRunning(
         _ clock: some Clock<Duration>,
         in lifetime: AsyncLifetime,
@@ -181,12 +182,12 @@ public final class LeaderElection: Sendable {
         var hasBegun = false
         do {
             try await session.performWithoutResults { lease in
-                // A leader that is asked to stop in the meantime gives the leadership up at once.
+                // A leader that was asked to stop in the meantime gives up the leadership at once.
                 if run.isStopping { return }
                 hasBegun = true
                 publish { $0.token = lease.token }
                 defer { resign(lease.token) }
-                // The operation may ignore its cancellation: others learn of the loss before its end.
+                // The operation may ignore its cancellation: the loss is published before the operation ends.
                 async let _: Void = announceLoss(of: lease)
                 run()
                 try await operation(lease)
