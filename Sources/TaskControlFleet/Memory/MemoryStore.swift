@@ -155,10 +155,11 @@ public final class MemoryStore: CoordinationStore {
 
     // MARK: Steps
 
-    /// Passes an event to the state machine under the lock, and then executes the actions that it returns.
+    /// Passes an event to the state machine under the lock, executes the actions that the state machine returns, and returns the state machine's
+    /// answer.
     @discardableResult
     private func perform<Answer>(_ event: (inout Machine, Duration) -> Machine.Step<Answer>) -> Answer {
-        // Read outside the lock: the clock may be of the client.
+        // The time is read outside the lock, because the clock may be the client's code.
         let now = stopwatch.now
         let step = state.withLock { event(&$0.machine, now) }
         for delivery in step.deliveries { delivery.waiter.resume(returning: .changes(delivery.changes)) }
@@ -171,7 +172,7 @@ public final class MemoryStore: CoordinationStore {
     }
 
     private func startTimer(_ number: UInt64, _ end: Duration) {
-        // Inherits nothing of the caller whose call has started it.
+        // The task inherits nothing from the caller whose call has started it.
         let task = Task.detached(name: "MemoryStore: end of a lease") { [weak self, stopwatch] in
             do { try await stopwatch.sleep(until: end.upToNanosecond) } catch { return }
             self?.perform { $0.timerEnded(number, now: $1) }
@@ -179,8 +180,10 @@ public final class MemoryStore: CoordinationStore {
         replaceTimer(with: (number, task))
     }
 
-    /// Replaces the task of the latest timer, and cancels the timer that is no longer needed. Several callers may call this in another order than
-    /// that of the state machine's answers: a timer that is out of date is not stored.
+    /// Replaces the task of the latest timer, and cancels the timer that is no longer needed. Concurrent callers may call this function in another
+    /// order than that of the state machine's answers: a timer that is out of date is not stored.
+    ///
+    /// - Parameter new: The new timer; `nil` if the timer must only be stopped.
     private func replaceTimer(with new: (number: UInt64, task: Task<Void, Never>)?) {
         let cancelled = state.withLock { state in
             let known = [state.timer, new].compactMap(\.self)

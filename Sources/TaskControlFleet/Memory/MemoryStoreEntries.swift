@@ -1,4 +1,4 @@
-/// The entries of a ``MemoryStore``, in the order of their keys as UTF-8. A value without effects.
+/// The entries of a ``MemoryStore``, in the order of their keys as UTF-8. A value type without side effects.
 struct MemoryStoreEntries {
     private(set) var all: [StoreEntry] = []
 
@@ -49,7 +49,7 @@ struct MemoryStoreEntries {
     func read(_ range: StoreRange) -> [StoreEntry] {
         var found = all[indices(of: range.keys)]
         if range.order == .creation {
-            // Entries of one transaction have one revision: in the order of their keys.
+            // Entries that one transaction has created have the same revision. They are sorted by their keys.
             let sorted = found.indices.sorted { (all[$0].createRevision, $0) < (all[$1].createRevision, $1) }
             found = sorted.map { all[$0] }[...]
         }
@@ -73,8 +73,8 @@ struct MemoryStoreEntries {
         index { $0.isBeforeInUTF8(key) }
     }
 
-    /// Returns the index of the first key that does not satisfy a condition. The condition must hold for all keys before this one, and for no key
-    /// after it.
+    /// Returns the index of the first key that does not satisfy a condition; the number of entries if all keys satisfy it. The condition must hold
+    /// for all keys before that key, and for no key after it.
     private func index(whereNot isInFirstPart: (String) -> Bool) -> Int {
         var (low, high) = (0, all.count)
         while low < high {

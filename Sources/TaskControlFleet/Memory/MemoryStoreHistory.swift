@@ -1,11 +1,11 @@
-/// The latest changes of a ``MemoryStore``, which it keeps for its watches. A value without effects.
+/// The latest changes of a ``MemoryStore``, which the store keeps for its watches. A value type without side effects.
 ///
 /// The changes of one revision are kept or removed together.
 struct MemoryStoreHistory {
     private var revisions: [(revision: Int64, changes: [StoreChanges.Change])] = []
     private var count = 0
     private let limit: Int
-    /// The last revision whose changes were removed.
+    /// The last revision whose changes were removed; 0 if no changes were removed.
     private(set) var compactedRevision: Int64 = 0
 
     /// Creates an empty history.
@@ -18,7 +18,7 @@ struct MemoryStoreHistory {
     /// Returns whether the history contains all changes after a revision.
     func isComplete(after revision: Int64) -> Bool { revision >= compactedRevision }
 
-    /// Adds the changes of a new revision, and removes the oldest ones beyond the limit.
+    /// Adds the changes of a new revision, and removes the oldest changes beyond the limit. The revision must be greater than all earlier ones.
     ///
     /// - Complexity: O(*n*) in the number of kept changes.
     mutating func append(_ changes: [StoreChanges.Change], at revision: Int64) {

@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// The leases, entries and watches of a ``MemoryStore``. A pure state machine.
+/// The leases, entries and watches of a ``MemoryStore``. A pure state machine. A `Waiter` is the continuation of a suspended watch.
 ///
 /// Each event is passed with the current time, and first ends the leases that have expired by then. Time never runs backwards: a time earlier than a
 /// previous one counts as the previous one.
@@ -16,7 +16,7 @@ struct MemoryStoreStateMachine<Waiter> {
         fileprivate let number: UInt64
     }
 
-    /// Changes for a waiting watch, and the waiter to resume with them.
+    /// Changes for a suspended watch, and the waiter (the watch's continuation) to resume with these changes.
     struct Delivery {
         let waiter: Waiter
         let changes: StoreChanges
@@ -25,7 +25,8 @@ struct MemoryStoreStateMachine<Waiter> {
     /// The action for the timer, which ends leases while there are watches.
     enum TimerAction: Hashable {
         case keep
-        /// Starts a timer, which replaces the present one. At its end, the timer calls ``timerEnded(_:now:)`` with its number.
+        /// Starts a timer that ends at the given time, and cancels the present timer. When the timer ends, call ``timerEnded(_:now:)`` with its
+        /// number.
         case start(number: UInt64, at: Duration)
         case stop
     }
@@ -137,7 +138,7 @@ struct MemoryStoreStateMachine<Waiter> {
 
     private mutating func transact(_ transaction: StoreTransaction) -> Result<StoreTransaction.Result, StoreError> {
         let succeeded = transaction.comparisons.allSatisfy { $0.holds(for: entries[$0.key]) }
-        // Both, so that a mistake is an error whatever the entries are.
+        // Both lists are checked, so that a mistake is an error regardless of the entries.
         guard
             StoreTransaction.changeNoKeyTwice(transaction.success),
             StoreTransaction.changeNoKeyTwice(transaction.failure)
@@ -184,13 +185,13 @@ struct MemoryStoreStateMachine<Waiter> {
 
     enum NextAction: Hashable {
         case report(StoreChanges)
-        /// The waiter was stored. It is returned later in a ``Delivery`` or by ``leave(_:)``.
+        /// The waiter (the watch's continuation) was stored. The waiter is returned later in a ``Delivery`` or by ``leave(_:)``.
         case wait
         /// The caller was cancelled.
         case left
     }
 
-    /// Returns the next report of a watch, or stores the waiter until there is one.
+    /// Returns the next report of a watch, or stores the waiter (the watch's continuation) until a report is available.
     mutating func next(_ id: WatchID, _ waiter: Waiter, now: Duration) -> Step<NextAction> {
         step(now) { machine in
             guard let index = machine.index(of: id), !machine.watches[index].hasLeft else { return .left }
@@ -202,7 +203,8 @@ struct MemoryStoreStateMachine<Waiter> {
 
     /// Ends the present wait of a watch whose caller is cancelled. If the watch does not wait now, its next wait ends at once.
     ///
-    /// - Returns: The waiter, which the caller must resume; `nil` if no waiter is stored, or it was already resumed with changes.
+    /// - Returns: The waiter (the watch's continuation), which the caller must resume; `nil` if no waiter is stored, or it was already resumed with
+    ///   changes.
     mutating func leave(_ id: WatchID) -> Waiter? {
         guard let index = index(of: id) else { return nil }
         defer { watches[index].waiter = nil }
@@ -210,7 +212,7 @@ struct MemoryStoreStateMachine<Waiter> {
         return watches[index].waiter
     }
 
-    /// Removes a watch that does not wait.
+    /// Removes a watch, which must not be suspended. Does nothing if there is no such watch.
     mutating func endWatch(_ id: WatchID, now: Duration) -> Step<Void> {
         step(now) { machine in machine.watches.removeAll { $0.id == id } }
     }
@@ -235,7 +237,7 @@ struct MemoryStoreStateMachine<Waiter> {
 
     // MARK: Time
 
-    /// Notes that a timer has ended. Has no effect on the timer if it was stopped or replaced before.
+    /// Notes that a timer has ended. Has no effect on the current timer if the ended timer was stopped or replaced before.
     mutating func timerEnded(_ number: UInt64, now: Duration) -> Step<Void> {
         step(now) { if $0.isTimer(number) { $0.timer = nil } }
     }
