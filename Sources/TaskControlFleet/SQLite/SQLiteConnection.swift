@@ -19,8 +19,12 @@ final class SQLiteConnection: Sendable {
 
     /// Calls a function that changes the content of the file, in one transaction.
     ///
-    /// If the function throws, its changes are rolled back. Leases that have expired are ended in any case, unless the function had already changed
-    /// something.
+    /// The transaction first ends the leases that have expired. If the function throws, its changes are rolled back. The expired leases stay ended if
+    /// the function has thrown a ``StoreError`` before it has changed anything; otherwise the next transaction ends them.
+    ///
+    /// - Returns: The value of the function.
+    /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled. In that case, a transaction that has begun continues and may take
+    ///   effect.
     nonisolated(nonsending) func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout SQLiteContent) throws -> Value
     ) async throws -> Value {
@@ -31,6 +35,9 @@ final class SQLiteConnection: Sendable {
     ///
     /// If a lease has expired, the transaction writes as well, and can wait: it ends the lease first, so that the function does not read the lease's
     /// entries.
+    ///
+    /// - Returns: The value of the function.
+    /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     nonisolated(nonsending) func read<Value: Sendable>(
         _ body: @escaping @Sendable (inout SQLiteContent) throws -> Value
     ) async throws -> Value {
@@ -44,8 +51,8 @@ final class SQLiteConnection: Sendable {
 
     // MARK: On the queue
 
-    /// Calls a function on the queue. If the caller is cancelled, this throws at once: a function that has not begun is not called, and a function
-    /// that has begun continues.
+    /// Calls a function on the queue. If the caller is cancelled, `CancellationError` is thrown at once: a function that has not begun is not called,
+    /// and a function that has begun continues.
     private nonisolated(nonsending) func onQueue<Value: Sendable>(
         _ call: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

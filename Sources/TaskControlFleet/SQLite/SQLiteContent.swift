@@ -2,7 +2,7 @@
 internal import Foundation
 internal import GRDB
 
-/// Reads and changes the leases, entries and recorded changes of a ``SQLiteStore`` within one transaction of SQLite.
+/// The leases, entries and recorded changes of a ``SQLiteStore``, as one transaction of SQLite reads and changes them.
 ///
 /// Leases and transactions behave as in `MemoryStoreStateMachine`.
 struct SQLiteContent {
@@ -63,7 +63,9 @@ struct SQLiteContent {
         return LeaseID(rawValue: id)
     }
 
-    /// Renews a lease. Returns its duration, in nanoseconds.
+    /// Renews a lease, and returns its duration in nanoseconds.
+    ///
+    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if there is no such lease; `DatabaseError` if SQLite fails.
     mutating func renew(_ id: LeaseID) throws -> Int64 {
         guard let row = try rows("SELECT duration FROM lease WHERE id = ?", [id.rawValue]).first else {
             throw StoreError.noLease(id)
@@ -249,7 +251,7 @@ struct SQLiteContent {
                 comparison = "<="
             case .prefix(let prefix):
                 first = Data(prefix.utf8)
-                // No UTF-8 has this byte.
+                // The byte 0xFF does not occur in UTF-8.
                 last = first + [0xFF]
                 comparison = "<"
             }
@@ -271,7 +273,7 @@ extension StoreEntry {
 }
 
 extension Row {
-    // The subscripts that convert end the process if a column has another type.
+    // GRDB's converting subscripts end the process if a column has another type. These functions do not.
 
     fileprivate func integer(_ index: Int) throws -> Int64 {
         guard let number = Int64.fromDatabaseValue(self[index]) else { throw StoreError.damagedFile }

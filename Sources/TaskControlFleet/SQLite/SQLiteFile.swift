@@ -43,8 +43,8 @@ struct SQLiteFile: Sendable {
     ///
     /// If a file was lost, the fencing tokens of the new file must be greater than those of the lost one. The calendar is read only for this first
     /// revision: no lease depends on it. The first revision is greater than all revisions of the lost file, unless the lost file had a million
-    /// changes per second, the machine was restarted more often than every 16 seconds on average, or the calendar was set back. It is less than 2⁵³,
-    /// so that a JSON number represents it exactly.
+    /// changes per second, the machine was restarted more often than every 16 seconds on average, or the calendar was set back. The first revision is
+    /// less than 2⁵³, so that a JSON number represents it exactly.
     static func revision(at date: Date) -> Int64 {
         let seconds = min(max(0, date.timeIntervalSinceReferenceDate), 0x1_FFFF_FFFF)
         return max(1, Int64(seconds) << 20)
@@ -69,6 +69,8 @@ struct SQLiteFile: Sendable {
     /// Opens the file, or creates it if it does not exist.
     ///
     /// - Parameter configure: Called with each new connection before any other statement.
+    /// - Throws: `DatabaseError` if SQLite fails; ``StoreError`` with the reason ``StoreError/Reason/refused`` if the file is damaged or is not a
+    ///   file of a store.
     func open(configure: @escaping @Sendable (Database) throws -> Void = { _ in }) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "TaskControl.SQLiteStore"
@@ -79,7 +81,7 @@ struct SQLiteFile: Sendable {
         configuration.observesSuspensionNotifications = true
         configuration.prepareDatabase { database in
             try configure(database)
-            // Also for the transaction with which SQLite creates the file.
+            // This also applies to the transaction with which SQLite creates the file.
             try database.execute(sql: "PRAGMA fullfsync = ON")
         }
         var attempt = 0
@@ -103,7 +105,8 @@ struct SQLiteFile: Sendable {
             try beginBoot(database, isNew: isNew)
             return .commit
         }
-        // Without the identity of the start, another process can take this start for the one before, and add no step: no commit may be lost.
+        // Without the boot ID, a restart of the machine may be missed, so that no step is added. Then no commit may be lost: each one is
+        // synchronized.
         if boot != nil { try database.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA fullfsync = OFF") }
     }
 

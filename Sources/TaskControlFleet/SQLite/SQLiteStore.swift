@@ -21,7 +21,7 @@ internal import TaskControl
 /// ## Leases
 /// The end of a lease is a time on a clock that counts from the start of the machine, continues during sleep, and cannot be set. Any process that
 /// finds an expired lease removes the lease and its entries. When the machine is restarted, all leases end. A process that is not permitted to read
-/// the machine's boot ID cannot always detect the restart: then an older lease ends at the latest one lease duration after it.
+/// the machine's boot ID cannot always detect the restart: then an older lease ends at the latest one lease duration after the restart.
 ///
 /// The shortest lease is 100 ms. The revision increases by 2²⁴ when the machine has been restarted: a power failure can lose the last transactions,
 /// and their revisions must not be used again. If the process is not permitted to read the boot ID, the revision increases each time the process
@@ -57,7 +57,7 @@ internal import TaskControl
 /// If the caller is cancelled, the operation throws `CancellationError` at once. A transaction that has already begun continues and may take effect;
 /// a transaction that has not begun has no effect.
 public final class SQLiteStore: CoordinationStore {
-    /// The shortest lease: several times as long as a transaction that waits for the disk.
+    /// The shortest duration of a lease: several times as long as a transaction that waits for the disk.
     static let shortestLease = Duration.milliseconds(100)
 
     private let connection: SQLiteConnection
@@ -119,6 +119,7 @@ public final class SQLiteStore: CoordinationStore {
     ///
     /// - Parameter timeToLive: The requested duration. The granted duration is at least 100 ms and at most 100 years.
     /// - Returns: The lease with the granted duration.
+    /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     public nonisolated(nonsending) func grantLease(timeToLive: Duration) async throws -> StoreLease {
         let wanted = max(Self.shortestLease, timeToLive).saturated
         // Rounded up.
@@ -131,8 +132,9 @@ public final class SQLiteStore: CoordinationStore {
     /// Renews a lease: the lease expires one whole duration after the renewal.
     ///
     /// - Parameter id: The lease.
-    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was revoked, or if the machine was
-    ///   restarted.
+    /// - Returns: The lease with its duration, which begins after the call has begun.
+    /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was revoked, or if the machine was
+    ///   restarted; `CancellationError` if the caller is cancelled.
     public nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease {
         try await connection.write { content in
             StoreLease(id: id, timeToLive: .nanoseconds(try content.renew(id)))
@@ -142,15 +144,19 @@ public final class SQLiteStore: CoordinationStore {
     /// Ends a lease and removes the entries that are attached to it. Does nothing if there is no such lease.
     ///
     /// - Parameter id: The lease.
+    /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     public nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws {
         try await connection.write { try $0.revoke(id) }
     }
 
     /// Executes a transaction: checks conditions, and then changes and reads entries, in one transaction of SQLite.
     ///
-    /// A transaction that changes nothing does not wait for processes that write.
+    /// A transaction whose operations are all reads does not wait for processes that write, unless a lease has expired.
     ///
     /// - Parameter transaction: The conditions and the operations. No key may be put or deleted twice.
+    /// - Returns: The outcome: which operations were executed, and the entries that were read.
+    /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if an entry is attached to a lease that does not exist, or
+    ///   ``StoreError/Reason/refused`` if one of the lists of operations changes the same key twice; `CancellationError` if the caller is cancelled.
     public nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws
         -> StoreTransaction.Result
     {
@@ -159,9 +165,12 @@ public final class SQLiteStore: CoordinationStore {
             ? connection.read { try $0.transact(transaction) } : connection.write { try $0.transact(transaction) }
     }
 
-    /// Reads the entries of a range, including the latest changes of all processes. Does not wait for processes that write.
+    /// Reads the entries of a range, including the latest changes of all processes. Does not wait for processes that write, unless a lease has
+    /// expired.
     ///
     /// - Parameter range: The entries to read. A ``StoreRange/limit`` of less than 1 counts as 1.
+    /// - Returns: The entries, and the revision at which they were read.
+    /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     public nonisolated(nonsending) func read(_ range: StoreRange) async throws -> StoreSnapshot {
         try await connection.read { StoreSnapshot(entries: try $0.read(range), revision: $0.revision) }
     }
@@ -177,7 +186,7 @@ public final class SQLiteStore: CoordinationStore {
     ///   - revision: The revision after which changes are reported.
     ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it reports that the watch has begun.
     /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled; ``StoreError``, except with the reasons `unavailable` and
-    ///   `ambiguous`, after which the watch tries again.
+    ///   `ambiguous`, after which the watch tries again; the error of the store's clock if the clock cannot sleep.
     public nonisolated(nonsending) func watch(
         _ range: StoreRange,
         after revision: Int64,
