@@ -1,7 +1,7 @@
 import TaskControl
 
 extension EtcdConnection {
-    /// Runs an operation with a time limit on the connection's clock.
+    /// Runs an operation with a time limit on the connection's clock, and returns its value. Throws `TimeoutError` if the limit is reached.
     ///
     /// Swift 6.3 passes a clock of unknown type to a generic function only in a file that does not import Foundation.
     func withTimeLimit<Value: Sendable>(

@@ -2,7 +2,7 @@ import Foundation
 import TaskControl
 import TaskControlHTTP
 
-/// Sends the requests of an ``EtcdStore`` to the members of its cluster: chooses the endpoint, adds the token, and classifies failures.
+/// The connection of an ``EtcdStore`` to the members of its cluster: sends requests, chooses the endpoint, adds the token, and classifies failures.
 final class EtcdConnection: Sendable {
     /// A rule for whether a request may be sent again although it may have been executed.
     enum Repetition: Sendable {
@@ -40,7 +40,7 @@ final class EtcdConnection: Sendable {
         self.endpoints = endpoints
         self.credentials = credentials
         self.transport = transport
-        // Without time, no attempt would begin.
+        // With a limit of zero, no attempt would begin.
         self.attemptTimeout = max(.milliseconds(1), attemptTimeout)
         self.clock = clock
         self.maxResponse = maxResponse
@@ -50,7 +50,12 @@ final class EtcdConnection: Sendable {
 
     // MARK: Requests
 
-    /// Sends a request to one endpoint after another until an endpoint has executed the request, and returns its response.
+    /// Sends a request to one endpoint after another until an endpoint has executed the request, and returns the response.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the request, without the version, such as `kv/range`.
+    ///   - message: The body of the request, which is sent as JSON.
+    ///   - repetition: Whether the request may be sent again although it may have been executed.
     ///
     /// - Throws: `StoreError`; `CancellationError` if the caller is cancelled.
     func send<Response: Decodable & Sendable>(
@@ -82,7 +87,7 @@ final class EtcdConnection: Sendable {
         for (index, endpoint) in order.enumerated() {
             attempts: while true {
                 let token = try await token(after: unknown)
-                // A request that is not sent again has no use for the time that it would leave to other endpoints.
+                // A request that is not sent again does not need to leave time for other endpoints.
                 let limit = repetition == .allowed ? share(of: order.count - index) : attemptTimeout
                 do {
                     return try await attempt(path, body, repetition, at: endpoint, token: token?.text, limit: limit)
@@ -99,7 +104,7 @@ final class EtcdConnection: Sendable {
                             moveOn(from: endpoint, failure)
                             throw failure.storeError
                         }
-                    // The lease is gone, whatever an earlier attempt has done.
+                    // The lease no longer exists, regardless of what an earlier attempt has done.
                     case .leaseNotFound: throw failure.storeError
                     // An endpoint that refuses a request does not say whether an earlier one has executed it.
                     default: throw (unknown ?? failure).storeError
@@ -131,8 +136,8 @@ final class EtcdConnection: Sendable {
 
     /// Sends a request to one endpoint, and decodes its response.
     ///
-    /// If the caller is cancelled before the endpoint has answered, later operations begin with the next endpoint. The caller's deadline may be
-    /// shorter than the time limit of an attempt: without this rule, all of those operations would try an endpoint that does not answer first.
+    /// If the caller is cancelled before the endpoint has answered, later operations begin with the next endpoint. Without this rule, operations
+    /// whose deadline is shorter than the time limit of an attempt would all be sent to the same endpoint, although that endpoint does not answer.
     ///
     /// - Throws: `EtcdFailure`; `CancellationError` if the caller is cancelled.
     private func attempt<Response: Decodable & Sendable>(
@@ -171,7 +176,7 @@ final class EtcdConnection: Sendable {
         }
     }
 
-    /// Runs an attempt with a time limit, and converts its error to an `EtcdFailure`.
+    /// Runs an attempt with a time limit, and converts its error to an `EtcdFailure`. Throws `CancellationError` if the caller is cancelled.
     private func limited<Value: Sendable>(
         _ limit: Duration,
         _ progress: Locked<Progress>,
@@ -226,7 +231,7 @@ final class EtcdConnection: Sendable {
     /// Returns the token for the next attempt; `nil` if the store has no credentials.
     ///
     /// - Parameter unknown: The failure of an earlier attempt that may have executed the request. If no token can be obtained, this failure is thrown
-    ///   instead of that of the authentication.
+    ///   instead of the failure of the authentication.
     private func token(after unknown: EtcdFailure? = nil) async throws -> EtcdTokens.Token? {
         guard let credentials else { return nil }
         do {
@@ -251,7 +256,7 @@ final class EtcdConnection: Sendable {
                     .refused,
                     at: endpoint,
                     token: nil,
-                    // Of no caller: the flight continues without them, and has no deadline.
+                    // Not the remaining time of a caller: the fetch of the token is shared by all callers, and has no deadline.
                     limit: attemptTimeout
                 )
                 emit(.authenticated, nil, at: endpoint)
@@ -273,7 +278,8 @@ final class EtcdConnection: Sendable {
     /// Sends a request to one endpoint, and calls a closure with each message of the response as it arrives.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint.
+    ///   - endpoint: The index of the endpoint in ``endpoints``.
+    ///   - token: The authentication token; `nil` if the store has no credentials.
     ///   - receive: Called with each message.
     /// - Throws: `EtcdFailure` if the request fails or the stream ends; `StoreError` if the request cannot be encoded; the error of `receive`;
     ///   `CancellationError`.
@@ -325,7 +331,7 @@ final class EtcdConnection: Sendable {
     /// Returns the token for a stream; `nil` if the store has no credentials.
     func streamToken() async throws -> EtcdTokens.Token? { try await token() }
 
-    /// Discards the token with which etcd has refused a stream.
+    /// Discards a token that etcd has refused for a stream. Does nothing if a newer token has replaced it.
     func refuse(_ token: EtcdTokens.Token) { tokens.refuse(token) }
 }
 

@@ -54,14 +54,14 @@ extension EtcdFailure {
             self.init(code: code, message: response.message ?? "")
             return
         }
-        // Not etcd's: a proxy's, or that of another server.
+        // The response is not etcd's: a proxy or another server has sent it.
         switch status {
         case 401, 403, 407: self.init(.unauthorized, "status \(status)")
         // 421: the request reached a server that is not responsible for the host.
         case 421, 429: self.init(.notExecuted, "status \(status)")
         // A proxy whose server has not answered in time sends 408 as well.
         case 408: self.init(.unknown, "status \(status)")
-        // The endpoint has no such path: it is another server's, or has another version.
+        // The endpoint has no such path: the server is not etcd, or has another version.
         case 404: self.init(.notExecuted, "status \(status): \(Self.notTheGateway)")
         case 300..<500: self.init(.refused, "status \(status): \(Self.notTheGateway)")
         default: self.init(.unknown, "status \(status)")
@@ -87,12 +87,12 @@ extension EtcdFailure {
         case 5: self.init(.refused, text)
         // PERMISSION_DENIED
         case 7: self.init(.unauthorized, text)
-        // DATA_LOSS: the member has stopped to serve.
+        // DATA_LOSS: the member has stopped serving requests.
         case 15: self.init(.refused, text)
         // UNAUTHENTICATED
         case 16: self.init(.tokenRefused, text)
-        // CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, ABORTED, INTERNAL, UNAVAILABLE: all of them also occur after a proposal. So does RESOURCE_EXHAUSTED:
-        // etcd applies the write that exceeds its space, and gRPC reports an answer that is too large.
+        // CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, ABORTED, INTERNAL, UNAVAILABLE: all of them can also occur after etcd has begun to execute the
+        // request. So can RESOURCE_EXHAUSTED: etcd executes the write that exceeds its space limit, and gRPC reports an answer that is too large.
         default: self.init(.unknown, text)
         }
     }
@@ -120,7 +120,7 @@ extension EtcdFailure {
         switch message {
         case "etcdserver: requested lease not found": .leaseNotFound
         case "etcdserver: authentication is not enabled": .authenticationNotEnabled
-        // A request without a token, to a server that requires one since a moment ago.
+        // The first of these messages: a request without a token, to a server that has just begun to require one.
         case "etcdserver: user name is empty", "etcdserver: invalid auth token",
             "etcdserver: revision of auth store is old",
             "auth: revision in header is old":
@@ -128,7 +128,7 @@ extension EtcdFailure {
         case "etcdserver: authentication failed, invalid user ID or password", "etcdserver: user name not found",
             "etcdserver: permission denied":
             .unauthorized
-        // Checked before anything is proposed.
+        // The server checks these conditions before it begins to execute the request.
         case "etcdserver: no leader", "etcdserver: too many requests", "etcdserver: not capable",
             "etcdserver: rpc not supported for learner", "raft proposal dropped":
             .notExecuted

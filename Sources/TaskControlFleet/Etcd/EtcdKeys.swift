@@ -1,16 +1,16 @@
 import Foundation
 
-/// Converts keys, ranges and transactions of an ``EtcdStore`` to etcd's messages, and etcd's responses to entries. Each key in etcd begins with the
-/// store's namespace; a range in etcd is its first key and the key after its last.
+/// The conversion of an ``EtcdStore``'s keys, ranges and transactions to etcd's messages, and of etcd's responses to entries. Each key in etcd begins
+/// with the store's namespace. In etcd, a range is described by its first key and by the key after its last key.
 struct EtcdKeys: Hashable, Sendable {
     private let namespace: String
 
     init(namespace: String) { self.namespace = namespace }
 
-    /// Returns a key of the store with the namespace before it, as UTF-8.
+    /// Returns the key in etcd for a key of the store: the namespace and the key, as UTF-8.
     func data(_ key: String) -> Data { Data((namespace + key).utf8) }
 
-    /// Returns a key of etcd without the namespace. Bytes that are not UTF-8 are replaced by U+FFFD.
+    /// Returns the key of the store for a key in etcd, which begins with the namespace. Bytes that are not UTF-8 are replaced by U+FFFD.
     func key(_ data: Data) -> String { String(decoding: data.dropFirst(namespace.utf8.count), as: UTF8.self) }
 
     /// The range of all keys of the namespace.
@@ -22,7 +22,7 @@ struct EtcdKeys: Hashable, Sendable {
         case .key(let key): return (data(key), nil)
         case .prefix(let prefix):
             let first = data(prefix)
-            // Of all keys, both are a zero. UTF-8 has no byte 255.
+            // In etcd, a zero byte as both bounds stands for all keys. The last byte is less than 255, which does not occur in UTF-8.
             guard let last = first.last else { return (Data([0]), Data([0])) }
             return (first, first.dropLast() + [last + 1])
         }
@@ -70,7 +70,7 @@ extension EtcdKeys {
 extension EtcdKeys {
     /// Returns etcd's request for a transaction.
     ///
-    /// - Throws: `StoreError` for an entry with the lease ID 0, which stands for no lease in etcd.
+    /// - Throws: `StoreError` with the reason `leaseNotFound` for an entry with the lease ID 0, which stands for no lease in etcd.
     func request(_ transaction: StoreTransaction) throws -> EtcdTransactionRequest {
         EtcdTransactionRequest(
             compare: transaction.comparisons.map(compare),

@@ -62,7 +62,8 @@ public final class EtcdStore: CoordinationStore {
     ///     the array to spread many clients over the members. With an empty array, every operation throws. A user and a password in a URL are passed
     ///     to the transport, and are not used as etcd's credentials.
     ///   - credentials: The user as which the store authenticates; `nil` if the cluster does not use authentication.
-    ///   - namespace: The prefix of all keys that the store uses in etcd. Stores with different namespaces do not see each other's entries.
+    ///   - namespace: The prefix of all keys that the store uses in etcd. Stores with different namespaces do not see each other's entries, unless
+    ///     one namespace is a prefix of the other.
     ///   - transport: The transport. On Linux, it must not be a `URLSessionTransport`: the initializer traps. If the transport ends responses that
     ///     are silent for some time, it also ends the connection of the watches, and the store opens a new one.
     ///   - attemptTimeout: The time limit of one attempt at one endpoint. By default 2 seconds: twice etcd's default election timeout, and short
@@ -96,7 +97,7 @@ public final class EtcdStore: CoordinationStore {
             clock: clock,
             name: name
         )
-        // A connection is established and answered, as a request is.
+        // Opening the connection takes about as long as a request.
         watches = EtcdWatches(
             connection,
             keys,
@@ -117,7 +118,8 @@ public final class EtcdStore: CoordinationStore {
     ///     the array to spread many clients over the members. With an empty array, every operation throws. A user and a password in a URL are passed
     ///     to the transport, and are not used as etcd's credentials.
     ///   - credentials: The user as which the store authenticates; `nil` if the cluster does not use authentication.
-    ///   - namespace: The prefix of all keys that the store uses in etcd. Stores with different namespaces do not see each other's entries.
+    ///   - namespace: The prefix of all keys that the store uses in etcd. Stores with different namespaces do not see each other's entries, unless
+    ///     one namespace is a prefix of the other.
     ///   - attemptTimeout: The time limit of one attempt at one endpoint. By default 2 seconds: twice etcd's default election timeout, and short
     ///     enough for several attempts within a lease of 15 seconds.
     ///   - silenceLimit: The time without a message from etcd after which the store reads the namespace to check whether its watches have missed a
@@ -213,7 +215,8 @@ public final class EtcdStore: CoordinationStore {
     ///   and 1.5 MiB in total.
     /// - Returns: The outcome: which operations were executed, and the entries that they have read. In the order ``StoreRange/Order/creation``, the
     ///   order of entries that were created by the same transaction is unspecified.
-    /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
+    /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if an entry is attached to a lease that does not exist, or
+    ///   ``StoreError/Reason/ambiguous`` if the transaction may have been executed; `CancellationError` if the caller is cancelled.
     public nonisolated(nonsending) func transact(
         _ transaction: StoreTransaction
     ) async throws -> StoreTransaction.Result {
@@ -228,7 +231,7 @@ public final class EtcdStore: CoordinationStore {
 
     /// Reads the entries of a range, including the latest changes of all processes (a linearizable read).
     ///
-    /// - Parameter range: The entries to read.
+    /// - Parameter range: The entries to read. A ``StoreRange/limit`` below 1 counts as 1.
     /// - Returns: The entries, and the revision at which they were read.
     /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     public nonisolated(nonsending) func read(_ range: StoreRange) async throws -> StoreSnapshot {

@@ -16,17 +16,19 @@ final class EtcdTokens: Sendable {
     }
 
     private let state = Locked(State())
-    // A token that is on its way is useful to the next caller as well.
+    // If all callers are cancelled, the fetch continues: the next caller can use the token.
     private let flights = SingleFlight<Int, Token>(name: "EtcdStore.authenticate", whenAbandoned: .finish)
 
     /// Returns the current token, or fetches one if there is none.
     ///
-    /// - Parameter fetch: Obtains a token from a server; returns `nil` if the server does not use authentication.
+    /// - Parameter fetch: Obtains a token from a server; returns `nil` if the server does not use authentication. Called for only one of several
+    ///   concurrent callers.
+    /// - Throws: The error of `fetch`; `CancellationError` if the caller is cancelled.
     func token(_ fetch: @escaping @Sendable () async throws -> String?) async throws -> Token {
         let (token, number) = state.withLock { ($0.token, $0.number) }
         if let token { return token }
         return try await flights.run(number) { [self] in
-            // A flight that has just ended can have brought it.
+            // A fetch that has just ended may have stored the token.
             if let token = state.withLock({ $0.number == number ? $0.token : nil }) { return token }
             let token = Token(text: try await fetch(), number: number)
             state.withLock { if $0.number == number { $0.token = token } }

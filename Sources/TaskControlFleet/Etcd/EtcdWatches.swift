@@ -7,8 +7,8 @@ final class EtcdWatches: Sendable {
 
     private struct State {
         var machine = Machine()
-        /// The task that makes the connections. A run is the time from the first watch to the end of the last one; ``run`` is the number of the
-        /// task's run.
+        /// The task that makes the connections; `nil` if there is none. The task serves one run: the time from the first watch to the end of the last
+        /// one. ``run`` is the number of this run.
         var task: Task<Void, Never>?
         var run = 0
         /// The number of entries of the namespace at a revision up to which the connection has received all changes; `nil` if it was not read.
@@ -79,9 +79,9 @@ final class EtcdWatches: Sendable {
         for waiter in action.wake { waiter.resume() }
         switch action.command {
         case .run(let run):
-            // Detached: the connection belongs to all watchers, and has no context of the first.
+            // The task is detached, because the connection belongs to all watches: it must not have the context of the first one.
             let task = Task.detached(name: "EtcdStore.watch") { [self] in await self.run(run) }
-            // The task of a later run can be here already.
+            // Another thread may already have stored the task of a later run.
             let old = state.withLock { state in
                 guard run > state.run else { return task as Task<Void, Never>? }
                 defer { (state.task, state.run) = (task, run) }
@@ -128,11 +128,17 @@ final class EtcdWatches: Sendable {
         EtcdFailure(.refused, "the clock of the store cannot sleep: \(type(of: error))")
     }
 
-    /// The delays between connections that fail: the first, 50 ms, is shorter than a person notices. The longest, 2 s, is the longest time until the
-    /// store notices that the cluster is available again.
+    /// The delays between connections that fail. The first delay is 50 ms, which a person does not notice. The longest delay is 2 s: after this time
+    /// at most, the store notices that the cluster is available again.
     private static let backoff = RetryBackoff.exponential(base: .milliseconds(50)).capped(at: .seconds(2))
 
     /// Makes one connection, and returns when it has ended.
+    ///
+    /// - Parameters:
+    ///   - next: The connection's number, and the revision after which it begins.
+    ///   - endpoint: The index of the endpoint.
+    ///   - hasRefusedToken: Whether etcd has refused a token, and has not accepted a later one. Updated for this connection.
+    /// - Returns: The error that has ended the connection; `nil` if the server or the state machine has ended it without an error.
     private func connect(
         _ next: Machine.Connection,
         at endpoint: Int,
@@ -156,9 +162,9 @@ final class EtcdWatches: Sendable {
             group.cancelAll()
             return first ?? nil
         }
-        // The token was accepted.
+        // The server has accepted the token.
         if state.withLock({ $0.machine.isOpen(next.number) }) { hasRefusedToken = false }
-        // Earlier versions of etcd refuse a watch with a token that has expired with "permission denied".
+        // If the token has expired, earlier versions of etcd refuse a watch with "permission denied".
         guard let failure, failure.kind == .tokenRefused || failure.kind == .unauthorized, let token, !hasRefusedToken
         else { return failure?.storeError }
         hasRefusedToken = true
@@ -201,7 +207,7 @@ final class EtcdWatches: Sendable {
 
     private func receive(_ message: EtcdWatchResponse, of number: Int) throws {
         if message.canceled == true {
-            // After a compaction the stream stays open, and so it does after a refusal, which also says that the watch was created.
+            // The stream stays open after a compaction, and also after a refusal, whose message also reports that the watch was created.
             guard let revision = message.compact_revision?.value, revision > 0 else {
                 throw EtcdFailure(cancelReason: message.cancel_reason ?? "")
             }
@@ -227,14 +233,14 @@ final class EtcdWatches: Sendable {
             case .fine: break
             case .end: return nil
             case .verify(let end):
-                // If no endpoint answers, the next tick verifies.
+                // If no endpoint answers, the next iteration verifies again.
                 guard let revision = try? await revisionOfChange(after: end) else { continue }
                 act { $0.verified(revision, of: number) }
             }
         }
     }
 
-    /// Returns whether the entries of the namespace differ from those at a revision.
+    /// Checks whether the entries of the namespace differ from those at a revision.
     ///
     /// The store's revision does not show whether the namespace has changed: other clients of etcd write outside of it, and etcd sends progress
     /// notifications only every 10 minutes by default (`--experimental-watch-progress-notify-interval`). The entries are considered equal if none was
@@ -242,6 +248,7 @@ final class EtcdWatches: Sendable {
     /// both changes later, but it loses none, because its next connection begins after the revision.
     ///
     /// - Returns: The current revision of the store if the entries differ; `nil` if they are equal.
+    /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     private func revisionOfChange(after revision: Int64) async throws -> Int64? {
         guard let present = try await self.revision(), present > revision else { return nil }
         let (key, end) = keys.all
@@ -262,7 +269,7 @@ final class EtcdWatches: Sendable {
 
     /// Returns the number of entries of the namespace at a revision; `nil` if etcd has already removed (compacted) this revision.
     private func count(at revision: Int64) async throws -> Int64? {
-        // To etcd, the revision 0 is the present.
+        // To etcd, the revision 0 stands for the current revision.
         if revision <= 0 { return 0 }
         if let counted = state.withLock(\.counted), counted.revision == revision { return counted.count }
         let (key, end) = keys.all
@@ -276,7 +283,7 @@ final class EtcdWatches: Sendable {
         }
     }
 
-    /// Returns the current revision of the store.
+    /// Returns the current revision of the store; `nil` if etcd's response does not contain it.
     private func revision() async throws -> Int64? {
         let (key, _) = keys.all
         let request = EtcdRangeRequest(key: key, limit: 1, keys_only: true)

@@ -1,5 +1,5 @@
-/// The last changes that the shared connection of the watches has received, in the order of their revisions. The number and the size of the changes
-/// are limited.
+/// The last changes that the shared connection of an ``EtcdStore``'s watches has received, in the order of their revisions. The number and the size
+/// of the changes are limited.
 struct WatchHistory: Hashable, Sendable {
     /// A change of one entry.
     struct Change: Hashable, Sendable {

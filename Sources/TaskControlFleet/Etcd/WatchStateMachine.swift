@@ -9,7 +9,8 @@
 ///  watcher      added ── opened ─▶ begun ── report … report ─▶ removed
 /// ```
 ///
-/// - A run is the time from the first watcher to the removal of the last one. A run has one connection at a time.
+/// - A run is the time from the first watcher to the removal of the last one. A run has one connection at a time. A waiter is the continuation of a
+///   suspended task.
 /// - A watcher has a position: the revision up to which it has received all changes. All watchers read from one common history, so that a slow
 ///   watcher needs no buffer of its own. If the history no longer contains the changes after a watcher's position, the watcher receives a report that
 ///   is marked as incomplete.
@@ -25,15 +26,16 @@ struct WatchStateMachine<Waiter> {
 
     /// A command that the caller of the state machine must carry out.
     enum Command: Hashable {
-        /// Begin a run: call `connect` with its number until it returns `nil`.
+        /// Begins a run (the time from the first watcher to the removal of the last one) with the given number: the connections that ``connect(_:)``
+        /// returns for this number must be made, one after another, until it returns `nil`.
         case run(Int)
-        /// End a run.
+        /// Ends the run with the given number: its connection must end, and no further connection must be made.
         case stop(Int)
     }
 
-    /// The result of an event: the waiters to resume, and a command.
+    /// The result of an event: the waiters (continuations) to resume, and a command.
     struct Action {
-        /// The waiters to resume.
+        /// The waiters (continuations) to resume.
         var wake: [Waiter] = []
         var command: Command?
     }
@@ -50,7 +52,7 @@ struct WatchStateMachine<Waiter> {
     /// A connection to begin: its number, and the revision at which it begins.
     struct Connection: Hashable {
         let number: Int
-        /// The revision after which it reports changes.
+        /// The revision after which the connection reports changes.
         let revision: Int64
     }
 
@@ -58,21 +60,22 @@ struct WatchStateMachine<Waiter> {
     enum Silence: Hashable {
         /// The connection needs no action.
         case fine
-        /// No message was received. Compare the current entries of the store with those at this revision, and call `verified` if they differ.
+        /// The connection has received no message. Compare the current entries of the store with those at this revision, and call ``verified(_:of:)``
+        /// if they differ.
         case verify(Int64)
         /// The connection did not open in time: end it.
         case end
     }
 
-    /// The answer to the end of a connection.
+    /// The decision that follows the end of a connection.
     enum Next: Hashable {
-        /// Connect again.
+        /// A new connection must be made.
         ///
         /// - Parameters:
         ///   - failures: The number of consecutive connections that have failed; 0 if the state machine ended the connection intentionally.
         ///   - elsewhere: Whether to use another endpoint.
         case again(failures: Int, elsewhere: Bool)
-        /// Make no further connection.
+        /// No further connection must be made.
         case over
     }
 
@@ -80,7 +83,7 @@ struct WatchStateMachine<Waiter> {
         let range: StoreRange
         var position: Int64
         var hasBegun = false
-        /// Whether the watcher needs changes from before the history, and waits for a connection that begins at its position.
+        /// Whether the watcher needs changes that are older than the history, and waits for a connection that begins at the watcher's position.
         var isCatchingUp: Bool
         var failure: StoreError?
         var isLeaving = false
@@ -117,7 +120,7 @@ struct WatchStateMachine<Waiter> {
 
     // MARK: Watchers
 
-    /// Adds a watcher of the changes after a revision.
+    /// Adds a watcher of the changes after a revision. Returns the watcher's ID, and the action that the caller must carry out.
     mutating func add(_ range: StoreRange, after revision: Int64) -> (ID, Action) {
         let revision = max(0, revision)
         let id = ID(number: nextNumber)
@@ -134,7 +137,7 @@ struct WatchStateMachine<Waiter> {
         return (id, watcher.isCatchingUp && phase == .open ? close(.forOlder) : Action())
     }
 
-    /// Returns the next report of a watcher.
+    /// Returns the next report of a watcher, or the reason for which there is none.
     ///
     /// - Complexity: O(*n*) in the number of changes since the watcher's last report.
     mutating func next(_ id: ID) -> Answer {
@@ -146,7 +149,7 @@ struct WatchStateMachine<Waiter> {
             watcher.hasBegun = true
             return .report(StoreChanges([], revision: watcher.position))
         }
-        // The connection from there is on its way.
+        // A connection that begins at the watcher's position will be made.
         if watcher.isCatchingUp { return .wait }
         if watcher.position < history.start {
             watcher.position = history.end
@@ -159,9 +162,10 @@ struct WatchStateMachine<Waiter> {
         return changes.isEmpty ? .wait : .report(StoreChanges(changes, revision: watcher.position))
     }
 
-    /// Stores the waiter of a watcher whose answer was `wait`.
+    /// Stores the waiter (the continuation) of a watcher for which ``next(_:)`` has returned ``Answer/wait``.
     ///
-    /// - Returns: The waiter, if a report has become available and the watcher must call `next` at once; otherwise `nil`.
+    /// - Returns: `nil` if the waiter was stored. Otherwise the given waiter: a report has become available, and the watcher must call ``next(_:)``
+    ///   at once.
     mutating func park(_ id: ID, _ waiter: Waiter) -> Waiter? {
         guard watchers[id] != nil, !isReady(id) else { return waiter }
         watchers[id]?.waiter = waiter
@@ -170,13 +174,13 @@ struct WatchStateMachine<Waiter> {
 
     /// Marks a watcher as cancelled.
     ///
-    /// - Returns: The watcher's waiter, which the caller must resume.
+    /// - Returns: The watcher's waiter (its continuation), which the caller must resume; `nil` if the watcher is not suspended.
     mutating func leave(_ id: ID) -> Waiter? {
         watchers[id]?.isLeaving = true
         return watchers[id]?.waiter.take()
     }
 
-    /// Removes a watcher. With the last watcher, the connection ends.
+    /// Removes a watcher. When the last watcher is removed, the connection ends.
     mutating func remove(_ id: ID) -> Action {
         watchers[id] = nil
         guard phase != .idle, watchers.values.allSatisfy({ $0.failure != nil }) else { return Action() }
@@ -202,7 +206,7 @@ struct WatchStateMachine<Waiter> {
         return false
     }
 
-    /// Removes and returns the waiters for which a report is available, in the order in which their watchers were added.
+    /// Removes and returns the waiters (continuations) for which a report is available, in the order in which their watchers were added.
     private mutating func takeReady() -> [Waiter] {
         let parked = watchers.filter { $0.value.waiter != nil }.keys.sorted { $0.number < $1.number }
         return parked.compactMap { id in isReady(id) ? watchers[id]?.waiter.take() : nil }
@@ -210,7 +214,7 @@ struct WatchStateMachine<Waiter> {
 
     // MARK: Connections
 
-    /// Begins the next connection of a run.
+    /// Begins the next connection of a run (the time from the first watcher to the removal of the last one).
     ///
     /// - Returns: The connection to make; `nil` if the run has ended.
     mutating func connect(_ run: Int) -> Connection? {
@@ -235,7 +239,7 @@ struct WatchStateMachine<Waiter> {
     /// Returns whether the server has created the watch of a connection.
     func isOpen(_ number: Int) -> Bool { number == connection && phase == .open }
 
-    /// Adds received changes to the history. The array must contain all changes of each of its revisions.
+    /// Adds received changes to the history of the latest changes (``WatchHistory``). The array must contain all changes of each of its revisions.
     mutating func receive(_ changes: [WatchHistory.Change], of number: Int) -> Action {
         guard number == connection, phase == .open else { return Action() }
         (hasHeard, failures) = (true, 0)
@@ -251,9 +255,10 @@ struct WatchStateMachine<Waiter> {
     /// watchers that need these changes receive an incomplete report.
     mutating func lost(upTo revision: Int64, of number: Int) -> Action {
         guard number == connection, phase == .open || phase == .connecting else { return Action() }
-        // The connection does not ask for an earlier revision: the server contradicts itself.
+        // The connection has asked only for later revisions: the server contradicts itself.
         guard revision > history.end else { return close(.asFailure) }
-        // Not the revision itself: before 3.4.36, etcd can lose a removal at the revision of the compaction.
+        // The next connection does not ask for the changes of this revision: before 3.4.36, etcd can lose a removal at the revision of the
+        // compaction.
         history = history.emptied(after: revision)
         for id in watchers.keys { watchers[id]?.isCatchingUp = false }
         var action = Action(wake: takeReady())
@@ -261,7 +266,8 @@ struct WatchStateMachine<Waiter> {
         return action
     }
 
-    /// Notes that the time has passed in which a connection should have received a message or, before it is open, should have opened.
+    /// Notes that the time has passed in which a connection should have received a message or, before it is open, should have opened. Returns the
+    /// action to take.
     mutating func tick(_ number: Int) -> Silence {
         guard number == connection else { return .end }
         guard phase == .open else { return phase == .connecting ? .end : .fine }
@@ -270,7 +276,7 @@ struct WatchStateMachine<Waiter> {
         return .fine
     }
 
-    /// Notes that entries have changed after the end of the history although the connection has received no message, and ends the connection.
+    /// Notes that entries have changed although the connection has received no message, and ends the connection.
     ///
     /// - Parameter revision: The current revision of the store.
     mutating func verified(_ revision: Int64, of number: Int) -> Action {
@@ -286,9 +292,9 @@ struct WatchStateMachine<Waiter> {
         return Action(wake: closer.take().map { [$0] } ?? [])
     }
 
-    /// Stores the waiter whose resumption ends a connection.
+    /// Stores the waiter (a continuation) whose resumption ends a connection.
     ///
-    /// - Returns: The waiter, if the connection must end at once; otherwise `nil`.
+    /// - Returns: `nil` if the waiter was stored. Otherwise the given waiter: the connection must end at once.
     mutating func parkCloser(_ number: Int, _ waiter: Waiter) -> Waiter? {
         guard number == connection, closing == .none else { return waiter }
         closer = waiter
@@ -297,14 +303,14 @@ struct WatchStateMachine<Waiter> {
 
     /// Notes that the task of a connection was cancelled, or that the connection ends by itself.
     ///
-    /// - Returns: The waiter that waits for the end of the connection, which the caller must resume.
+    /// - Returns: The waiter (a continuation) that ``parkCloser(_:_:)`` has stored, which the caller must resume; `nil` if there is none.
     mutating func leaveCloser(_ number: Int) -> Waiter? {
         guard number == connection else { return nil }
         if closing == .none { closing = .asFailure }
         return closer.take()
     }
 
-    /// Notes that a connection has ended, and returns whether to connect again.
+    /// Notes that a connection has ended, and returns whether a new connection must be made.
     ///
     /// - Parameter error: The error that ended the connection; `nil` if the server has ended it, or the state machine has.
     mutating func ended(_ number: Int, _ error: StoreError?) -> (Action, Next) {
@@ -324,7 +330,7 @@ struct WatchStateMachine<Waiter> {
         }
     }
 
-    /// Ends a run that cannot continue. All watchers receive the error.
+    /// Ends a run (the time from the first watcher to the removal of the last one) that cannot continue. All watchers receive the error.
     mutating func failed(_ run: Int, _ error: StoreError) -> Action {
         run == self.run && phase != .idle ? fail(error) : Action()
     }
