@@ -15,7 +15,7 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// A ``RateLimiter`` has admitted a call, which has taken tokens.
+    /// A call has taken tokens of a ``RateLimiter``.
     public static var tokensTaken: Self { Self("tokensTaken") }
     /// A ``CircuitBreaker`` has opened: it refuses calls from now on.
     public static var circuitOpened: Self { Self("circuitOpened") }

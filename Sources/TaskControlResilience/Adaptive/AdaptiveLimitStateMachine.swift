@@ -34,7 +34,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         var fewestCalls = 10
         /// The average number of running calls from which on the machine looks for a queue, even if the limit is seldom reached.
         var fewestRunning = 4.0
-        /// The length of a window whose calls differ much in their durations, so that its mean is not exact before.
+        /// The time after which a window ends even if its mean is not exact, because the durations of its calls differ
+        /// much.
         var patience = Duration.seconds(5)
         /// The share of calls in a queue below which the limit grows. Above `longQueue`, it falls.
         var shortQueue = 0.05
@@ -104,7 +105,8 @@ struct AdaptiveLimitStateMachine: Sendable {
     /// The number of calls that may run at the same time, also during an experiment.
     var limit: Int { experiment?.limit ?? Int(estimate.rounded()) }
 
-    /// The time without a returned value after which a new window begins: that of ten calls, one after another, and at least the shortest window.
+    /// The time without a returned value after which a new window begins: the mean duration of ten calls in sequence,
+    /// and at least the shortest window.
     private var idleLimit: Duration { max(configuration.shortestWindow, .seconds(10 * (latestMean ?? 0))) }
 
     /// Records a call that has returned a value.
@@ -145,7 +147,7 @@ struct AdaptiveLimitStateMachine: Sendable {
     ///   - now: The time at which it ended.
     /// - Complexity: O(1).
     mutating func drop(_ duration: Duration, running: Int, at now: Duration) {
-        // Of the calls that ran when the limit was halved, most are drops, whatever the new limit is.
+        // Calls that ran when the limit was halved do not count: most of them are drops, regardless of the new limit.
         if now - duration >= lastCut { window.addDrop(isFull: running >= limit) }
         endWindow(at: now)
     }
@@ -163,7 +165,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         estimate = min(target, estimate + 1)
         guard estimate >= target else { return }
         recovery = nil
-        // Callers have waited for the service: it works without an experiment at first, and grows back at once.
+        // The limit has fallen because of the drops, and callers wait: the limit grows back at once, and the next
+        // experiment is later.
         windowsUntilProbe = configuration.longestProbeInterval
         (pause, pauseLength) = (0, 0)
         beginWindow(at: now, hasChanged: true)
@@ -181,7 +184,7 @@ struct AdaptiveLimitStateMachine: Sendable {
     private mutating func endWindow(at now: Duration) {
         let calls = window.count + window.drops
         let isLast = now >= start + configuration.longestWindow
-        // The end of the patience is a decision, so it does not wait for the next look: in mild overload that would be seconds later.
+        // The end of the patience is due at once, not at the next look: in mild overload that would be seconds later.
         let isDue = calls >= nextLook || now >= start + configuration.patience
         guard now >= end, calls >= configuration.fewestCalls, isDue else { return }
         nextLook = max(calls + configuration.fewestCalls, calls + calls / 4)
@@ -219,17 +222,19 @@ struct AdaptiveLimitStateMachine: Sendable {
         if let experiment {
             // The service has changed.
             if summary.low > 1.2 * experiment.mean { return true }
-            // The first baseline is found soon, since the limit may be far above the knee. Another one is exact, since the limit follows it.
+            // The first baseline is found soon, since the limit may be far above the number of calls that the service
+            // can work on. A later baseline is exact, since the limit follows it.
             return summary.error <= (baseline == nil ? 0.025 : 0.015) * summary.mean || !hasPatience
         }
         guard let baseline else {
-            // A few calls that take long by chance look like many that run. Near the limit, there is no time to wait for more.
+            // A few calls that take long by chance look like a high load. Near the limit, the decision does not wait
+            // for more.
             return 2 * window.mostRunning >= limit || window.count >= configuration.enoughCalls || !hasPatience
         }
         // A queue that leaves no doubt must not grow until the window is over.
         if summary.low > 1.5 * baseline, 2 * window.count >= configuration.enoughCalls { return true }
         guard window.count >= configuration.enoughCalls else { return false }
-        // A limit that grows is probably far below the knee.
+        // A limit that grows is probably far below the number of calls that the service can work on.
         let bound = summary.mean + summary.error
         if hasGrown, window.isFull, 1 - baseline / bound < configuration.shortQueue { return true }
         return summary.error <= 0.015 * summary.mean || !hasPatience
@@ -239,13 +244,14 @@ struct AdaptiveLimitStateMachine: Sendable {
 
     private mutating func adjust(_ summary: DurationWindow.Summary, _ dropped: Double) {
         guard let known = baseline else {
-            // A queue may stand already, and with little load no limit is needed yet.
+            // The service may already have a queue. With little load, no limit is needed yet.
             guard hasLoad(summary) else { return }
             experiment = next(to: summary.running / 2, after: summary)
             if experiment == nil { baseline = summary.mean }
             return
         }
-        // A difference that chance explains does not lower the baseline: it would fall with each window.
+        // A difference that can be due to chance does not lower the baseline, which would otherwise fall with each
+        // window.
         let lowered = summary.mean + summary.error
         let baseline = lowered < known ? known + 0.3 * (lowered - known) : known
         self.baseline = baseline
@@ -269,8 +275,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         }
     }
 
-    /// Begins an experiment with fewer calls. If fewer are not possible, the mean of the present window becomes the baseline: a baseline that is too
-    /// low by chance would otherwise keep the limit at the minimum.
+    /// Begins an experiment with fewer calls. If fewer calls are not possible, the mean of the present window becomes
+    /// the baseline: a baseline that is too low by chance would otherwise keep the limit at the minimum.
     private mutating func measureBaseline(with limit: Double, after summary: DurationWindow.Summary) {
         experiment = next(to: limit, after: summary)
         guard experiment == nil else { return }
@@ -278,7 +284,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         windowsUntilProbe = probeInterval
     }
 
-    /// Returns whether enough calls run for an experiment with fewer. With less load, a lower limit would refuse callers that the service can serve.
+    /// Returns whether enough calls run for an experiment with fewer calls. With less load, a lower limit would refuse
+    /// callers that the service can serve.
     private func hasLoad(_ summary: DurationWindow.Summary) -> Bool {
         window.isOftenFull || summary.running >= configuration.fewestRunning
     }
@@ -296,8 +303,8 @@ struct AdaptiveLimitStateMachine: Sendable {
     ///   - limit: The limit of the experiment.
     ///   - summary: The window before the experiment.
     ///   - last: The experiment directly before this one; `nil` if there is none.
-    ///   - hasQueue: Whether the calls before have shown a queue.
-    /// - Returns: `nil` if the limit cannot be lower than it is.
+    ///   - hasQueue: Whether the experiment that has just ended has shown a queue.
+    /// - Returns: The experiment; `nil` if the limit cannot be lower than it is.
     private mutating func next(
         to limit: Double,
         after summary: DurationWindow.Summary,
@@ -321,7 +328,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         self.experiment = nil
         let proportional = experiment.mean * summary.running / experiment.running
         let isUnaffected = summary.mean >= (experiment.mean + proportional) / 2
-        // Fewer calls take longer: the service was changing. Or it seems to be slower, of which the mean of a window in which it changed is no proof.
+        // Fewer calls take longer: the service changed during the experiment. Or the service seems to be slower, but
+        // the mean of a window during which it changed does not prove that.
         let isUnproved = isUnaffected && !experiment.isSecond && baseline.map { summary.low > 1.2 * $0 } ?? false
         if summary.low > 1.1 * experiment.mean || isUnproved {
             let working = summary.running * (baseline ?? summary.mean) / summary.mean
@@ -337,7 +345,7 @@ struct AdaptiveLimitStateMachine: Sendable {
 
     /// Ends an experiment in which fewer calls took as long as before: there is no queue, and the mean becomes the baseline.
     private mutating func settle(_ experiment: Experiment, _ summary: DurationWindow.Summary) {
-        // A difference that chance explains does not replace the measurements of earlier experiments.
+        // A difference that can be due to chance does not replace the measurements of earlier experiments.
         let isNear = abs((baseline ?? 0) - summary.mean) <= 2 * summary.error
         baseline = isNear ? ((baseline ?? 0) + summary.mean) / 2 : summary.mean
         let working = experiment.running * min(1, summary.mean / experiment.mean)

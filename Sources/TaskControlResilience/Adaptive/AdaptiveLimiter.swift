@@ -14,14 +14,16 @@ public import TaskControl
 /// limiter admits as many calls as the service works on, and a few more. The other callers wait in the limiter, where they can be cancelled, and
 /// where the number of waiting callers is bounded.
 ///
-/// The limiter compares how long calls take with how long they take without a queue, and computes the length of the queue (the estimate of TCP Vegas).
-/// While there is no queue, the limit grows by a tenth per second. If there is a queue, the limit falls. From time to time, and whenever calls take longer,
-/// the limiter admits fewer calls at a time for about a second, to see whether these take less time. If not, the service has become slower, and the
-/// limit stays. Without this check, a limit grows in mild overload (Netflix/concurrency-limits). In place of the check, failsafe-go looks for
-/// correlations in past measurements.
+/// The limiter compares how long calls take with how long they take without a queue, and computes the length of the
+/// queue (the estimate of TCP Vegas). While there is no queue, the limit grows by about a tenth per second. If there is
+/// a queue, the limit falls. From time to time, and whenever calls take longer, the limiter admits fewer calls at a
+/// time for about a second, to see whether these take less time. If they do not, the service has become slower, and the
+/// limit stays. Without this check, a limit grows in mild overload (Netflix/concurrency-limits). In place of the check,
+/// failsafe-go looks for correlations in past measurements.
 ///
-/// Use a limiter where most calls of a service pass: in the service itself, or in the only client of a database. A client that makes only a small
-/// share of a service's calls cannot see whether fewer of its calls would help: use a ``ClientThrottle`` there.
+/// Use a limiter at a place through which most calls of a service pass: in the service itself, or in the only client of
+/// a database. A client that makes only a small share of a service's calls cannot see whether fewer of its calls would
+/// help: use a ``ClientThrottle`` there.
 ///
 /// ## What counts
 /// - The duration of a call that returns a value counts, from the time at which it was admitted.
@@ -31,8 +33,9 @@ public import TaskControl
 ///   does not count.
 ///
 /// ## Refused calls
-/// A call that finds more callers in line than twice the limit is refused with a probability that grows with the line, up to 1 at three times the limit (as
-/// in failsafe-go). A call is also refused if its deadline (`Task.currentDeadline`) would probably pass before it was admitted. The error is
+/// A call is refused with a certain probability if more callers wait than twice the limit. The probability grows with
+/// the number of waiting callers, up to 1 at three times the limit (as in failsafe-go). A call is also refused if its
+/// deadline (`Task.currentDeadline`) would probably pass before it was admitted. The error is
 /// ``ConcurrencyLimitError``.
 ///
 /// The limiter has no timer and no task. Safe to use from any thread and any isolation.
@@ -112,9 +115,10 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
     /// Runs an operation when it is admitted, and measures how long it takes.
     ///
     /// ## Cancellation
-    /// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while it waits leaves the line at once,
-    /// without running the operation. A caller that is cancelled while the operation runs receives the value if the operation returns one, and otherwise
-    /// `CancellationError`, regardless of the error it throws.
+    /// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while it
+    /// waits stops waiting at once, without running the operation. A caller that is cancelled while the operation runs
+    /// receives the value if the operation returns one, and otherwise `CancellationError`, regardless of the error it
+    /// throws.
     ///
     /// - Parameter operation: Runs in the caller's task and isolation.
     /// - Returns: The value that the operation returns.
@@ -178,7 +182,7 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
             machine.withLock { $0.leave(id) }?.resume(returning: .left)
         }
         if outcome == .left || Task.isCancelled {
-            // Granted at the same time: another caller can use the permit.
+            // The permit was granted at the same time: another caller can use it.
             if outcome == .reached { resume(machine.withLock { $0.giveBack() }) }
             if subject != nil {
                 Diagnostics.emit(
@@ -209,7 +213,7 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
     @usableFromInline
     func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
         let isCancelled = Task.isCancelled
-        // Foreign code.
+        // `isDrop` is code of the client, so it is called without the lock.
         let isDrop =
             isCancelled ? Task.cancellationCause == .deadline : !(error is any LocalRefusal) && isDrop(error)
         end(permit, isDrop ? .drop : .none, at: time.now)

@@ -1,6 +1,7 @@
 internal import TaskControl
 
-/// The running calls of an ``AdaptiveLimiter``, and the callers that wait in its bounded line. Pure: a value without a lock, task or closure.
+/// The running calls of an ``AdaptiveLimiter``, and the callers that wait for permits in a bounded FIFO queue (the
+/// line). Pure: a value without a lock, task or closure.
 ///
 ///     admit ──▶ admitted ──end──▶ (gone)        a permit is there, and no caller waits
 ///       ├──▶ refused                            the line is long, or the deadline is near
@@ -11,7 +12,7 @@ internal import TaskControl
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. There are as many permits as the limit.
-/// 2. The line is shorter than three times the limit when a caller joins it.
+/// 2. Fewer callers than three times the limit wait when another caller begins to wait.
 struct AdmissionStateMachine<Waiter> {
     typealias Permits = PermitStateMachine<Waiter>
 
@@ -24,7 +25,8 @@ struct AdmissionStateMachine<Waiter> {
 
     enum Answer {
         case admitted(Permit)
-        /// The caller must park, and then call `begin`.
+        /// The caller must wait: it passes its continuation to `park(_:_:)`, and calls `begin(at:)` when it is resumed
+        /// with `.reached`.
         case line(Permits.ID)
         case refused(retryAfter: Duration?)
     }
@@ -66,11 +68,12 @@ struct AdmissionStateMachine<Waiter> {
         permits.tryAcquire(1) ? begin(at: now) : nil
     }
 
-    /// Admits a call, gives it a place in line, or refuses it.
+    /// Admits a call, gives its caller a place in the line of waiting callers, or refuses the call.
     ///
     /// - Parameters:
     ///   - remaining: The time until the deadline of the caller; `nil` without a deadline.
-    ///   - draw: A random number from 0 to 1, excluding 1, which decides whether the call is refused if the line is long but not full.
+    ///   - draw: A random number from 0 to 1, excluding 1. It decides whether the call is refused if twice to three
+    ///     times as many callers wait as the limit admits.
     /// - Complexity: O(1).
     mutating func admit(at now: Duration, within remaining: Duration?, draw: Double) -> Answer {
         if let permit = admitAtOnce(at: now) { return .admitted(permit) }
@@ -82,22 +85,24 @@ struct AdmissionStateMachine<Waiter> {
         return permits.acquire(1).map { .line($0) } ?? .admitted(begin(at: now))
     }
 
-    /// The estimated time until the callers in line and one more have begun; `nil` if the duration of a call is not known yet.
+    /// The estimated time until the waiting callers and one more have begun; `nil` if the duration of a call is not
+    /// known yet.
     private var expectedWait: Duration? {
         limits.latestMean.map { .seconds($0 * Double(waiterCount + 1) / Double(limit)) }
     }
 
-    /// Stores the continuation of a caller in line.
+    /// Stores the continuation of a caller that has a place in line.
     ///
     /// - Returns: The outcome with which the caller must be resumed at once; `nil` if it must wait.
     mutating func park(_ id: Permits.ID, _ waiter: Waiter) -> WaitOutcome? { permits.park(id, waiter) }
 
     /// Removes a cancelled caller from the line. Has no effect for a caller that has a permit.
     ///
-    /// - Returns: The caller, if it had parked. The callers behind it need the same number of permits, so none of them receives one.
+    /// - Returns: The caller, which must be resumed, if its continuation was stored; otherwise `nil`. The callers
+    ///   behind it need one permit each as well, so none of them receives one.
     mutating func leave(_ id: Permits.ID) -> Waiter? { permits.leave(id).waiter }
 
-    /// Returns the admission of a call that begins now, and whose caller received its permit in line.
+    /// Returns the admission of a call that begins now, and that already has its permit.
     func begin(at now: Duration) -> Permit { Permit(begun: now, running: running) }
 
     /// Ends a call, and releases its permit.
@@ -114,7 +119,7 @@ struct AdmissionStateMachine<Waiter> {
         }
         let limit = limits.limit
         guard limit != self.limit else { return Change(granted: giveBack()) }
-        // First the size, so that a permit which is no longer there is not granted.
+        // The size changes before the permit is released: otherwise a permit that no longer exists could be granted.
         return Change(granted: permits.resize(to: limit) + giveBack(), limit: limit)
     }
 

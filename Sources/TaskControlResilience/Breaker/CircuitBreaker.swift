@@ -12,19 +12,22 @@ internal import TaskControl
 /// }
 /// ```
 ///
-/// The breaker is *closed* while the service works: it counts the calls within the last `window`, a parameter of the initializer, and how many of them
-/// failed. When too many have failed it is *open*: ``run(_:)`` throws ``CircuitOpenError`` and does not call
-/// the operation. After `openDuration` it is *half-open*: it admits single calls as probes. A probe that succeeds closes it, a probe that fails
-/// opens it again.
+/// The breaker is *closed* while the service works: it counts the calls within the last `window` (a parameter of the
+/// initializer), and how many of them failed. When too many have failed, the breaker is *open*: ``run(_:)`` throws
+/// ``CircuitOpenError`` and does not call the operation. After `openDuration` the breaker is *half-open*: it admits a
+/// few calls, called *probes*, and refuses the others. When enough probes have succeeded (by default one), the breaker
+/// closes. When a probe fails, the breaker opens again.
 ///
 /// Put a time limit inside the breaker, as above: a call that hangs never ends, so it never counts as a failure.
 ///
 /// ## Probes
-/// A probe holds a lease for as long as `openDuration`. When the lease ends before the probe does, the next call becomes a probe, so a probe that hangs
-/// does not keep the breaker half-open. The late outcome of such a probe still counts.
+/// A probe has a limited time to end: `openDuration`, or less if the deadline of its caller (`Task.currentDeadline`) is
+/// earlier. When that time is over, the next call becomes a probe, so a probe that hangs does not keep the breaker
+/// half-open. The late outcome of such a probe still counts.
 ///
-/// A probe whose caller is cancelled gives no information about the service, and the next call becomes a probe. When three probes in a row have ended
-/// in time that way, the breaker closes, so that callers that always leave early do not keep it open.
+/// A probe whose caller is cancelled gives no information about the service, and the next call becomes a probe. When
+/// three probes in a row end in this way within their time, the breaker closes, so that callers that always leave early
+/// do not keep it open.
 ///
 /// The outcome of a call that began before the breaker last changed is ignored: it describes the service before the change.
 ///
@@ -68,11 +71,13 @@ public final class CircuitBreaker: Sendable, _CallGate {
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
     ///   - failureThreshold: The share of failed calls that opens the breaker. Traps unless it is more than 0, and at most 1.
-    ///   - window: The time for which an outcome counts, in steps of a tenth of the window. Traps unless it is more than zero.
+    ///   - window: The time for which an outcome counts, with a precision of a tenth of the window. Traps unless it is
+    ///     more than zero.
     ///   - minimumCalls: The number of calls in the window below which the breaker stays closed. Traps if it is less than 1.
     ///   - openDuration: The time for which the breaker refuses all calls. Traps unless it is more than zero.
     ///   - probes: The number of probes that must succeed to close the breaker, and that may run at the same time. Traps if it is less than 1.
-    ///   - slowCall: The shortest duration of a call that counts as a failure. Traps unless it is more than zero. By default no call is too slow.
+    ///   - slowCall: The duration from which on a call counts as a failure, regardless of its outcome. Traps unless it
+    ///     is more than zero. With `nil`, the default, no call is too slow.
     ///   - isFailure: Returns whether an error counts as a failure of the service. By default every error does.
     ///   - clock: Measures the durations.
     public init(

@@ -8,13 +8,15 @@
 /// Each change of the circuit begins a new *generation*: the outcome of a call of an earlier generation is ignored, since it says what the service
 /// was like before. `open` and the `probing` that follows it differ in generation too.
 ///
-/// A probe holds a *lease* that expires. Without a living lease the circuit is open, not half-open, and the next call becomes a probe: so no
-/// probe, whether it is cancelled, ignored or hangs, keeps other calls out forever.
+/// A probe holds a *lease*: the time for which the machine waits for its outcome. While there is no unexpired lease,
+/// the circuit is open, not half-open, and the next call becomes a probe. So no probe, whether it is cancelled, ignored
+/// or hangs, keeps other calls out forever.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. Only a circuit that is probing has leases, at most as many as there are probes.
 /// 2. The leases have different numbers.
-/// 3. The circuit does not stay closed with as many failures as open it: see `report`.
+/// 3. A closed circuit opens at the first failure for which the share of failures has reached the threshold: see
+///    `report`.
 struct CircuitBreakerStateMachine: Sendable {
     struct Configuration: Sendable {
         var failureThreshold: Double
@@ -132,7 +134,7 @@ struct CircuitBreakerStateMachine: Sendable {
     mutating func report(_ outcome: CallOutcome, of permit: Permit, at now: Duration) -> Change? {
         guard permit.generation == generation else { return nil }
         var outcome = outcome
-        // Also of a call that was cancelled: it had taken as long.
+        // This includes a cancelled call, which had already taken that long.
         if let slowCall = configuration.slowCall, let begun = permit.begun, now - begun >= slowCall {
             outcome = .failed
         }
@@ -148,7 +150,8 @@ struct CircuitBreakerStateMachine: Sendable {
         guard outcome != .unknown else { return nil }
         window.move(to: now)
         window.add(Outcomes(calls: 1, failures: outcome == .failed ? 1 : 0), to: window.current)
-        // A success never opens the circuit, although it may be the call that makes the outcomes enough.
+        // A success never opens the circuit, even if it is the call with which the number of calls reaches
+        // `minimumCalls`.
         guard outcome == .failed, isTooMuch(window.total) else { return nil }
         return open(at: now)
     }
@@ -159,7 +162,7 @@ struct CircuitBreakerStateMachine: Sendable {
             && Double(outcomes.failures) / Double(outcomes.calls) >= configuration.failureThreshold
     }
 
-    /// Decides about the circuit by the outcome of a probe.
+    /// Decides by the outcome of a probe whether the circuit closes, opens, or continues to probe.
     ///
     /// The outcome of a probe whose lease has expired counts too: a service whose answers take longer than `openDuration` must not keep the circuit
     /// open forever.

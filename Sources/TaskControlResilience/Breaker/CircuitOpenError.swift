@@ -5,7 +5,8 @@ public struct CircuitOpenError: Error, Hashable, Sendable, RetryAfterProviding, 
     /// The name of the breaker; `nil` if it has none.
     public let name: String?
 
-    /// The longest time until the breaker admits a call again; never `nil`. `retry` waits for this time, or throws the error if its limits do not allow that.
+    /// The time after which the breaker admits a call again, unless its state changes earlier; never `nil`. `retry`
+    /// waits for this time, or throws the error if its limits do not allow that.
     public let retryAfter: Duration?
 
     /// Creates the error, for tests of code that handles it.

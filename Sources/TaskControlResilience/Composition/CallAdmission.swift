@@ -1,7 +1,7 @@
 internal import TaskControl
 
-/// The state of one call under a ``ResiliencePolicy``: the permit and the token that it has taken, and its admissions by the adaptive limit, the
-/// throttle and the breaker.
+/// The state of one call under a ``ResiliencePolicy``: the permit of the concurrency limit and the token of the rate
+/// limit that the call has taken, and its admissions by the adaptive limit, the throttle and the breaker.
 ///
 /// It contains no reference to the parts of the policy, so that a call does not retain them.
 @usableFromInline
@@ -20,7 +20,8 @@ extension ResiliencePolicy {
     /// Begins a call if it need not wait.
     ///
     /// - Returns: Whether the call has begun. If not, the caller must call `_wait(_:)`.
-    /// - Throws: The error of the part that refuses the call. The permit of the call is then released; its token is not returned.
+    /// - Throws: The error of the part that refuses the call: the permit of the call is then released, and its token is
+    ///   not returned. `CancellationError` if the caller is cancelled.
     @usableFromInline
     func _begin(_ call: inout _PolicyCall) throws -> Bool {
         if _isTaskCancelled { throw CancellationError() }
@@ -115,7 +116,11 @@ extension ResiliencePolicy {
 
     /// Waits until the limits admit a call, and runs an operation once the throttle and the breaker have admitted the call too.
     ///
-    /// - Parameter operation: Receives the admission of the call, to which it must report the outcome.
+    /// - Parameter operation: Receives the admission of the call, to which it must report the outcome. When it has
+    ///   ended, the permit of the concurrency limit is released.
+    /// - Returns: The value that the operation returns.
+    /// - Throws: The error of the part that refuses the call; the error of the operation; `CancellationError` if the
+    ///   caller was cancelled before the operation began.
     package nonisolated(nonsending) func _admitted<Value>(
         _ operation: nonisolated(nonsending) (_CallAdmission) async throws -> Value
     ) async throws -> Value {
@@ -128,8 +133,9 @@ extension ResiliencePolicy {
 
 /// The admission of one call by the adaptive limit, the throttle and the breaker of a policy, for code that reports the outcome itself.
 ///
-/// The outcome must be reported once. Until then the call counts as running for the adaptive limit, as not accepted for the throttle, and a probe of
-/// the breaker continues until its lease expires.
+/// The outcome must be reported once. Until then the call counts as running for the adaptive limit, and as not accepted
+/// for the throttle. If the call is a probe of the breaker, the breaker admits no other call in its place until the
+/// time of the probe is over.
 package struct _CallAdmission: Sendable {
     fileprivate let policy: ResiliencePolicy
     fileprivate let call: _PolicyCall

@@ -16,9 +16,10 @@ public import TaskControl
 ///
 /// 1. ``concurrency``, then ``rate``. A call waits before it asks whether the service works, so that the answer is not out of date when the call
 ///    begins. The token of the rate is taken last: tokens that callers hold while they wait for permits would be used in one burst.
-/// 2. ``adaptiveLimit``. After the rate, so that the wait for a token is not measured as the duration of a call. The limiter measures the whole call with
-///    its retries. A call that a later part refuses does not count. Callers in its line hold their tokens: when the limit rises, the calls that begin
-///    together may be more than the burst of the rate.
+/// 2. ``adaptiveLimit``. After the rate, so that the wait for a token is not measured as the duration of a call. The
+///    limiter measures the whole call with its retries. A call that a later part refuses does not count. Callers that
+///    wait for this limit hold their tokens: when the limit rises, the calls that begin together may be more than the
+///    burst of the rate.
 /// 3. ``throttle``. It counts a call of the program once, regardless of its attempts, so its history shows how many callers were served.
 /// 4. ``breaker``. A call that the throttle refuses is neither a success nor a failure of the service, and does not use a probe.
 /// 5. ``hedging``. Outside the retries, so that a hedge is another call with retries of its own, and a call that loses is cancelled, even while it waits
@@ -115,12 +116,13 @@ public struct ResiliencePolicy: Sendable {
     ///
     /// | part | value | source |
     /// |---|---|---|
-    /// | ``throttle`` | K = 2, two minutes | "Handling Overload", Site Reliability Engineering, chapter 21 |
+    /// | ``throttle`` | `multiplier` 2, `window` two minutes | "Handling Overload", Site Reliability Engineering, chapter 21 |
     /// | ``breaker`` | 10 % of at least 100 calls in 30 s open it for 5 s | Polly 8 |
     /// | ``retry`` | 3 attempts, 50 ms to 20 s, full jitter | the standard mode of the AWS SDKs |
     /// | ``attemptTimeout`` | 10 s | the standard handler of Microsoft.Extensions.Http.Resilience |
     ///
-    /// There is no hedging, since not every operation can run twice at the same time, and no limit, since its size depends on the service.
+    /// There is no hedging, since not every operation can run twice at the same time, and no limit of the concurrency
+    /// or the rate, since its size depends on the service.
     ///
     /// - Parameters:
     ///   - name: The name of the throttle and the breaker, shown in diagnostics.
@@ -134,7 +136,7 @@ public struct ResiliencePolicy: Sendable {
         ResiliencePolicy(
             throttle: ClientThrottle(name: name, isFailure: isFailure, clock: clock),
             breaker: CircuitBreaker(name: name, isFailure: isFailure, clock: clock),
-            // The throttle pays.
+            // The budget of the throttle pays for the retries.
             retry: RetryPolicy(budget: nil),
             attemptTimeout: .seconds(10)
         )
@@ -162,9 +164,10 @@ public struct ResiliencePolicy: Sendable {
         ///
         /// - Parameters:
         ///   - delay: The time after which another attempt begins.
-        ///   - maxHedges: The number of attempts after the first. By default 1, as in failsafe-go.
-        ///   - budget: Pays for the attempts after the first. By default one hedge per 20 calls that succeed, and five more: the 5 % of
-        ///     "The Tail at Scale".
+        ///   - maxHedges: The number of attempts after the first. Less than 1 counts as 0. By default 1, as in
+        ///     failsafe-go.
+        ///   - budget: Pays for the attempts after the first. By default for at most one hedge per 20 calls that
+        ///     succeed, and five more: the 5 % of "The Tail at Scale".
         ///   - shouldHedge: Returns whether another attempt can succeed after an error. By default `false` for every error: failures are left to
         ///     ``ResiliencePolicy/retry``, which waits before it tries again.
         public init(

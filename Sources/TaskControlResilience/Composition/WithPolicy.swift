@@ -10,17 +10,19 @@ public import TaskControl
 /// gives the reasons for the order.
 ///
 /// ## Cancellation
-/// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while it waits in line leaves the line. A
-/// caller that is cancelled while the operation runs receives the value if the operation returns one, and otherwise `CancellationError`, regardless of
-/// the error it throws. No other attempt begins.
+/// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while it waits
+/// for a limit stops waiting at once, and receives `CancellationError`. A caller that is cancelled while the operation
+/// runs receives the value if the operation returns one, and otherwise `CancellationError`, regardless of the error it
+/// throws. No other attempt begins.
 ///
 /// ## Ordering
-/// Calls wait for each other only in the lines of the limits.
+/// Calls wait for each other only at the three limits, ``ResiliencePolicy/concurrency``, ``ResiliencePolicy/rate`` and
+/// ``ResiliencePolicy/adaptiveLimit``, which admit them in the order of the calls.
 ///
 /// - Parameters:
 ///   - policy: The policy. If it has no parts, the operation is called once.
 ///   - clock: Measures the delays of hedges and retries, and the time limit of an attempt. The shared parts have clocks of their own.
-///   - operation: Runs in the caller's isolation; with hedging in a child task.
+///   - operation: Runs in the caller's isolation; with hedging or a time limit, in a child task.
 /// - Returns: The value of the attempt that succeeds first.
 /// - Throws: The error of the part that refuses the call: ``RequestThrottledError``, ``CircuitOpenError``, ``ConcurrencyLimitError``, or
 ///   ``RateLimitExceededError`` if the wait would exceed the deadline; `TimeoutError` if the last attempt took too long; the error of the last attempt;

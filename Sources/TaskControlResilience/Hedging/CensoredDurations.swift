@@ -1,8 +1,10 @@
-/// The recent durations of calls, of which some are only known to be longer than a time, and a quantile of them.
+/// The recent durations of calls, and a quantile of them. Of some calls it is only known that they would have taken
+/// longer than a certain time.
 ///
-/// A call that lost against another attempt was cancelled: its duration is *censored*. If it were recorded like the others or left out, the quantile
-/// would be too low, so that more calls would be hedged and more would be censored, which would make the quantile even lower. The estimate of Kaplan
-/// and Meier (1958) counts a censored call among those that took longer, up to the time at which it was cancelled.
+/// An attempt that lost against another attempt was cancelled: its duration is *censored*. If it were recorded like the
+/// others or left out, the quantile would be too low, so that more calls would be hedged and more would be censored,
+/// which would make the quantile even lower. The estimate of Kaplan and Meier (1958) counts a censored attempt as
+/// longer than all durations up to the time of its cancellation, and ignores it for longer durations.
 struct CensoredDurations: Sendable {
     private struct Sample {
         let duration: Duration
@@ -30,8 +32,9 @@ struct CensoredDurations: Sendable {
     ///
     /// - Parameters:
     ///   - duration: The duration of a call.
-    ///   - isCensored: Whether the call was cancelled, so that it would have taken longer.
-    /// - Complexity: O(1), and O(*n* log *n*) in the number of samples for every twentieth of them.
+    ///   - isCensored: Whether the call was cancelled after `duration`, so that it would have taken longer.
+    /// - Complexity: O(1), except that the estimate is computed in O(*n* log *n*) once per *n* / 20 calls, for *n*
+    ///   samples.
     mutating func record(_ duration: Duration, isCensored: Bool) {
         let sample = Sample(duration: max(.zero, duration), isCensored: isCensored)
         if samples.count < capacity { samples.append(sample) } else { samples[next] = sample }
@@ -43,7 +46,7 @@ struct CensoredDurations: Sendable {
     }
 
     private func estimated() -> Duration? {
-        // At one time, a call that ended comes before a call that was cancelled.
+        // Of equal durations, that of a call that ended comes before that of a call that was cancelled.
         let sorted = samples.sorted { ($0.duration, $0.isCensored ? 1 : 0) < ($1.duration, $1.isCensored ? 1 : 0) }
         var (remaining, survival) = (sorted.count, 1.0)
         for sample in sorted {
@@ -51,7 +54,7 @@ struct CensoredDurations: Sendable {
             remaining -= 1
             if 1 - survival >= quantile - 1e-9 { return sample.duration }
         }
-        // More was censored than the quantile leaves: it is at least as long as everything that was seen.
+        // Too many samples are censored to know the quantile: it is at least the longest duration.
         return sorted.last?.duration
     }
 }

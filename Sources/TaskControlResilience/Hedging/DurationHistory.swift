@@ -1,6 +1,7 @@
 internal import TaskControl
 
-/// The recent durations of calls of one operation, for a hedge that begins when a call takes unusually long: ``HedgeDelay/quantile(of:)``.
+/// The recent durations of the calls of one operation, for hedges (additional attempts) that begin when a call takes
+/// unusually long: see ``HedgeDelay/quantile(of:)``.
 ///
 /// ```swift
 /// let history = DurationHistory(quantile: 0.95)          // one per operation
@@ -17,9 +18,11 @@ public final class DurationHistory: Sendable {
     /// Creates an empty history.
     ///
     /// - Parameters:
-    ///   - quantile: The share of calls that are not hedged. Traps unless it is more than 0, and less than 1. By default 0.95, so that about one
-    ///     call in 20 is hedged ("The Tail at Scale", 2013).
-    ///   - capacity: The number of durations that are kept. Traps if it is less than `minimumSamples`.
+    ///   - quantile: The share of calls that end without a hedge: a hedge begins when a call has taken longer than this
+    ///     share of the recent calls. Traps unless it is more than 0, and less than 1. By default 0.95, so that about
+    ///     one call in 20 is hedged ("The Tail at Scale", 2013).
+    ///   - capacity: The number of durations that are kept; a new one then replaces the oldest. Traps if it is less
+    ///     than `minimumSamples`.
     ///   - minimumSamples: The number of durations that are needed for an estimate. With fewer durations, a call is hedged only after a failure. Traps
     ///     if it is less than 1.
     public init(quantile: Double = 0.95, capacity: Int = 1_000, minimumSamples: Int = 100) {

@@ -1,7 +1,7 @@
 internal import TaskControl
 
-/// The tasks of the attempts of one hedged call that have not ended. When one attempt decides the call, the cause of their cancellation is recorded
-/// for the others.
+/// The tasks of the attempts of one hedged call that have not ended. When one attempt decides the call, the cause of
+/// the cancellation is recorded for the tasks of the others.
 @usableFromInline
 final class _HedgeAttempts: Sendable {
     private struct State {
@@ -35,12 +35,13 @@ final class _HedgeAttempts: Sendable {
         CancellationCauses.forget(task)
     }
 
-    /// Records that the call is decided. The caller then cancels the tasks of the other attempts.
+    /// Records that the call is decided, and the cause of the cancellation for all remaining tasks. The caller then
+    /// cancels them.
     @usableFromInline
     func decide() {
         state.withLock { state in
             state.isDecided = true
-            // Under the lock, under which the tasks are known to have their ends before them.
+            // Under the lock, so that none of these tasks has ended: a task takes the lock in `end()` before it ends.
             for task in state.tasks { CancellationCauses.record(Self.cause, for: task) }
         }
     }

@@ -9,8 +9,8 @@ struct _HedgeRace: Sendable {
     private let time: Stopwatch
     /// The times at which the attempts began, the first attempt first.
     private var begun: [Duration] = []
-    /// The number of the timer that waits for the hint of an error; `nil` if there was none. The attempt after this
-    /// timer costs the budget less.
+    /// The number of the latest timer that waits until the hint of an error (`RetryAfterProviding`) is over; `nil` if
+    /// there was none. The attempt after this timer costs the budget its `throttledCost`.
     private var hintTimer: Int?
     private let events: CallEvents?
 
@@ -53,7 +53,7 @@ struct _HedgeRace: Sendable {
     mutating func failed(_ attempt: Int, _ error: any Error, isFinal: Bool) -> _HedgeStep {
         leaveIfCancelled()
         if isDecided || Task.isCancelled {
-            // It was cancelled: it would have taken longer.
+            // The attempt was cancelled: it would have taken longer.
             record(attempt, isCensored: true)
         } else {
             events?.emit(.failed, error: error, attempt: attempt)

@@ -20,7 +20,7 @@ struct HedgeStateMachine: Sendable {
         case sleep(Duration, timer: Int)
         /// The caller must wait until an attempt ends or a timer fires.
         case wait
-        /// The call has failed with the error of the attempt that has just ended.
+        /// The call has failed: no attempt runs and none will begin, or an error ends the call.
         case fail
     }
 
@@ -30,8 +30,8 @@ struct HedgeStateMachine: Sendable {
         let timer: Int?
     }
 
-    /// The longest hint for which another attempt waits. A longer one ends the attempts, as it ends the retries of
-    /// `retry`.
+    /// The longest hint (the delay that an error requests: `RetryAfterProviding`) for which another attempt waits.
+    /// After a longer hint no further attempt begins, as in `retry` with a backoff that has no cap.
     private static var longestHint: Duration { .seconds(60) }
 
     private let maxAttempts: Int
@@ -39,7 +39,7 @@ struct HedgeStateMachine: Sendable {
     private(set) var running = 0
     private var timer = 0
     private var isTimerPending = false
-    /// Whether the current timer waits for the hint of an error: no attempt begins before it fires.
+    /// Whether the current timer waits until the time of a hint is over: no attempt begins before it fires.
     private var isHintPending = false
     /// Whether no further attempt may begin, for example because the budget does not pay.
     private var isSpent = false
@@ -54,7 +54,7 @@ struct HedgeStateMachine: Sendable {
 
     /// Begins an attempt: the first one, or one that the budget pays for.
     ///
-    /// - Parameter isTimed: Whether a timer for the next attempt begins, if there can be one.
+    /// - Parameter isTimed: Whether a timer for the next attempt begins, if a next attempt is allowed.
     mutating func start(isTimed: Bool) -> Start {
         precondition(canStart, "An attempt begins after it was asked for.")
         started += 1

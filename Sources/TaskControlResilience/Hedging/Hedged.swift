@@ -1,6 +1,7 @@
 public import TaskControl
 
-/// Calls an operation, and calls it again while the first call has not ended after a time; the first call that succeeds wins.
+/// Calls an operation, and calls it again if the first call has not ended after a given time. The first call that
+/// succeeds determines the result.
 ///
 /// ```swift
 /// let history = DurationHistory()                               // one per operation
@@ -14,24 +15,28 @@ public import TaskControl
 /// For operations whose duration has a long tail, such as reads from one of several servers: a few more calls make the slowest calls much faster
 /// ("The Tail at Scale", 2013). The operation runs several times, perhaps at the same time, so it must be safe to repeat.
 ///
-/// An attempt that fails does not end the call: the next attempt begins at once, or, if the error has a hint (`RetryAfterProviding`), when the time
-/// of that hint is over. When one attempt has succeeded, or an error ends the call, the other attempts are cancelled and awaited: in every case,
-/// all attempts have ended when this returns. Their values are discarded.
+/// An attempt that fails does not end the call: the next attempt begins at once, or, if the error has a hint
+/// (`RetryAfterProviding`), when the time of that hint is over. After a hint of more than 60 seconds, or one that ends
+/// after the caller's deadline, no other attempt begins. When one attempt has succeeded, or an error ends the call, the
+/// other attempts are cancelled and awaited, and their values are discarded: when this function returns or throws, all
+/// attempts have ended.
 ///
-/// Each attempt after the first is paid for by the budget, as a retry is: when the budget cannot pay, no other attempt begins. So a service that
-/// becomes slow as a whole is not loaded with a multiple of the calls. With the numbers above, hedges add at most 5 % to the calls, and five more.
-/// Share one budget between retries and hedges of a service: see ``ClientThrottle/budget``.
+/// The budget pays for each attempt after the first, as it pays for a retry: when it cannot pay, no other attempt
+/// begins. So a service that becomes slow as a whole does not receive a multiple of the calls. With the budget above,
+/// there is at most one hedge per 20 calls that succeed, and five more. Share one budget between retries and hedges of
+/// a service: see ``ClientThrottle/budget``.
 ///
 /// ## Cancellation
 /// If the caller was cancelled before the call, no attempt begins. A caller that is cancelled cancels all attempts, waits for their end, and begins
 /// no other attempt. It receives the value of an attempt that succeeds nevertheless, and otherwise `CancellationError`.
 ///
 /// ## Ordering
-/// The first attempt whose success is seen wins. Attempts begin in the order of their numbers. In one isolation, such as that of an actor, attempts
-/// take turns at their suspension points.
+/// The attempt whose success the caller's task receives first determines the result. Attempts begin in the order of
+/// their numbers. In one isolation, such as that of an actor, attempts take turns at their suspension points.
 ///
 /// - Parameters:
-///   - delay: The time without a result after which another attempt begins, counted from the beginning of the attempt before.
+///   - delay: The time without a result after which another attempt begins, counted from the beginning of the previous
+///     attempt.
 ///   - maxHedges: The number of attempts after the first. Less than 1 counts as 0. By default 1, as in failsafe-go.
 ///   - budget: Pays for the attempts after the first. A call that succeeds returns 1 token, regardless of its number of attempts.
 ///   - clock: Measures the time.
@@ -39,7 +44,8 @@ public import TaskControl
 ///   - shouldHedge: Returns whether another attempt can succeed after an error. If not, the error ends the call. By default
 ///     `RetryPolicy.isWorthRetrying(_:)`.
 /// - Returns: The value of the first attempt that succeeds.
-/// - Throws: The error that ended the call, or the error of the attempt that failed last; `CancellationError` if the caller is cancelled.
+/// - Throws: The error that ended the call, or the error of the attempt that failed last; `CancellationError` if the
+///   caller is cancelled; the error of the clock, if its `sleep` fails while no attempt runs.
 @inlinable
 public nonisolated(nonsending) func hedged<Value: Sendable>(
     after delay: HedgeDelay,
@@ -76,7 +82,7 @@ public nonisolated(nonsending) func hedged<Value: Sendable>(
                     next = race.succeeded(attempt)
                     if next.isLast { winner = value }
                 case .error(let attempt, let error):
-                    // Foreign code is called only while its answer matters.
+                    // `shouldHedge` is code of the client: it is called only while its answer matters.
                     let isDecided = race.isDecided || Task.isCancelled
                     if !isDecided { failure = error }
                     next = race.failed(attempt, error, isFinal: !isDecided && !shouldHedge(error))
@@ -93,8 +99,12 @@ public nonisolated(nonsending) func hedged<Value: Sendable>(
     }
 }
 
-/// Calls an operation, and calls it again while the first call has not ended after a time. The operation does not receive the number of the
-/// attempt; otherwise this function, including its cancellation, is the same as the form that passes the number.
+/// Calls an operation, and calls it again if the first call has not ended after a given time. The first call that
+/// succeeds determines the result.
+///
+/// The operation does not receive the number of the attempt. Parameters, errors and cancellation are those of
+/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,(Int)->Value,_)``, whose operation receives
+/// the number.
 ///
 /// ```swift
 /// let page = try await hedged(after: .fixed(.milliseconds(50)), budget: budget) {

@@ -1,7 +1,10 @@
 public import TaskControl
 
-/// Calls an operation as ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,(Int)->Value,_)`` does, for operations that may ignore their
-/// cancellation: returns at the first success, even if other attempts have not ended.
+/// Calls an operation, calls it again if the first call has not ended after a given time, and returns at the first
+/// success, even if other attempts have not ended.
+///
+/// This function is ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,(Int)->Value,_)`` for
+/// operations that may ignore their cancellation.
 ///
 /// ```swift
 /// let answer = try await hedgedDetached(after: .fixed(.seconds(1)), budget: budget, name: "legacy lookup") { _ in
@@ -18,7 +21,8 @@ public import TaskControl
 /// cancelled and abandoned.
 ///
 /// - Parameters:
-///   - delay: The time without a result after which another attempt begins, counted from the beginning of the attempt before.
+///   - delay: The time without a result after which another attempt begins, counted from the beginning of the previous
+///     attempt.
 ///   - maxHedges: The number of attempts after the first. Less than 1 counts as 0. By default 1, as in failsafe-go.
 ///   - budget: Pays for the attempts after the first. A call that succeeds returns 1 token, regardless of its number of attempts.
 ///   - name: The name of the tasks of the attempts in diagnostics. `nil` for that of the caller's task.
@@ -27,7 +31,8 @@ public import TaskControl
 ///   - shouldHedge: Returns whether another attempt can succeed after an error. If not, the error ends the call. By default
 ///     `RetryPolicy.isWorthRetrying(_:)`.
 /// - Returns: The value of the first attempt that succeeds.
-/// - Throws: The error that ended the call, or the error of the attempt that failed last; `CancellationError` if the caller is cancelled.
+/// - Throws: The error that ended the call, or the error of the attempt that failed last; `CancellationError` if the
+///   caller is cancelled; the error of the clock, if its `sleep` fails while no attempt runs.
 public nonisolated(nonsending) func hedgedDetached<Value: Sendable>(
     after delay: HedgeDelay,
     maxHedges: Int = 1,

@@ -1,7 +1,7 @@
 internal import TaskControl
 
 extension Duration {
-    /// Returns a multiple of this duration, exact to the attosecond, or the longest wait if that is shorter.
+    /// Returns a multiple of this duration, exact to the attosecond, or `longestWait` (100 years) if that is shorter.
     ///
     /// - Parameter factor: 0 or more.
     func saturatingMultiplied(exactlyBy factor: Int) -> Duration {

@@ -2,5 +2,6 @@ internal import TaskControl
 
 /// Returns the time until the deadline of the current task; `nil` without a deadline.
 ///
-/// This time limits every wait and every lease of this module.
+/// A call whose wait would probably last longer than this time is refused, and a probe of a ``CircuitBreaker`` holds
+/// its lease no longer than this time.
 func remainingTime() -> Duration? { Task.currentDeadline?.remaining }

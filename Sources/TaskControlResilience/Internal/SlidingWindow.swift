@@ -1,7 +1,8 @@
-/// The sums of counts within the last time of a given length, in buckets of equal length, of which the oldest is
-/// cleared as time passes.
+/// Counts within a time window of a given length that moves with the current time, and their sum. The window is divided
+/// into buckets of equal length, and the oldest bucket is cleared as time passes.
 ///
-/// The window moves only when it is asked to, so that it needs no timer. Time that runs backwards does not move it.
+/// The window moves only when `move(to:)` is called, so it needs no timer. A time before that of the last call does not
+/// move it.
 struct SlidingWindow<Counts: AdditiveArithmetic> {
     /// The sum of the counts in all buckets.
     private(set) var total = Counts.zero
@@ -23,7 +24,7 @@ struct SlidingWindow<Counts: AdditiveArithmetic> {
     init(length: Duration, buckets count: Int) {
         precondition(length > .zero && count > 0, "A window has a length and buckets.")
         buckets = Array(repeating: .zero, count: count)
-        // Not zero, however short the window is: time must leave a bucket.
+        // More than zero even for a very short window, since `move(to:)` must advance.
         width = max(length / count, Duration(secondsComponent: 0, attosecondsComponent: 1))
         end = width
     }
@@ -66,7 +67,7 @@ struct SlidingWindow<Counts: AdditiveArithmetic> {
         total += counts
     }
 
-    /// Returns the sum of the counts in the latest buckets.
+    /// Returns the sum of the counts in the latest buckets, including the current one.
     ///
     /// - Parameter count: The number of buckets.
     func latest(_ count: Int) -> Counts {

@@ -7,7 +7,8 @@ public struct RateLimitExceededError: Error, Hashable, Sendable, RetryAfterProvi
     /// The name of the limiter; `nil` if it has none.
     public let name: String?
 
-    /// The time after which the call would have been admitted. `retry` waits for this time, or throws the error if its limits do not allow that.
+    /// The time after which the call would have been admitted; never `nil`. `retry` waits for this time, or throws the
+    /// error if its limits do not allow that.
     public let retryAfter: Duration?
 
     /// Creates the error, for tests of code that handles it.

@@ -13,8 +13,9 @@ internal import TaskControl
 /// A call takes tokens out of a bucket, which is refilled at a constant rate. A full bucket holds `burst` tokens, so that many calls may be made at
 /// the same time after a pause. In every interval of length *t*, at most `burst` + *t* × `rate` tokens are taken.
 ///
-/// Large work can take several tokens at once: `acquire(5)`. If it takes more than the bucket holds, it waits until the bucket is full, and the
-/// calls after it wait until the rest is refilled. A weight of zero or less, such as the size of an empty body, takes nothing.
+/// Large work can take several tokens at once: `acquire(5)`. A call that takes more tokens than the bucket holds waits
+/// until the bucket is full, and the calls after it wait until the rest has been refilled. A weight (number of tokens)
+/// of zero or less, such as the size of an empty body, takes nothing.
 ///
 /// The algorithm is the generic cell rate algorithm (ITU-T I.371): exact, without a timer, and with one instant as its only state.
 /// Safe to use from any thread and any isolation.
@@ -79,7 +80,8 @@ public final class RateLimiter: Sendable {
 
     /// Takes tokens if they are available and no caller waits for tokens. Never waits.
     ///
-    /// - Parameter weight: The number of tokens. Zero or less takes nothing, and succeeds if no caller waits.
+    /// - Parameter weight: The number of tokens. Zero or less takes nothing. It succeeds if no caller waits, except
+    ///   after a call that took more than `burst` tokens, until the rest of them has been refilled.
     /// - Returns: Whether the tokens were taken.
     /// - Complexity: O(1).
     public func tryAcquire(_ weight: Int = 1) -> Bool {
@@ -95,11 +97,13 @@ public final class RateLimiter: Sendable {
     /// A cancelled caller returns at once and takes nothing, also if it was cancelled before the call.
     ///
     /// - Parameters:
-    ///   - weight: The number of tokens. Zero or less takes nothing, but waits for its turn.
-    ///   - limit: The longest wait. If the wait would be longer, the error is thrown at once, and nothing is taken. A negative limit counts as
-    ///     zero. By default there is no limit.
-    /// - Throws: ``RateLimitExceededError`` if the wait would be longer than the limit; `CancellationError` if the caller is cancelled; the error of the
-    ///   clock if its `sleep` fails.
+    ///   - weight: The number of tokens. Zero or less takes nothing, but waits for the callers before it, and until the
+    ///     rest of the tokens of a call that took more than `burst` has been refilled.
+    ///   - limit: The longest wait. If the wait would be longer, or would end after the caller's deadline
+    ///     (`Task.currentDeadline`), the error is thrown at once, and nothing is taken. A negative limit counts as
+    ///     zero. By default only the deadline limits the wait.
+    /// - Throws: ``RateLimitExceededError`` if the wait would be longer than the limit, or end after the caller's
+    ///   deadline; `CancellationError` if the caller is cancelled; the error of the clock if its `sleep` fails.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ weight: Int = 1, within limit: Duration? = nil) async throws {
         if _isTaskCancelled { throw CancellationError() }
@@ -166,7 +170,9 @@ public final class RateLimiter: Sendable {
 
     /// Waits until the caller's tokens are available and it is the caller's turn, and takes them.
     ///
-    /// - Parameter id: The place of the caller in line; `nil` if the caller is the first.
+    /// - Parameters:
+    ///   - weight: The number of tokens.
+    ///   - id: The place of the caller among the waiting callers; `nil` if the caller is the first of them.
     private nonisolated(nonsending) func wait(_ weight: Int, _ id: Machine.Line.ID?) async throws {
         if let id {
             let outcome = await suspend { waiter in
@@ -176,7 +182,7 @@ public final class RateLimiter: Sendable {
             }
             if outcome == .left { throw CancellationError() }
         }
-        // No other caller sleeps, and no other caller passes the place of the first on.
+        // The caller is now the first. Only the first caller sleeps, and only it makes the next caller the first.
         do {
             while true {
                 try Task.checkCancellation()

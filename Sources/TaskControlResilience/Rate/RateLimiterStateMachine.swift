@@ -1,37 +1,40 @@
 internal import TaskControl
 
-/// The bucket of a ``RateLimiter`` and the callers that wait for tokens, by the generic cell rate algorithm (ITU-T I.371). Pure: a value without a
-/// lock, task or closure.
+/// The bucket of tokens of a ``RateLimiter``, and the callers that wait for tokens. Implements the generic cell rate
+/// algorithm (ITU-T I.371). Pure: a value without a lock, task or closure.
 ///
 ///     acquire ──▶ taken                                  there are tokens, and no caller waits
 ///        ├──▶ refused                                    the wait would be too long
 ///        ├──▶ first ──time──▶ taken                      it sleeps until its tokens are there
 ///        └──▶ line ──the first takes or leaves──▶ first  the waiter is returned
 ///
-/// A bucket of tokens, which is full at first and is refilled at a constant rate. In place of the tokens the machine keeps the time at which the
-/// bucket will be full (the *theoretical arrival time*), so nothing needs to be done as time passes.
+/// The bucket is full at first and is refilled at a constant rate. In place of the tokens the machine keeps the time at
+/// which the bucket will be full (the *theoretical arrival time*), so nothing needs to be done as time passes.
 ///
-/// Only the first caller in line sleeps on the clock. The wait of a caller in line is known from the costs of the callers before it, and
-/// becomes less when one of them leaves.
+/// The callers wait in the order of their calls. Only the first of them sleeps on the clock; the others are in the
+/// *line*. The wait of a caller in line is known from the costs of the callers before it, and becomes less when one of
+/// them leaves.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
-/// 1. If a caller waits in line, there is a first.
-/// 2. No costs are owed when there is no first.
+/// 1. If a caller waits in the line, there is a first caller.
+/// 2. No costs are owed if there is no first caller.
 struct RateLimiterStateMachine<Waiter> {
     typealias Line = WaiterTable<Waiter, WaitOutcome>
 
     enum Answer {
         case taken
         case refused(retryAfter: Duration)
-        /// The caller is the first that waits: it must sleep, and then call `takeFirst(_:at:)`.
+        /// The caller is the first that waits: it must call `takeFirst(_:at:)`, and sleep as long as the answer says.
         case first
-        /// The caller must park. When it is woken, it is the first that waits.
+        /// The caller must wait: it passes its continuation to `park(_:_:)`. When it is resumed with `.reached`, it is
+        /// the first that waits, and must call `takeFirst(_:at:)`.
         case line(Line.ID)
     }
 
     enum FirstAnswer {
         case wait(until: Duration)
-        /// The caller has taken its tokens. The given waiter is the first now, and must be resumed; `nil` if no parked caller waits.
+        /// The caller has taken its tokens. The given waiter is now the first, and must be resumed; `nil` if there is
+        /// no other caller, or the next caller has not stored its continuation yet.
         case taken(next: Waiter?)
     }
 
@@ -57,7 +60,8 @@ struct RateLimiterStateMachine<Waiter> {
 
     /// Returns the cost of a number of tokens, as the time in which they are refilled.
     ///
-    /// If the number is larger than the bucket, the tokens are taken when the bucket is full, and the rest is refilled afterwards.
+    /// If the number is larger than the bucket, the caller waits until the bucket is full, and the rest is refilled
+    /// afterwards.
     private func cost(of weight: Int) -> Duration {
         weight == 1 ? interval : interval.saturatingMultiplied(exactlyBy: max(0, weight))
     }
@@ -94,7 +98,8 @@ struct RateLimiterStateMachine<Waiter> {
         return true
     }
 
-    /// Takes tokens if they are available and no caller waits, and otherwise gives the caller a place in line.
+    /// Takes tokens if they are available and no caller waits. Otherwise gives the caller a place among the waiting
+    /// callers, or refuses it.
     ///
     /// - Parameters:
     ///   - weight: The number of tokens.
@@ -126,9 +131,11 @@ struct RateLimiterStateMachine<Waiter> {
         return .taken(next: leaveFirst(weight))
     }
 
-    /// Records that the first caller was cancelled, and no longer waits.
+    /// Records that the first caller no longer waits, because it has taken its tokens, was cancelled, or could not
+    /// sleep.
     ///
-    /// - Returns: The waiter that is the first now and must be resumed, if it has parked.
+    /// - Returns: The waiter that is now the first, and must be resumed; `nil` if there is none, or its continuation is
+    ///   not stored yet.
     mutating func leaveFirst(_ weight: Int) -> Waiter? {
         owed -= cost(of: weight)
         hasFirst = line.hasWaiting
@@ -137,7 +144,8 @@ struct RateLimiterStateMachine<Waiter> {
 
     /// Removes a cancelled caller from the line. Has no effect if the caller has become the first that waits.
     ///
-    /// - Returns: The caller, which must be resumed, if it has parked.
+    /// - Returns: The caller, which must be resumed; `nil` if it does not wait in the line, or its continuation is not
+    ///   stored yet.
     mutating func leave(_ id: Line.ID, _ weight: Int) -> Waiter? {
         guard line.isWaiting(id) else { return nil }
         owed -= cost(of: weight)

@@ -12,30 +12,36 @@ public import TaskControl
 /// }
 /// ```
 ///
-/// The throttle counts the calls of the last two minutes, and how many of them the service accepted. While it accepts at least every second call
-/// nothing happens. When it accepts fewer, the throttle refuses calls at random, with the probability
+/// The throttle counts the calls of the last two minutes, and how many of them the service accepted. While the service
+/// accepts at least every second call, no call is refused. When it accepts fewer, the throttle refuses calls at random,
+/// with the probability
 ///
 /// > max(0, (requests − K × accepts) / (requests + 1))
 ///
-/// so that the service receives about K times as many calls as it accepts. This is the adaptive throttling of "Handling Overload" (Site
-/// Reliability Engineering, chapter 21), with its K of 2 and its two minutes, and these rules:
+/// where K is the parameter `multiplier`, so that the service receives about K times as many calls as it accepts. This
+/// is the adaptive throttling of "Handling Overload" (Site Reliability Engineering, chapter 21), with its K of 2 and
+/// its two minutes as defaults, and with these rules:
 ///
-/// - A call counts as a request when it begins. A running call does not count during its first one to two sixtieths of the window, so that the
-///   first calls of a client are not refused before the service can have answered.
+/// - A call counts as a request when it begins. A running call does not count during its first one to two sixtieths of
+///   the window (two to four seconds by default), so that the first calls of a client are not refused before the
+///   service can have answered.
 /// - A call is admitted if none has been admitted for one second, so that the throttle notices a recovery.
-/// - When the service accepts a call after it has accepted none for a twelfth of the window, the history before does not count any longer. The
-///   formula alone would continue to refuse calls for minutes after an outage.
+/// - When the service accepts a call after it has accepted none for a twelfth of the window (ten seconds by default),
+///   the earlier calls do not count any longer. The formula alone would continue to refuse calls for minutes after an
+///   outage.
 ///
 /// ## The shared budget
 /// Pass ``budget`` to `retry` and to
-/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``: retries and hedges are then paid for from one bucket, and
-/// are not paid for at all while the throttle refuses calls. With the throttle inside them, as above, each attempt counts as a request; in a
-/// ``ResiliencePolicy`` the throttle is outside, and a call counts once, regardless of its attempts. The limit of 10 % retries per client of the
-/// same chapter is replaced by the bucket.
+/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``: one budget then pays for
+/// retries and hedges, and pays for none of them while the throttle refuses calls. With the throttle inside `retry` or
+/// `hedged`, as above, each attempt counts as a request; in a ``ResiliencePolicy`` the throttle is outside, and a call
+/// counts once, regardless of its attempts. The same chapter also limits the retries of a client to 10 % of its calls;
+/// here the budget replaces that limit.
 ///
 /// ## What counts
-/// A value counts as accepted, and so does an error for which `isFailure` returns `false`. A call whose caller was cancelled, or that another
-/// policy of this module refused, does not count if it took less than one to two sixtieths of the window, and otherwise counts as not accepted.
+/// A value counts as accepted, and so does an error for which `isFailure` returns `false`. A call whose caller was
+/// cancelled, or that another policy of this module refused, does not count if it ends within its first one to two
+/// sixtieths of the window; if it ends later, it counts as not accepted.
 ///
 /// The throttle has no timer and no task. Safe to use from any thread and any isolation.
 ///
@@ -60,10 +66,11 @@ public final class ClientThrottle: Sendable, _CallGate {
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - multiplier: K, the number of calls that are made for each one that is accepted. Traps unless it is finite and at least 1. A lower number
-    ///     reduces the load of the service, and notices later that the service accepts more calls. By default 2, as in "Handling Overload".
-    ///   - window: The time for which a call counts. Traps unless it is more than zero. At least twice the time limit of a call. By default two
-    ///     minutes, as in "Handling Overload".
+    ///   - multiplier: K, the number of calls that are made for each call that the service accepts. Traps unless it is
+    ///     finite and at least 1. A lower number reduces the load of the service, but then the throttle notices later
+    ///     that the service accepts more calls. By default 2, as in "Handling Overload".
+    ///   - window: The time for which a call counts. Traps unless it is more than zero. Give at least twice the time
+    ///     limit of a call. By default two minutes, as in "Handling Overload".
     ///   - budget: The costs of ``budget``, with the same meanings as in `RetryBudget`. By default the costs of the AWS SDKs.
     ///   - isFailure: Returns whether an error means that the service did not accept the call. By default every error does.
     ///   - clock: Measures the window.
@@ -122,7 +129,7 @@ public final class ClientThrottle: Sendable, _CallGate {
         /// - Parameters:
         ///   - capacity: The number of tokens of a full budget: 0 or more.
         ///   - cost: The cost of a retry or a hedge: 1 or more.
-        ///   - throttledCost: The cost of a retry whose error has a hint: 1 or more.
+        ///   - throttledCost: The cost of a retry after an error with a hint (`RetryAfterProviding`): 1 or more.
         public init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
             self.capacity = capacity
             self.cost = cost

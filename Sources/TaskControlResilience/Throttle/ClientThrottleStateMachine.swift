@@ -9,7 +9,7 @@
 /// out: otherwise the first calls of a client would be refused before one of them can have been accepted.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
-/// 1. There are no more accepts and running requests than requests.
+/// 1. The accepts and the running requests together are not more than the requests.
 /// 2. The probability is at least 0 and less than 1.
 struct ClientThrottleStateMachine: Sendable {
     struct Configuration: Sendable {
@@ -18,7 +18,8 @@ struct ClientThrottleStateMachine: Sendable {
         var buckets = 60
         /// The time after which a call is admitted in any case, counted from the last admission.
         var probeInterval = Duration.seconds(1)
-        /// The share of the window for which the service must have accepted no call, so that the history is discarded when it accepts one again.
+        /// The length of an outage, as a share of the window: when the service accepts a call after it has accepted
+        /// none for that long, the history is discarded.
         var silence = 1.0 / 12
     }
 
@@ -66,7 +67,8 @@ struct ClientThrottleStateMachine: Sendable {
         window = SlidingWindow(length: configuration.window, buckets: configuration.buckets)
     }
 
-    /// Returns the probability with which the next call is refused, unless it is admitted because no call was admitted for a second.
+    /// Returns the probability with which the next call is refused, unless it is admitted because no call was admitted
+    /// for the `probeInterval`.
     ///
     /// - Complexity: O(1).
     mutating func probability(at now: Duration) -> Double {
@@ -122,7 +124,8 @@ struct ClientThrottleStateMachine: Sendable {
             // A caller that leaves soon gives no information. The service has had time to answer a caller that leaves later.
             let isYoung = permit.bucket + UInt64(Self.youngBuckets) > window.current
             window.add(Counts(requests: isYoung ? -1 : 0, running: -1), to: permit.bucket)
-            // A call that was not made, such as one that a breaker refused, was no probe. The next call is.
+            // A call that was not made, such as one that a breaker refused, does not test the service: the next call
+            // must be admitted instead.
             if isYoung, lastAdmission == permit.begun { lastAdmission = permit.earlier }
         }
     }
