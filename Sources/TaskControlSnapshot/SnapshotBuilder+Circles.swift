@@ -13,7 +13,8 @@ extension SnapshotBuilder {
         private var graph = WaitGraph()
         private var nodes: [Identity: WaitGraph.Node] = [:]
         private var tasks: [TaskIdentity: WaitGraph.Node] = [:]
-        /// The node for each lane: it stands for any one of the subjects that run in the lane.
+        /// The node for each lane (the subjects of an owner with the same key). It stands for any one of the subjects
+        /// that run in the lane.
         private var lanes: [Lane: WaitGraph.Node] = [:]
         /// For each owner, the nodes that stand for its first task, its first two tasks, and so on, up to all of its tasks.
         private var drained: [Identity: [WaitGraph.Node]] = [:]
@@ -33,7 +34,7 @@ extension SnapshotBuilder {
             if subject.primitive.isAwaited {
                 for task in subject.callers.keys { graph.addEdge(from: node(of: task), to: own) }
             }
-            // Not begun; or it will be over when its time is.
+            // The subject has not begun, or ends by itself after a time.
             guard let task = subject.actsIn, !subject.primitive.traits.contains(.limited) else {
                 return graph.free(own)
             }
@@ -81,7 +82,8 @@ extension SnapshotBuilder {
             return drained[owner]?[count - 1]
         }
 
-        /// Returns whether all holders of the lane are known. If not, an untracked holder could still release it, and there is no deadlock to report.
+        /// Returns whether all subjects that hold permits or turns of a lane are known. If not, an unknown one could
+        /// still release what the given subject needs, and no deadlock may be reported.
         private func knowsAllHolders(of lane: Lane, _ subject: Subject) -> Bool {
             guard subject.primitive.traits.contains(.line), subject.delay == nil,
                 let owner = builder.books.owners[lane.owner],

@@ -8,7 +8,7 @@ struct SnapshotBuilder {
     typealias Subject = TrackerStateMachine.Subject
     typealias Owner = TrackerStateMachine.Owner
 
-    /// The maximum number of subjects that an entry lists as those for which it waits.
+    /// The maximum number of subjects in ``TaskSnapshot/Entry/waitsFor``.
     private static let mostListed = 8
 
     let books: TrackerStateMachine
@@ -67,7 +67,7 @@ struct SnapshotBuilder {
     /// Returns the tasks that wait until a subject ends or continues.
     private func waiters(of subject: Subject) -> [TaskIdentity] {
         if subject.primitive.isAwaited { return Array(subject.callers.keys) }
-        // A subject that waits in a task that is not its own.
+        // A subject that waits in the task of another subject: that other subject waits until it ends or continues.
         guard subject.phase == .waiting, let task = subject.actsIn, let outer = actors[task]?.first else { return [] }
         return books.subjects[outer]?.order == subject.order ? [] : [task]
     }
@@ -142,13 +142,13 @@ struct SnapshotBuilder {
             subject.primitive.traits.contains(.line),
             let lane = lane(of: subject), let running = running[lane]
         else { return [] }
-        // A task that came later to a store, and runs beside others, blocks none of them.
+        // In a store, a task that was added later runs beside the earlier tasks, and blocks none of them.
         return subject.primitive.traits.contains(.overtaking)
             ? running.prefix { order($0) < subject.order } : running[...]
     }
 
-    /// Returns the tasks for which a call of `drain()` waits. A queue drains the tasks that exist at the time of the call; other owners drain all
-    /// tasks.
+    /// Returns the tasks for which a call of `drain()` waits. A queue drains the tasks that exist at the time of the
+    /// call; other owners drain all of their tasks.
     func drained(by drain: Subject, of owner: Identity) -> ArraySlice<Identity> {
         let all = drained[owner] ?? []
         return drain.primitive.traits.contains(.drainsEarlier) ? all.prefix { order($0) < drain.order } : all[...]
@@ -171,7 +171,7 @@ extension TrackerStateMachine {
 }
 
 extension TrackerStateMachine.Subject {
-    /// Whether the subject only waits within a task, so that no other subject can run within it.
+    /// Whether the subject is a call or a drain that waits, so that no other subject can run within it.
     fileprivate var isWaitingWithin: Bool { phase == .waiting && (primitive.isCall || isDrain) }
 }
 

@@ -89,7 +89,8 @@ extension TaskSnapshot.Owner {
 extension TaskSnapshot.Entry {
     /// Returns the line of an entry.
     ///
-    /// - Parameter owner: The primitive of the owner, which the line above already names; `nil` if there is none.
+    /// - Parameter owner: The primitive of the owner, which the line of the owner already names; `nil` if there is
+    ///   none.
     fileprivate func line(within owner: TaskEvent.Primitive?) -> String {
         var words = "\(id)"
         if primitive != owner { words += " \(primitive)" }
@@ -125,7 +126,7 @@ extension TaskSnapshot.Warning: CustomStringConvertible {
 
     /// Returns the warning as a sentence.
     ///
-    /// - Parameter label: Returns what a task or call is called in the sentence.
+    /// - Parameter label: Returns the text that stands for a task or call in the sentence, such as "#3.1".
     fileprivate func text(naming label: (TaskEvent.Identity) -> String) -> String {
         switch self {
         case .cancelledButRunning(let id, let since):

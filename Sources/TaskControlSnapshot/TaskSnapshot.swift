@@ -38,7 +38,9 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         public let isClosed: Bool
         /// Whether the owner has been deallocated while some of its tasks still run.
         public let isDeallocated: Bool
-        /// The number of permits that separate calls have acquired from a semaphore and not yet released.
+        /// The number of permits of an `AsyncSemaphore` that were taken by `acquire`, `acquirePermit` or `tryAcquire`,
+        /// and are not yet released. The permits of running calls of `withPermit` are not included: these calls are
+        /// ``entries``.
         public let permitsOut: Int
         /// The state of a circuit breaker that is open or half-open; `nil` if the breaker is closed and admits all calls, or if the owner is not a
         /// breaker.
@@ -47,7 +49,9 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         public let refusedCount: Int
         /// The time since the owner last refused a call; `nil` if the owner has refused none.
         public let lastRefusalAge: Duration?
-        /// The tasks and turns of the owner, and the callers that wait with `drain()` until the owner is empty, in the order in which they began.
+        /// The tasks of the owner, the calls that wait for or have its permission to run (such as a turn of a queue, or
+        /// a permit of a semaphore), and the callers that wait with `drain()` until the owner is empty, in the order in
+        /// which they began.
         public let entries: [Entry]
     }
 
@@ -60,7 +64,8 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         case halfOpen(for: Duration)
     }
 
-    /// A task, a turn, a flight or a call in a snapshot.
+    /// A task or a call in a snapshot, such as a task of a store, a flight (one run of an operation that several
+    /// callers share), or a call of `retry`.
     public struct Entry: Sendable, Hashable, Codable, Identifiable {
         /// The identity of the task or call, which its events also contain.
         public let id: TaskEvent.Identity
@@ -68,9 +73,10 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         public let primitive: TaskEvent.Primitive
         /// The name of the task; `nil` if the task has no name.
         public let name: String?
-        /// The key of the task or call, redacted; `nil` if the task or call has no key.
+        /// The key of the task or call, such as that of a `TaskStore`, redacted as diagnostics are configured; `nil` if
+        /// the task or call has no key.
         public let key: String?
-        /// The HTTP request, or the source location, redacted; `nil` if neither is known.
+        /// The HTTP request, or the source location, redacted as diagnostics are configured; `nil` if neither is known.
         public let detail: String?
         /// The number of the current attempt, beginning with 1; `nil` if the task or call makes no attempts.
         public let attempt: Int?
@@ -84,9 +90,11 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         public let delay: Duration?
         /// The time since the cancellation of the task or call; `nil` if the task or call was not cancelled.
         public let cancelledAge: Duration?
-        /// The cause of the cancellation, such as "superseded: draft", redacted; `nil` if the task or call was not cancelled, or the cause is unknown.
+        /// The cause of the cancellation, such as "superseded: draft", redacted as diagnostics are configured; `nil` if
+        /// the task or call was not cancelled, or the cause is unknown.
         public let cancellationCause: String?
-        /// The tasks and calls for which this task or call waits: they run before it, hold a permit or a turn that it needs, or must end first.
+        /// The tasks and calls for which this task or call waits, at most eight: they run before it, hold a permit or a
+        /// turn that it needs, or must end first.
         public let waitsFor: [TaskEvent.Identity]
         /// The number of callers that wait for this task or call, such as those that have joined a flight.
         public let waiterCount: Int

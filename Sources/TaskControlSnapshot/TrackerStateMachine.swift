@@ -1,7 +1,8 @@
 internal import TaskControl
 
-/// The owners, and the tasks and calls (subjects), that currently exist according to the received events. Each event begins, changes or ends a
-/// subject, or concerns an owner. A pure state machine.
+/// The owners, and the tasks and calls (subjects), that currently exist according to the received events. Each event
+/// begins, changes or ends a subject, or concerns an owner. A pure state machine: a value without a lock, task or
+/// closure.
 ///
 /// The event that begins a subject is received before its other events. An event about an unknown subject is late, or the subject began before the
 /// observation: the event changes nothing. Events of different tasks may be received in another order than that in which they happened, which their
@@ -20,7 +21,7 @@ struct TrackerStateMachine {
         var isClosed = false
         var isDeallocated = false
         var permitsOut = 0
-        /// The number of permits; `nil` if no event has contained it.
+        /// The number of permits of a semaphore; `nil` if no event has contained it, and for other owners.
         var capacity: Int?
         var subjects: Set<Identity> = []
         /// The state of a circuit breaker that does not admit all calls; otherwise `nil`.
@@ -119,7 +120,7 @@ struct TrackerStateMachine {
 
     private mutating func takePermits(_ count: Int, of owner: Identity, _ event: TaskEvent) {
         enter(owner, event)
-        // The events of other packages are not checked.
+        // Other packages can emit events with any count, so the sum may overflow.
         owners[owner]?.permitsOut &+= count
         leaveIfOver(owner)
     }
@@ -220,7 +221,7 @@ struct TrackerStateMachine {
     private mutating func end(_ id: Identity, _ event: TaskEvent) {
         guard let subject = subjects.removeValue(forKey: id) else { return }
         leave(id, subject.owner)
-        // A bare call has acquired its permits: they have no owner from now on.
+        // A call of `acquire()` ends when it has its permits. From then on, no subject holds them.
         if event.kind == .acquired, let owner = event.owner { takePermits(event.count ?? 0, of: owner, event) }
     }
 

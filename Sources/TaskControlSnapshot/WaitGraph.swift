@@ -1,8 +1,9 @@
 /// A graph of waits between tasks and subjects, which finds the nodes that will never continue (deadlocks).
 ///
-/// A task waits for subjects. A subject waits for the task in which it runs, or for one or all of several other subjects. A node that waits for
-/// nothing is free. A node that waits for one of several nodes is free if one of them is free; a node that waits for all of them is free if all are
-/// free. The remaining nodes never continue: they are in a circle, or wait for a node in a circle.
+/// A task waits for subjects (tasks and calls that events are about). A subject waits for the task in which it runs, or
+/// for one or all of several other subjects. A node that waits for nothing is free. A node that waits for one of
+/// several nodes is free if one of them is free; a node that waits for all of them is free if all are free. The
+/// remaining nodes never continue: they are in a circle, or wait for a node in a circle.
 ///
 /// - Complexity: O(*n*) in the number of nodes and edges.
 struct WaitGraph {
@@ -30,7 +31,7 @@ struct WaitGraph {
     /// Returns the circles among the nodes that never continue. Each circle is returned once, in the order in which each node waits for the next.
     func circles() -> [[Node]] {
         let isFree = everybodyFree()
-        // From any stuck node to a stuck node that it waits for, and so on, until a node comes again.
+        // Walks from each node that never continues to another one for which it waits, and so on, until a node repeats.
         var walk = [Int](repeating: 0, count: targets.count)
         var circles: [[Node]] = []
         for start in targets.indices where !isFree[start] && walk[start] == 0 {
@@ -44,7 +45,7 @@ struct WaitGraph {
                 }
                 node = next
             }
-            // Not one that an earlier walk has come to.
+            // A circle that an earlier walk has found is not added again.
             if walk[node] == start + 1, let first = path.firstIndex(of: node) { circles.append(Array(path[first...])) }
         }
         return circles
