@@ -10,9 +10,10 @@ internal import TaskControlSupport
 /// TaskDiagnostics.install(MetricsObserver())
 /// ```
 ///
-/// The observer measures the number of tasks and calls that exist and that wait, how long they wait and run, how they end, joined flights, retries,
-/// HTTP responses, and mistakes: the article *Events* of `TaskControl` has a table of all names and dimensions. No dimension contains a key, the name of a task
-/// or a request, so that the number of time series is bounded.
+/// The observer measures the number of tasks and calls that exist and that wait, how long they wait and run, how they
+/// end, joined flights (callers that share the run of an operation), retries, HTTP responses, and probable mistakes in
+/// the program: the article *Events* of `TaskControl` has a table of all names and dimensions. No dimension contains a
+/// key, the name of a task or a request, so that the number of time series is bounded.
 ///
 /// Tasks and calls that began before the observer was added are not counted. When the observer is deallocated after its observation has ended, it
 /// lowers the meters by the number of tasks and calls that have not ended.

@@ -93,7 +93,7 @@ struct MetricsStateMachine {
         _ measurements: inout [Measurement]
     ) {
         guard let subject = subjects.removeValue(forKey: identity) else { return }
-        // A wait that was given up has no time.
+        // The time of a wait that was cancelled is not recorded.
         let isGivenUp = subject.phase == .waiting && (outcome == .cancelled || outcome == .skipped)
         leave(subject, event, &measurements, isTimed: !isGivenUp)
         measurements.append(.lower(MetricName(.inFlight, subject.dimensions)))
