@@ -42,7 +42,7 @@ struct TracingStateMachine<Span> {
         case .began:
             return primitives?.contains(event.primitive) ?? true ? .begin(identity) : .nothing
         case .entered, .noted:
-            // Not the whole subject: its copy would copy the joiners too.
+            // Only the span is read: a copy of the whole subject would copy the joiners too.
             guard let span = subjects[identity]?.span else { return .nothing }
             if let task = event.task {
                 if event.kind == .joined {
@@ -74,9 +74,9 @@ struct TracingStateMachine<Span> {
         return true
     }
 
-    /// Removes all subjects.
+    /// Removes the spans of all subjects and joined callers.
     ///
-    /// - Returns: The spans of the removed subjects, which the caller must end.
+    /// - Returns: The removed spans, which the caller must end.
     mutating func clear() -> [Span] {
         defer { subjects = [:] }
         return subjects.values.flatMap { [$0.span] + $0.joiners.values }
