@@ -1,7 +1,8 @@
 internal import TaskControl
 internal import TaskControlSupport
 
-/// Builds a ``TraceModel`` from recorded events, one event after the other: each task or call (subject) becomes a bar. A value without effects.
+/// Builds a ``TraceModel`` from recorded events, one event after the other: each task or call (subject) becomes a bar.
+/// A value without a lock, task or closure.
 struct TraceFold {
     private typealias Bar = TraceModel.Bar
     private typealias Mark = TraceModel.Mark
@@ -14,16 +15,16 @@ struct TraceFold {
     /// A bar, and data that is needed only while events are added.
     private struct Draft {
         var bar: Bar
-        /// Whether the subject itself, or its creator, has reported an event. If only others have reported about the subject, perhaps late, it has no
-        /// bar.
+        /// Whether the subject itself, or its creator, has reported an event. A subject about which only other tasks
+        /// have reported, perhaps late, has no bar.
         var isReal = false
         var hasEnded = false
         /// Whether the work of the subject threw an error, which its owner may have handled.
         var hasThrown = false
         /// Whether a task has run the work of the subject.
         var hasWorked = false
-        /// The bar on which the task worked before it began to work on this one. That bar began earlier, so that a chain of bars never forms a
-        /// circle.
+        /// The index of the bar on which the task worked before it began to work on this one; `nil` if there was none.
+        /// That bar began earlier, so that a chain of bars never forms a circle.
         var outer: Int?
     }
 
@@ -31,9 +32,9 @@ struct TraceFold {
     private var indices: [TaskEvent.Identity: Int] = [:]
     private var groups: [TraceModel.Group] = []
     private var groupIndices: [GroupKey: Int] = [:]
-    /// The ranks of the primitives, in the order of their first appearance.
+    /// The ranks of the primitives, in the order of their first appearance in the events.
     private var ranks: [TaskEvent.Primitive: Int] = [:]
-    /// The innermost bar on which each task is working.
+    /// The index of the innermost bar on which each task is working.
     private var current: [TaskEvent.TaskIdentity: Int] = [:]
     private var earliest = Int64.max
     private var latest = Int64.min
@@ -46,7 +47,7 @@ struct TraceFold {
         guard let subject = event.subject else { return addMark(of: event, time) }
         let index = index(of: subject, event, time)
         guard !drafts[index].hasEnded else {
-            // Reported late by others. The lifetime of a task is still of interest.
+            // Another task has reported the event late. The lifetime of a task is still of interest.
             if event.kind == .boundToLifetime { join(index, event) }
             return
         }
@@ -75,7 +76,7 @@ struct TraceFold {
             drafts[index].bar.primitive = event.primitive
         }
         guard case .began = event.change else { return }
-        // Others may have reported something about it first.
+        // Other tasks may have reported events about the subject before.
         drafts[index].bar.begin = min(drafts[index].bar.begin, time)
         drafts[index].bar.beganEarlier = false
         drafts[index].bar.first = event.kind
@@ -85,7 +86,7 @@ struct TraceFold {
     private mutating func join(_ index: Int, _ event: TraceRecord) {
         guard drafts[index].bar.group < 0, let owner = event.owner else { return }
         let isBound = event.primitive == .asyncTask
-        // An event of others, before its own first one, does not name its owner.
+        // An event that another task reports before the first event of the subject does not name the subject's owner.
         guard drafts[index].isReal || isBound, event.primitive == drafts[index].bar.primitive else { return }
         let group = group(.owner(owner), isBound ? .asyncLifetime : event.primitive, owner)
         if groups[group].name == nil { groups[group].name = event.ownerName }
@@ -111,7 +112,7 @@ struct TraceFold {
         }
         if event.isInWorkingTask, let task = event.task {
             let outer = current.updateValue(index, forKey: task)
-            // Work that begins again, such as supervised work after a restart, may be in the chain of its task already.
+            // Work that begins again, such as supervised work after a restart, may already be in the chain of its task.
             if !drafts[index].hasWorked { drafts[index].outer = outer }
             drafts[index].hasWorked = true
         }
@@ -134,7 +135,8 @@ struct TraceFold {
 
     private func mark(of event: TraceRecord, _ time: Int64, on index: Int? = nil) -> Mark {
         var mark = Mark(time: time, kind: event.kind, number: event.attempt ?? event.count)
-        // A text that the bar itself has is not repeated, except a note: a bar has many. The detail of a cancellation is its cause.
+        // A text that the bar itself shows is not repeated, except that of a note, since a bar can have many notes. The
+        // detail of a cancellation is its cause.
         if event.kind.rawValue == "noted" || event.kind == .cancelled {
             mark.text = event.detail
         } else {
@@ -144,7 +146,8 @@ struct TraceFold {
         return mark
     }
 
-    /// Returns the innermost bar on which a task is working and that fulfils a condition; `nil` if there is none.
+    /// Returns the index of the innermost bar on which a task is working and that fulfils a condition; `nil` if there
+    /// is none.
     private func bar(at task: TaskEvent.TaskIdentity?, where isIt: (Int) -> Bool) -> Int? {
         var next = task.flatMap { current[$0] }
         while let index = next {
@@ -182,7 +185,8 @@ struct TraceFold {
 
     // MARK: The model
 
-    /// Returns the model for all events that were added.
+    /// Returns the model for all events that were added. Bars of tasks and calls that have not ended extend to `now`
+    /// (in nanoseconds on the clock of the events), or to the latest event if `now` is `nil`.
     ///
     /// - Complexity: O(*n* log *n*) in the number of bars.
     mutating func model(now: Int64?) -> TraceModel {

@@ -1,7 +1,7 @@
-/// Assigns lanes to bars, so that bars that overlap in time are in different lanes.
+/// Assigns lanes (rows of the drawing) to bars, so that bars that overlap in time are in different lanes.
 enum TraceLanes {
-    /// Assigns to each bar the first lane that is free when the bar begins. The number of lanes is the greatest number of bars that exist at the same
-    /// time.
+    /// Assigns to each bar the first lane that is free when the bar begins. The number of lanes is the greatest number
+    /// of bars that exist at the same time.
     ///
     /// - Parameter range: The indices of bars that are sorted by their beginnings.
     /// - Returns: The number of lanes.

@@ -89,7 +89,7 @@ extension TraceText {
         putNext(bar.count ?? -1)
         putNext(bar.delay ?? -1)
         putNext(bar.age ?? -1)
-        // From the bar's beginning on, each with 1 if it runs.
+        // For each phase: its beginning, relative to that of the bar, and 1 if the task runs or 0 if it waits.
         put(",[")
         for (index, segment) in bar.segments.enumerated() {
             if index > 0 { put(",") }

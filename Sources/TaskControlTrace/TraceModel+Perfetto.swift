@@ -1,8 +1,9 @@
 internal import TaskControl
 
 extension TraceModel {
-    /// Writes the model as a trace in Chrome's format: a process for each group, a thread for each lane, a slice for each bar, nested slices for the
-    /// times in which the bar waited and ran, and instant events for marks.
+    /// Writes the model as a trace in Chrome's format: a process for each group, a thread for each lane (a row of
+    /// bars), a slice for each bar, nested slices for the times in which the bar waited and ran, and instant events for
+    /// marks.
     func writePerfetto<Failure: Error>(title: String, to text: inout TraceText<Failure>) throws(Failure) {
         text.put(#"{"displayTimeUnit":"ms","otherData":{"title":"#)
         text.putQuoted(title)
@@ -11,7 +12,7 @@ extension TraceModel {
         text.put(#","lostEvents":"#)
         text.put(lost)
         text.put("},\"traceEvents\":[\n")
-        // So that each line after it begins with a comma.
+        // A first event, so that each line after it begins with a comma.
         text.put(#"{"ph":"M","name":"process_name","pid":0,"args":{"name":"#)
         text.putQuoted(title)
         text.put("}}")

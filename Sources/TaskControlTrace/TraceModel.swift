@@ -5,7 +5,7 @@ internal import TaskControlSupport
 ///
 /// Times are in nanoseconds since the first event, in 64 bits on every platform.
 struct TraceModel: Sendable {
-    /// The outcome of a subject.
+    /// The outcome of a task or call (subject).
     enum Outcome: Int, Sendable, CaseIterable {
         case completed
         case failed
@@ -30,7 +30,7 @@ struct TraceModel: Sendable {
         }
     }
 
-    /// The bar of a subject, from the subject's beginning to its end.
+    /// The bar of a task or call (subject), from its beginning to its end.
     struct Bar: Sendable {
         var primitive: TaskEvent.Primitive
         let subject: TaskEvent.Identity
@@ -64,18 +64,19 @@ struct TraceModel: Sendable {
         var phase: TaskEvent.Phase
     }
 
-    /// An event at a single point in time that concerns a subject or an owner.
+    /// An event at a single point in time that concerns a task or call, or an owner.
     struct Mark: Sendable {
         var time: Int64
         var kind: TaskEvent.Kind
-        /// The index of the bar whose task has caused the event; -1 if it is unknown.
+        /// The index in `bars` of the bar whose task has caused the event; -1 if it is unknown.
         var by = -1
         /// The error, the key or the detail of the event.
         var text: String?
         var number: Int?
     }
 
-    /// The group of an owner, or of the calls of a primitive that have no owner.
+    /// The lanes and marks of an owner, or of the calls of a primitive (a type or function of TaskControl) that have no
+    /// owner.
     struct Group: Sendable {
         var primitive: TaskEvent.Primitive
         var owner: TaskEvent.Identity?
@@ -119,7 +120,8 @@ struct TraceModel: Sendable {
 }
 
 extension TraceModel.Bar {
-    /// The label that the trace shows for the bar.
+    /// The label that the trace shows for the bar, such as a name, a key, an HTTP request, or the identity of the task
+    /// or call.
     var label: String {
         // The name of a flight is that of its first caller, and the name of a request that of the task that sends it.
         let own: String? =

@@ -61,7 +61,8 @@ struct TraceRecord: Sendable {
 }
 
 extension TraceRecord {
-    /// The phase that the subject enters with the event; `nil` if the event does not change the phase, or ends the subject.
+    /// The phase that the task or call (subject) enters with the event; `nil` if the event does not change the phase,
+    /// or ends the subject.
     var phase: TaskEvent.Phase? {
         switch change {
         case .began(let phase), .entered(let phase): phase
@@ -69,10 +70,12 @@ extension TraceRecord {
         }
     }
 
-    /// Whether the event was reported by the subject itself or by its creator. Other tasks may report their events after the subject has ended.
+    /// Whether the event was reported by its subject (the task or call that it is about) or by the creator of its
+    /// subject. Other tasks may report their events after the subject has ended.
     var isOfItself: Bool { change != .noted }
 
-    /// Whether the event is shown as a mark of its subject: a note, or an error that does not end the subject, such as that of an attempt.
+    /// Whether the event is shown as a mark (a point on the bar of its subject): an event that does not change the
+    /// phase, or an error that does not end the subject, such as that of an attempt.
     var isMark: Bool {
         switch change {
         case .noted: true
@@ -81,7 +84,8 @@ extension TraceRecord {
         }
     }
 
-    /// Whether the event was reported by the task that runs the work of the subject.
+    /// Whether the event was reported by the task that runs the work of the subject: the event with which that work
+    /// begins.
     var isInWorkingTask: Bool { change == .entered(.running) && primitive.runsInOwnTask }
 
     /// Whether the event reports that the work of a task threw an error. The error may be handled, so that the task completes.

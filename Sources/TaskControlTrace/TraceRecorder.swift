@@ -14,9 +14,10 @@ internal import TaskControlSupport
 /// observation.end()
 /// ```
 ///
-/// The page is a single file that loads no other. It has lanes for lifetimes, stores, queues, flights and semaphores, and in the lanes a bar for each
-/// task or call, with the time for which it waited and ran, its outcome, name, key, age and error. Write the page before you end the observation:
-/// tasks and calls that have not ended are then drawn up to the current time.
+/// The page is a single file that loads no other. It has lanes (rows) for lifetimes, stores, queues, flights and
+/// semaphores, and in the lanes a bar for each task or call, with the time for which it waited and ran, its outcome,
+/// name, key, age and error. Write the page before you end the observation: tasks and calls that have not ended are
+/// then drawn up to the current time.
 ///
 /// ## Memory and time
 /// The recorder keeps the latest ``capacity`` events. Each takes about 280 bytes in addition to its texts, which are shortened to 512 bytes. The
@@ -34,7 +35,8 @@ public final class TraceRecorder: TaskObserver {
 
     /// Creates a recorder. Pass it to `TaskDiagnostics.observe(_:)`.
     ///
-    /// - Parameter capacity: The maximum number of events that are kept: 1 or more. A task has about four events.
+    /// - Parameter capacity: The maximum number of events that are kept. Traps if it is less than 1. A task has about
+    ///   four events.
     public init(capacity: Int = 100_000) {
         guard capacity >= 1 else {
             fatalError(
@@ -47,8 +49,8 @@ public final class TraceRecorder: TaskObserver {
 
     /// Records an event. Called by TaskControl.
     public func receive(_ event: TaskEvent) {
-        // The record is made while holding the lock, so that it is moved into the ring and not copied. Records that fall out are released
-        // without the lock.
+        // The record is made while holding the lock, so that it is moved into the ring and not copied. Records that the
+        // ring drops are released without the lock.
         let gone = ring.withLock { $0.append(TraceRecord(event)) }
         withExtendedLifetime(gone) {}
     }
@@ -59,6 +61,7 @@ public final class TraceRecorder: TaskObserver {
         withExtendedLifetime(gone) {}
     }
 
-    /// The recorded events. Only one reference per chunk of events is copied while the lock is held.
+    /// The recorded events, at most the latest ``capacity``. Only one reference per chunk of events is copied while the
+    /// lock is held.
     var events: TraceRing.Copy { ring.withLock { $0 }.latest }
 }

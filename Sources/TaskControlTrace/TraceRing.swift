@@ -1,4 +1,5 @@
-/// A buffer of the latest events, divided into chunks. When the buffer is full, the oldest chunk is dropped. A value without effects.
+/// A buffer of the latest events, divided into chunks. When the buffer is full, the oldest chunk is dropped. A value
+/// without a lock, task or closure.
 ///
 /// Copying the buffer copies one reference per chunk. While a copy exists, recording copies only the chunk that it changes.
 struct TraceRing {

@@ -1,4 +1,5 @@
-/// Builds a text, and passes it to a closure in parts of about 64 KB, so that a million events do not become one string.
+/// Builds a text, and passes it to a closure in parts of about 64 KB, so that a million events do not become one
+/// string. The bytes are UTF-8.
 struct TraceText<Failure: Error> {
     typealias Sink = (borrowing [UInt8]) throws(Failure) -> Void
 
@@ -11,7 +12,7 @@ struct TraceText<Failure: Error> {
         bytes.reserveCapacity(pieceSize * 2)
     }
 
-    /// Passes the text on if a part is full. Call it after each small item.
+    /// Passes the text to the closure if a part is full. Call it after each small item.
     @inline(__always)
     mutating func handOnIfFull() throws(Failure) {
         if bytes.count >= pieceSize { try finish() }
@@ -65,7 +66,7 @@ struct TraceText<Failure: Error> {
             var index = 0
             while index < utf8.count {
                 let byte = utf8[index]
-                // Plain, and most of all.
+                // Most characters need no escape.
                 if byte >= 0x20, byte != 0x22, byte != 0x5c, byte != 0x3c, byte != 0x3e, byte != 0x26, byte < 0x7f {
                     index += 1
                     continue
