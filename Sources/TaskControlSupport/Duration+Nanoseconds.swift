@@ -6,7 +6,7 @@ extension Duration {
         let (seconds, attoseconds) = components
         let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, isBeyond) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-        // Half of the range, so that differences fit too.
+        // The limit is half of the range, so that the difference of two values fits too.
         guard !isTooLarge, !isBeyond else { return seconds < 0 ? Int64.min / 2 : Int64.max / 2 }
         return min(max(sum, Int64.min / 2), Int64.max / 2)
     }

@@ -50,7 +50,7 @@ public struct OutputFile {
         var status = stat()
         let exists = stat(path, &status) == 0
         let kind = status.st_mode & S_IFMT
-        // A folder is left to `rename`, which says what is wrong.
+        // An existing folder is no error here: `rename` fails later with the reason.
         guard !exists || kind == S_IFREG || kind == S_IFDIR else {
             (target, draft, keepsDraft) = (path, nil, false)
             file = try Self.open(path, O_WRONLY)
@@ -60,18 +60,23 @@ public struct OutputFile {
         let replaces = exists && kind == S_IFREG
         let mode: mode_t = replaces ? status.st_mode & 0o777 : 0o644
         let (draft, file) = try Self.openDraft(in: Self.folder(of: target), mode)
-        // The process's mask may have taken some away.
+        // The process's umask may have removed some of the permissions.
         if replaces { _ = fchmod(file, mode) }
         (self.target, self.draft, self.file, keepsDraft) = (target, draft, file, false)
     }
 
-    /// Opens a draft with a given path, which may exist already, and locks it against other writers. Writing begins at its first byte.
+    /// Opens a draft with a given path, which may exist already, and locks it against other writers. Writing begins at
+    /// the first byte of the draft, without removing its content.
     ///
-    /// - Throws: An error with the code `EWOULDBLOCK` if another writer has the draft.
+    /// - Parameters:
+    ///   - path: The path of the target.
+    ///   - draft: The path of the draft, in the folder of the target or at least in the same file system.
+    /// - Throws: An error with the code `EWOULDBLOCK` if another writer has the lock, or `EINVAL` if the target or the
+    ///   draft is a special file, such as a device; otherwise, an error with the code of the system call that failed.
     public init(_ path: String, draft: String) throws(SystemError) {
         var status = stat()
         let exists = stat(path, &status) == 0
-        // Only a regular file is replaced; a folder is left to `rename`, which says what is wrong.
+        // Only a regular file is replaced. An existing folder is no error here: `rename` fails later with the reason.
         guard !exists || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
             throw SystemError("created", code: EINVAL)
         }
@@ -81,10 +86,11 @@ public struct OutputFile {
         (self.target, self.draft, self.file, keepsDraft) = (target, draft, file, true)
     }
 
-    /// Whether the file is written as a draft, which replaces the target when it is complete.
+    /// Whether the file is written as a draft, which replaces the target when it is complete. If not, the target is
+    /// written to directly.
     public var hasDraft: Bool { draft != nil }
 
-    /// Returns the size of the file, in bytes.
+    /// Returns the current size of the draft, or of the file that is written to directly, in bytes.
     public func size() throws(SystemError) -> Int64 {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw SystemError("written") }
@@ -100,7 +106,7 @@ public struct OutputFile {
         }
     }
 
-    /// Closes the file, and does not remove the draft.
+    /// Closes the file without moving or removing the draft, and releases its lock if it has one.
     public func keep() {
         _ = systemClose(file)
     }
@@ -128,8 +134,8 @@ public struct OutputFile {
     /// Moves the draft to the path of the target, and leaves the file open, so that its lock is held until ``keep()``. If the move fails, the draft
     /// is removed, unless its path was given to the initializer.
     public func putInPlace() throws(SystemError) {
-        // Some file systems report only when a descriptor is closed that there was no room. A copy is closed: the lock
-        // is released with the last descriptor, and another writer must not open the file before it has its name.
+        // Some file systems report only when a descriptor is closed that the disk was full. A copy is closed: the lock
+        // is released with the last descriptor, and another writer must not open the draft before it is renamed.
         let copy = systemCopy(file)
         guard copy >= 0, systemClose(copy) == 0 else { throw removing(SystemError("written")) }
         guard let draft, rename(draft, target) != 0 else { return }
@@ -138,7 +144,7 @@ public struct OutputFile {
 
     /// Closes the file, and removes the draft. Bytes that were written directly to the target stay.
     public func discard() {
-        // While the lock is held: afterwards the draft may be another writer's.
+        // The draft is removed while the lock is held: afterwards it may be the draft of another writer.
         if let draft { unlink(draft) }
         _ = systemClose(file)
     }
@@ -168,9 +174,10 @@ public struct OutputFile {
 
     /// Locks an open draft.
     ///
-    /// - Returns: Whether the file still has its name. Otherwise the writer that had the lock before has put it in its
-    ///   place or removed it: the file is not a draft any more, and must not be changed.
-    /// - Throws: An error with the code `EWOULDBLOCK` if another writer has the lock.
+    /// - Returns: Whether the file still exists under its path. If not, the writer that had the lock before has moved
+    ///   it to its target or removed it: the file is not a draft any more, and must not be changed.
+    /// - Throws: An error with the code `EWOULDBLOCK` if another writer has the lock, or `EINVAL` if the file is not a
+    ///   regular file.
     static func lock(_ file: CInt, at path: String) throws(SystemError) -> Bool {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw SystemError("created") }
@@ -183,7 +190,7 @@ public struct OutputFile {
 
     private static func openDraft(in folder: String, _ mode: mode_t) throws(SystemError) -> (String, CInt) {
         while true {
-            // Unique in this process; another, of which a draft is left, may have had the same numbers.
+            // The name is unique in this process. A process that was killed may have left a draft with the same name.
             let draft = folder + ".taskcontrol-\(getpid())-\(Diagnostics.nextNumber()).part"
             do throws(SystemError) {
                 return (draft, try open(draft, O_WRONLY | O_CREAT | O_EXCL, mode))
@@ -204,7 +211,7 @@ public struct OutputFile {
     /// Returns the path to which the symbolic links of a path lead, even if no file exists there.
     private static func end(ofLinksFrom path: String) throws(SystemError) -> String {
         var path = path
-        // As many as Linux follows.
+        // Linux follows at most 40 links.
         for _ in 0..<40 {
             let capacity = 4_096
             let link = withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer -> String? in
@@ -227,7 +234,7 @@ public struct OutputFile {
     }
 }
 
-// Under other names: within the type, its own functions hide the C library's.
+// These functions have other names, because within the type its own functions hide those of the C library.
 private func systemOpen(_ path: String, _ flags: CInt, _ mode: mode_t) -> CInt { open(path, flags, mode) }
 
 private func systemWrite(_ file: CInt, _ bytes: Slice<UnsafeRawBufferPointer>) -> Int {
