@@ -1,12 +1,13 @@
-/// One attempt of a call: the request, and the part of its response that has arrived.
+/// The state of one attempt to send the request of a ``Call``: the request, and the part of the response that has
+/// arrived.
 struct Attempt: Sendable {
     enum Stage {
-        /// The request has not been sent, for example because the credential is being obtained.
+        /// The request has not been sent yet, for example because the credential is being obtained.
         case preparation
         /// The transport sends the request and receives the response.
         case exchange
-        /// The endpoint, or the reader of the body, receives the response. Errors in this stage are those of the endpoint or the reader, which may
-        /// already have used the response.
+        /// The endpoint, or the code that reads the body, uses the response. Errors in this stage are those of the
+        /// endpoint or of that code.
         case reading
     }
 
@@ -33,7 +34,11 @@ struct Attempt: Sendable {
         return head.url.flatMap(Origin.init) == request?.request.url.flatMap(Origin.init)
     }
 
-    /// Returns whether another attempt may succeed after an error, according to the retry policy and the policy of the host.
+    /// Returns whether the request may be sent again after this attempt has failed with an error: the body can be sent
+    /// again, the error or the status may be transient, and the policy of the host does not exclude the error. `false`
+    /// for a request that was not sent.
+    ///
+    /// - Parameter policy: The retry policy, which lists the statuses that may be transient.
     func isRetryable(after error: any Error, _ policy: HTTPRetryPolicy) -> Bool {
         guard request?.body?.canBeSentAgain != false, policies.isWorthRetrying(error) else { return false }
         return switch stage {

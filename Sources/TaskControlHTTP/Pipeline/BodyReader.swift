@@ -1,4 +1,5 @@
-/// A reader of a response's body that can return the first bytes a second time.
+/// A reader of a response's body. Its first bytes can be read in advance with ``peek(_:)``; ``next()`` returns them
+/// again.
 final class BodyReader {
     private var iterator: HTTPResponseBody.AsyncIterator
     private var peeked: [Data] = []
@@ -11,14 +12,17 @@ final class BodyReader {
 
     /// Returns the next part of the body; `nil` after the last one.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/transport`` if the body breaks off, since most readers
-    ///   pass the error on to their caller. A `CancellationError` is thrown unchanged.
+    /// - Throws: `CancellationError`, unchanged. Any other error of the body is wrapped in an ``HTTPError`` with the
+    ///   reason ``HTTPError/Reason/transport``.
     func next() async throws -> Data? {
         if !peeked.isEmpty { return peeked.removeFirst() }
         return try await read()
     }
 
-    /// Waits for the first bytes of the body, at most the given number, and returns them. `next()` returns them again.
+    /// Waits for the first bytes of the body, and returns them without consuming them: ``next()`` returns them again.
+    ///
+    /// - Parameter limit: The largest number of bytes to return. Fewer are returned only if the body ends earlier.
+    /// - Throws: The same errors as ``next()``.
     func peek(_ limit: Int) async throws -> Data {
         var data = Data()
         while data.count < limit, let chunk = try await read() {

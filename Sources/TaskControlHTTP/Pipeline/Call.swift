@@ -42,8 +42,11 @@ struct Call {
     /// Sends the request after the resilience policy of its host has admitted the call.
     ///
     /// - Parameters:
-    ///   - verdict: Reports the outcome of the call. If the call is cancelled while it runs, its caller ends the verdict.
-    ///   - isCollected: Whether the response is collected before its endpoint makes something of it.
+    ///   - exchange: Sends the request of an attempt, and reads the response.
+    ///   - verdict: Reports the outcome of the call to the policy of its host; `nil` if there is no such policy. If the
+    ///     task is cancelled while an attempt runs, no outcome is reported here, and the caller must call
+    ///     ``CallVerdict/end(_:)``.
+    ///   - isCollected: Whether the whole response is collected before the endpoint decodes it.
     mutating func run<Value>(
         _ exchange: Exchange<Value>,
         _ verdict: CallVerdict?,
@@ -86,7 +89,7 @@ struct Call {
         )
     }
 
-    /// Makes an attempt, and a second one with a new credential if the server rejects that of the first.
+    /// Makes an attempt, and a second one with a new credential if the server rejects the credential of the first.
     private mutating func authenticated<Value>(_ exchange: Exchange<Value>) async throws -> Value {
         do {
             return try await sendOrRestart(exchange)
@@ -120,7 +123,7 @@ struct Call {
         let events = pipeline.emitStarted(request, attempt: attempts)
         do {
             let value = try await policies.limited(to: callPolicies.attemptTimeLimit) { try await send(exchange) }
-            // Before any caller is notified, since callers may then read what this request has written.
+            // Recorded before any caller is notified, since callers may then read what this request has written.
             pipeline.sharing.didEnd(request)
             events?.end(.completed, .completed, attempt: attempts, status: attempt.response.head?.statusCode)
             pipeline.notifyObserver(of: attempt, nil)
@@ -162,7 +165,7 @@ struct Call {
             prepared.credential = try await authenticator.attach(to: &prepared.request)
             attempt.request = prepared
         }
-        // Checked here too, for foreign transports, which need not know what is valid.
+        // Checked here too, for transports of other modules, which may not check the request.
         try HTTPTransportRequest(prepared.request, body: body).check()
         attempt.stage = .exchange
         return try await exchange(prepared, &attempt)

@@ -50,8 +50,11 @@ extension EndpointCall {
         try download.finish()
     }
 
-    /// Returns the next part of the body; `nil` at its end. An error of the network ends the attempt like an error
-    /// before the body, so that another attempt may follow.
+    /// Returns the next part of the body; `nil` at its end. If the file can be written again, an error of the network
+    /// in the body allows another attempt, as an error before the body does.
+    ///
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/transport`` if the body breaks off, or ends before
+    ///   its announced length; `CancellationError`.
     private func next(_ reader: BodyReader, _ download: Download, _ attempt: inout Attempt) async throws -> Data? {
         if download.canBeSentAgain { attempt.stage = .exchange }
         let chunk = try await reader.next()

@@ -1,6 +1,6 @@
 extension EndpointCall {
-    /// The number of bytes of a body that are read for the endpoint's `validate` and for errors, if the status is not
-    /// 2xx.
+    /// The largest number of bytes of a body that are read for the endpoint's `validate` and for errors, if the status
+    /// is not 2xx.
     static var excerpt: Int { 65_536 }
 
     /// Sends the request of an endpoint, and passes the response to a closure as it arrives.

@@ -1,4 +1,4 @@
-/// The functions of an endpoint or an upload endpoint that a call uses, and the pipeline of the call.
+/// The functions of an endpoint or an upload endpoint that a call uses, and the ``RequestPipeline`` of the call.
 struct EndpointCall<Content> {
     let pipeline: RequestPipeline
     private let request: () throws -> (URLRequest, UploadEndpointBody?)

@@ -1,6 +1,7 @@
 internal import TaskControlResilience
 
-/// The hedging of an exchange: sends a request a second time if its response takes unusually long.
+/// The rule by which a request is sent again, while the first exchange continues, if the response takes unusually long
+/// (*hedging*). The first exchange that succeeds is used, and the others are cancelled.
 struct ExchangeHedging: Sendable {
     private let hedging: ResiliencePolicy.Hedging
     private let clock: any Clock<Duration>
@@ -10,12 +11,13 @@ struct ExchangeHedging: Sendable {
         self.clock = clock
     }
 
-    /// Sends a request, and sends it again if the response takes long. All exchanges have ended when this returns.
+    /// Sends a request, and sends it again if the response takes long or if the exchange fails with an error that the
+    /// rule accepts. All exchanges have ended when this function returns.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - transport: Sends the request.
-    ///   - response: Receives the head and the body of the exchange whose result is used, also if that exchange fails.
+    ///   - response: Set to the head and the body of the exchange whose result is used, also if that exchange fails.
     ///   - limit: The largest body, in bytes; `nil` for no limit.
     /// - Throws: The error of the exchange whose result is used.
     func collect(

@@ -6,11 +6,13 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     private let handlesCookies: Bool
     private let cachePolicy: URLRequest.CachePolicy
     private let timeoutInterval: TimeInterval
-    /// The serial number of the credential, which `Authenticator.forget()` changes even if the headers stay the same.
+    /// The serial number of the credential, which ``Authenticator/forget()`` changes even if the headers stay the same;
+    /// `nil` if the request has no credential.
     private let credential: CredentialSerial?
-    /// The authenticator, since endpoints may have another one than the client.
+    /// The identity of the authenticator; `nil` if there is none. An endpoint may have an authenticator other than the
+    /// client's.
     private let authenticator: ObjectIdentifier?
-    /// The largest body, at which the exchange ends.
+    /// The largest allowed body, in bytes; `nil` for no limit. A larger body ends the exchange.
     private let bodyLimit: Int?
     /// The cookies that the transport adds to the request; `nil` if there are none.
     let cookies: String?

@@ -32,8 +32,10 @@ final class ExchangeSharing: Sendable {
     ///   - transport: Sends the request.
     ///   - response: Receives the head and the body.
     ///   - limit: The largest body, in bytes; `nil` for no limit.
-    ///   - hedging: Sends the request a second time if the response takes long; `nil` for no hedging.
+    ///   - hedging: Sends the request again if the response takes long; `nil` for no hedging.
     ///   - progress: Reports the progress at the end of the exchange; `nil` for no reports.
+    /// - Throws: The error of the exchange, to all of its callers; `CancellationError` if the caller is cancelled. The
+    ///   exchange is cancelled when its last caller is cancelled.
     func collect(
         _ request: PreparedRequest,
         _ key: ExchangeKey,
@@ -63,7 +65,8 @@ final class ExchangeSharing: Sendable {
         progress?.show(response)
     }
 
-    /// Lets the next call with this key begin an exchange of its own.
+    /// Lets the next call with this key begin an exchange of its own. Calls that have joined the present exchange still
+    /// receive its response.
     func forget(_ key: ExchangeKey) { flights.forget(key) }
 
     /// Records that a request has ended. If it may have changed something on the server, later calls do not join

@@ -1,6 +1,6 @@
 extension HTTPTransport {
-    /// Sends a request and collects the response. With `hedging`, the request is sent a second time if the response
-    /// takes long, and progress is reported only at the end.
+    /// Sends a request and collects the response. With `hedging`, the request is sent again if the response takes long,
+    /// and progress is reported only at the end.
     func collect(
         _ request: PreparedRequest,
         into response: inout ReceivedResponse,

@@ -9,7 +9,7 @@ struct PreparedRequest: Sendable {
     var credential: CredentialSerial?
     /// The header of ``request`` that contains the time until the deadline; `nil` if there is none.
     var deadlineHeader: DeadlineHeader?
-    /// The closure that the transport calls before it follows a redirect; `nil` for no call.
+    /// A closure that the transport calls before it follows a redirect; `nil` if there is none.
     var willFollowRedirect: (@Sendable () -> Void)?
 
     /// Creates a request without a credential.

@@ -1,4 +1,5 @@
-/// Calls the progress closure of a call: one call after another, although several threads update the progress.
+/// An object that reports the progress of a client's call to a closure: one report after another, although several
+/// threads update the progress.
 ///
 /// While one thread reports, the others only record their updates: the reporting thread reports once more, with the
 /// newest values. Late updates of an attempt that has ended are not reported.
@@ -55,7 +56,8 @@ final class ProgressReporter: Sendable {
         ///
         /// - Parameters:
         ///   - response: The head of the response.
-        ///   - position: The number of bytes that an earlier attempt or call has received.
+        ///   - position: The number of bytes that an earlier attempt or call has received. They are added to the
+        ///     progress.
         func expect(_ response: HTTPURLResponse, from position: Int64 = 0) {
             let length = response.expectedContentLength
             let isEncoded =

@@ -1,7 +1,7 @@
 internal import TaskControlResilience
 
 /// The parts of a client that all of its calls use, and the outermost steps of a call: its time limit, the request of
-/// its endpoint, the adapter. ``Call`` takes the inner steps.
+/// its endpoint, the adapter. ``Call`` performs the inner steps.
 ///
 /// Each call has a copy with the policies, the decoder and the encoder of its endpoint. The copies share the objects
 /// that they refer to.
@@ -109,7 +109,7 @@ struct RequestPipeline: Sendable {
         do {
             try validate()
         } catch let error as HTTPError where isRejection && error.reason == .status {
-            // The rejection, below, says more.
+            // The error for the rejection, thrown below, is more specific.
         }
         if isRejection { throw HTTPError(.unauthorized) }
         if let retry = attempt.policies.retry, let status = attempt.response.head?.statusCode,
@@ -149,6 +149,9 @@ struct RequestPipeline: Sendable {
 
     /// Returns the policies for the attempts of a call: those of the client and the endpoint, combined with those of
     /// the host.
+    ///
+    /// - Parameter isTransfer: Whether the duration of the call depends on the length of a body: `true` for an upload,
+    ///   and for a response that is streamed or written to a file.
     func policies(
         of request: URLRequest,
         _ resilience: ResiliencePolicy?,
@@ -204,6 +207,8 @@ extension URLRequest {
 
 extension ClientPolicies {
     /// Runs an operation, with a time limit if `limit` is not `nil`.
+    ///
+    /// - Throws: `TimeoutError` at the limit; the error of the operation.
     func limited<Value>(to limit: Duration?, _ operation: () async throws -> Value) async throws -> Value {
         guard let limit else { return try await operation() }
         // `self`: without it, the compiler (Swift 6.3) does not open the existential.
