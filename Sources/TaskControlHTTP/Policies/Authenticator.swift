@@ -19,8 +19,9 @@
 /// An authenticator can be shared by several clients of one server. It keeps the credential in memory, and logs nothing.
 ///
 /// ## Cancellation
-/// A cancelled caller returns at once. The refresh continues, even if all callers have left: a server may have replaced the old credential
-/// already. Give the refresh a time limit, since while it runs, all requests that need a credential wait for it.
+/// A caller that is cancelled while it waits for a refresh receives `CancellationError` at once. The refresh continues,
+/// even if no caller waits for it any more: a server may have replaced the old credential already. Give the refresh a
+/// time limit, since while it runs, all requests that need a credential wait for it.
 public final class Authenticator: Sendable {
     private let source: any CredentialSource
 
@@ -85,7 +86,8 @@ public final class Authenticator: Sendable {
         bearer(initial: initial, expiration: expiration) { _ in try await refresh() }
     }
 
-    /// Discards the credential, so that the next request obtains a new one: for example when a user signs out.
+    /// Discards the credential, so that the next request obtains a new one: for example when a user signs out. The
+    /// result of a refresh that is in progress is discarded too.
     public func forget() {
         source.forget()
     }
@@ -93,11 +95,16 @@ public final class Authenticator: Sendable {
     /// Attaches the current credential to a request, after obtaining one if there is none.
     ///
     /// - Returns: The serial number of the attached credential.
+    /// - Throws: The error of the refresh or of the `attach` closure; ``HTTPError`` with the reason
+    ///   ``HTTPError/Reason/request`` if nothing was attached; `CancellationError` if the caller is cancelled.
     func attach(to request: inout URLRequest) async throws -> CredentialSerial {
         try await source.attach(to: &request)
     }
 
     /// Records that the server rejected a credential, so that the next request obtains a new one.
+    ///
+    /// - Parameter serial: The serial number of the rejected credential. The call has no effect if the credential has
+    ///   been replaced since.
     func reject(_ serial: CredentialSerial) {
         source.reject(serial)
     }

@@ -1,6 +1,7 @@
 internal import TaskControlResilience
 
-/// Reports the outcome of a call to the throttle and the breaker of its host. Only the first report counts.
+/// An object that reports the outcome of a call to the adaptive limit, the throttle and the breaker of its host. Only
+/// the first report counts.
 final class CallVerdict: Sendable {
     private let admission = Locked<_CallAdmission?>(nil)
 
@@ -11,7 +12,7 @@ final class CallVerdict: Sendable {
 
     private func take() -> _CallAdmission? { admission.withLock { $0.take() } }
 
-    /// Reports the outcome of an attempt that has ended, or whose response has arrived.
+    /// Reports the outcome of an attempt that has ended, or whose response head has arrived.
     ///
     /// - Parameters:
     ///   - attempt: The attempt.
@@ -24,7 +25,9 @@ final class CallVerdict: Sendable {
         }
     }
 
-    /// Ends a call whose outcome was not reported, because the call was cancelled or refused.
+    /// Ends a call whose outcome may not have been reported, because the call was cancelled, was refused, or exceeded
+    /// its time limit. A time limit of the client counts as a failure of the host; any other error does not count. Has
+    /// no effect if an outcome was reported.
     ///
     /// - Parameter error: The error that the caller of the client receives.
     func end(_ error: any Error) {
@@ -34,15 +37,23 @@ final class CallVerdict: Sendable {
 }
 
 extension Attempt {
-    /// The outcome of an attempt, as the throttle and the breaker of the host count it.
+    /// The outcome of an attempt, as the throttle and the breaker of the host count it. They do not count an `unknown`
+    /// outcome.
     enum Judgement {
         case healthy
         case failed(any Error)
         case unknown
     }
 
-    /// Returns the outcome of the attempt for its host: by the status of the response, or by the error if there is no
-    /// response.
+    /// Returns the outcome of the attempt for its host.
+    ///
+    /// - A status of 5xx or 429 is a failure.
+    /// - Once the transport has begun to send the request, a transient error of the transport, and a time limit that
+    ///   ends the attempt, are failures, also after the head of the response has arrived.
+    /// - Otherwise the host is healthy if the attempt has a response or no error. The outcome is unknown if it has
+    ///   neither.
+    ///
+    /// - Parameter error: The error of the attempt; `nil` if it has none.
     func judgement(_ error: (any Error)?) -> Judgement {
         if let head = response.head, head.isFailureOfHost { return .failed(failure(head, error)) }
         guard let error else { return .healthy }
@@ -51,8 +62,8 @@ extension Attempt {
         return response.head == nil ? .unknown : .healthy
     }
 
-    /// Returns the error that stands for a status of failure, even if the endpoint has accepted the status or has
-    /// thrown an error of its own.
+    /// Returns the error that is reported to the host's policy for a status of 5xx or 429: an ``HTTPError``, even if
+    /// the endpoint has accepted the status or has thrown an error of its own.
     private func failure(_ head: HTTPURLResponse, _ error: (any Error)?) -> any Error {
         if let error = error as? HTTPError { return error }
         return HTTPError(.status).completed(

@@ -1,4 +1,4 @@
-/// The policies of a client: credentials, retries, and limits. All of them are off by default.
+/// The policies of a client: credentials, retries, and limits. All of them are off by default, except ``bodyLimit``.
 ///
 /// The policies apply in this order, from the outside in: ``timeLimit`` for the whole call, the adapter, the limits, the throttle and the breaker of
 /// ``resilience``, ``retry``, ``attemptTimeLimit`` for an attempt, the ``authenticator``, ``coalescesGETRequests``,
@@ -23,12 +23,13 @@ public struct ClientPolicies: Sendable {
     /// begins again. `nil`: no limit.
     public var attemptTimeLimit: Duration?
 
-    /// Whether equivalent GET requests share one exchange while it is in flight. Off by default.
+    /// Whether equivalent GET requests share one exchange (one request on the network, and its response) while it is in
+    /// flight. Off by default.
     ///
-    /// Requests are equivalent if they have the same URL, the same headers, and the same cookies of the transport's jar
-    /// (``HTTPTransport/cookies(for:)``), and if ``Authenticator/forget()`` was not called between them. So a response
-    /// is not shared between users, also where the session is in cookies. No caller joins an exchange that has been
-    /// redirected.
+    /// Requests are equivalent if they have the same URL, the same headers, and the same cookies in the transport's
+    /// cookie jar (``HTTPTransport/cookies(for:)``), and if ``Authenticator/forget()`` was not called between them. So
+    /// a response is not shared between users, also where the session is in cookies. No caller joins an exchange that
+    /// has been redirected.
     ///
     /// A credential that `URLSession` obtains by itself, from its delegate or its credential storage, is not compared.
     /// Leave this off where such credentials change while the client is in use, or make a client for each user.
@@ -40,9 +41,10 @@ public struct ClientPolicies: Sendable {
     /// began before the write, and receive the earlier content.
     ///
     /// ## What callers share
-    /// Each caller's endpoint decodes the content for that caller, and the observer is called for each caller. Progress is only known at the
-    /// end of the exchange. A response that is streamed or written to a file is not shared. A caller that is cancelled
-    /// leaves; the exchange is cancelled with its last caller.
+    /// Each caller's endpoint decodes the content for that caller, and the observer is called for each caller. Progress
+    /// is only known at the end of the exchange. A response that is streamed or written to a file is not shared. A
+    /// caller that is cancelled stops waiting, and the other callers are not affected. The exchange is cancelled when
+    /// its last caller is cancelled.
     public var coalescesGETRequests: Bool
 
     /// The largest body of a response that ``Client/request(_:)`` and ``Client/upload(_:)`` collect, in bytes after
@@ -57,21 +59,22 @@ public struct ClientPolicies: Sendable {
     /// The header in which each attempt sends the time until the deadline of the calling task (`Task.currentDeadline`). `nil`, the default, sends
     /// none.
     ///
-    /// An attempt whose deadline has passed is not made, with a header or without: the call throws `DeadlineExceededError`. A GET request that shares
-    /// an exchange (``coalescesGETRequests``) sends no header: its callers have different deadlines.
+    /// Whether or not there is such a header, no attempt is made after the deadline: the call throws
+    /// `DeadlineExceededError`. A GET request that shares an exchange (``coalescesGETRequests``) sends no header: its
+    /// callers have different deadlines.
     public var deadlineHeader: DeadlineHeader?
 
     /// The clock that measures the limits and the delays. By default the continuous clock.
     public var clock: any Clock<Duration>
 
-    /// Creates policies. By default, none is enabled.
+    /// Creates policies. By default, only the limit for collected bodies is enabled.
     ///
     /// - Parameters:
-    ///   - authenticator: Attaches credentials.
-    ///   - retry: The rule for when a request is sent again.
-    ///   - resilience: The protection of the hosts.
-    ///   - timeLimit: The longest time that a call may take.
-    ///   - attemptTimeLimit: The longest time that an attempt may take.
+    ///   - authenticator: Attaches credentials. `nil`: none are attached.
+    ///   - retry: The rule for when a request is sent again. `nil`: requests are not sent again.
+    ///   - resilience: The protection of the hosts. `nil`: there is none.
+    ///   - timeLimit: The longest time that a call may take, with all of its attempts. `nil`: no limit.
+    ///   - attemptTimeLimit: The longest time that an attempt may take. `nil`: no limit.
     ///   - coalescesGETRequests: Whether equivalent GET requests share one exchange.
     ///   - bodyLimit: The largest body of a response that is collected, in bytes. `nil`: no limit.
     ///   - deadlineHeader: The header in which each attempt sends the time until the deadline. `nil`: none is sent.

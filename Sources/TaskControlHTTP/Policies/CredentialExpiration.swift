@@ -1,7 +1,8 @@
 /// The rule for when credentials expire, so that an ``Authenticator`` renews them in time.
 ///
 /// ```swift
-/// Authenticator(expiration: CredentialExpiration(\.expires)) { token, request in … } refresh: { _ in try await login()
+/// Authenticator(expiration: CredentialExpiration(\.expires)) { token, request in … } refresh: { _ in
+///     try await login()
 /// }
 /// ```
 ///
@@ -15,7 +16,7 @@ public struct CredentialExpiration<Credential: Sendable>: Sendable {
     /// less than twice the margin before its expiration is renewed in the middle of the remaining time.
     public let margin: Duration
 
-    /// The closure that returns the current time, with which expirations are compared.
+    /// The closure that returns the current time, to which expirations are compared.
     let now: @Sendable () -> Date
 
     /// Creates a rule for credentials that contain their expiration.

@@ -1,4 +1,4 @@
-/// The credential of an ``Authenticator``, regardless of its type.
+/// A type that stores the credential of an ``Authenticator``, and hides the type of the credential.
 protocol CredentialSource: Sendable {
     func attach(to request: inout URLRequest) async throws -> CredentialSerial
     func reject(_ serial: CredentialSerial)

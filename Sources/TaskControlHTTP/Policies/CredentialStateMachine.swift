@@ -1,4 +1,4 @@
-/// The serial number of a credential. Each credential of an ``Authenticator`` has another one.
+/// The serial number of a credential. No two credentials of an ``Authenticator`` have the same number.
 typealias CredentialSerial = Int
 
 /// The current credential of an ``Authenticator``, and whether the server has rejected it. Pure: a value without a lock, task or closure.
@@ -11,8 +11,9 @@ typealias CredentialSerial = Int
 ///             forget                refreshed(current)
 /// ```
 ///
-/// A *good* credential, which was not rejected, may have a validity. From its renewal time on it is renewed before it is used. If that fails, it is
-/// still attached until its end.
+/// A *good* credential is one that the server has not rejected. It may have a ``Validity``. From the renewal time of
+/// the validity on, the credential is renewed before it is used. If the renewal fails, the credential is still attached
+/// until it expires.
 ///
 /// Events about a credential that is no longer the current one change nothing.
 struct CredentialStateMachine<Credential> {
@@ -48,12 +49,16 @@ struct CredentialStateMachine<Credential> {
 
     enum Use {
         case attach(Credential, CredentialSerial)
-        /// Renew the credential first; if that fails and the credential has not expired, attach it.
+        /// The request must renew the credential first. If the renewal fails and the credential has not expired, the
+        /// request attaches the credential.
         case renew(Credential, CredentialSerial, isExpired: Bool)
         case refresh(CredentialSerial)
     }
 
-    /// Decides what a request must do to have a credential.
+    /// Returns the action by which a request obtains a credential: attach the current one, renew it first, or wait for
+    /// a refresh.
+    ///
+    /// - Parameter now: The current time. By default, expirations are ignored.
     func use(at now: Date = .distantPast) -> Use {
         guard isGood, let credential else { return .refresh(serial) }
         guard let validity, now >= validity.renewal else { return .attach(credential, serial) }
@@ -65,12 +70,13 @@ struct CredentialStateMachine<Credential> {
         case done
     }
 
-    /// Decides whether a refresh must begin.
+    /// Returns whether a refresh must begin.
     ///
     /// - Parameters:
-    ///   - serial: The credential that must be replaced.
+    ///   - serial: The serial number of the credential that must be replaced.
     ///   - now: The current time.
-    /// - Returns: `done` if the credential has been replaced in the meantime.
+    /// - Returns: `refresh` with the credential that must be replaced; `done` if it has been replaced or discarded in
+    ///   the meantime.
     func begin(_ serial: CredentialSerial, at now: Date = .distantPast) -> Begin {
         let isDue = validity.map { now >= $0.renewal } ?? false
         return serial == self.serial && (!isGood || isDue) ? .refresh(rejected: credential) : .done
@@ -78,8 +84,9 @@ struct CredentialStateMachine<Credential> {
 
     /// Records a credential that a refresh has obtained, unless the credential that it replaces is no longer the current one.
     ///
-    /// - Parameter serial: The credential for which the refresh began.
-    /// - Returns: A credential that must be released after the lock has been released.
+    /// - Parameter serial: The serial number of the credential for which the refresh began.
+    /// - Returns: The replaced credential, or the new one if it was not recorded; `nil` if none was replaced. The caller
+    ///   must release it after the lock has been released.
     mutating func refreshed(
         _ serial: CredentialSerial,
         _ new: Credential,
@@ -93,14 +100,16 @@ struct CredentialStateMachine<Credential> {
         return credential
     }
 
-    /// Records that the server has rejected a request with this credential.
+    /// Records that the server has rejected a request with the credential of this serial number. Has no effect if the
+    /// credential is not the current one.
     mutating func reject(_ serial: CredentialSerial) {
         if serial == self.serial { isGood = false }
     }
 
     /// Discards the current credential, and the result of a refresh that is running.
     ///
-    /// - Returns: A credential that must be released after the lock has been released.
+    /// - Returns: The discarded credential; `nil` if there was none. The caller must release it after the lock has been
+    ///   released.
     mutating func forget() -> Credential? {
         defer { credential = nil }
         isGood = false

@@ -28,7 +28,7 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
                 return serial
             case .renew(let credential, let serial, let isExpired):
                 if mayRenew {
-                    // Once: a credential whose life is over by then is tried.
+                    // Renewed only once: if the new credential is due for renewal too, it is attached nevertheless.
                     mayRenew = false
                     do {
                         try await refreshOnce(serial)
@@ -79,14 +79,14 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
     }
 
     private func renew(_ serial: CredentialSerial) async throws {
-        // A caller that comes when a refresh has just ended does not begin another.
+        // A caller that arrives when a refresh has just ended does not begin another.
         let now = now
         guard case .refresh(let rejected) = state.withLock({ $0.begin(serial, at: now) }) else { return }
         let events = CallEvents.begin(.http, .refreshing, .running)
         do {
             let new = try await refresh(rejected)
             let obtained = self.now
-            // A credential that is obtained expired shows that the clocks differ: only the server knows.
+            // A new credential that has expired already shows that the clocks differ. Its expiration is ignored.
             let validity = expiration?.validity(of: new).flatMap { $0.end > obtained ? $0 : nil }
             let old = state.withLock { $0.refreshed(serial, new, validity) }
             withExtendedLifetime(old) {}
@@ -116,8 +116,8 @@ extension URLRequest {
     }
 }
 
-/// The key of the flight that obtains a credential. A private type, so that a flight in the client's refresh closure
-/// cannot have the same key.
+/// The key under which callers of `SingleFlight.run` share one refresh. A private type, so that a call of
+/// `SingleFlight.run` in the refresh closure cannot have the same key.
 private struct RefreshKey: Hashable, Sendable, CustomStringConvertible {
     let serial: CredentialSerial
 

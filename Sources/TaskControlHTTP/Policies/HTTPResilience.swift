@@ -15,7 +15,7 @@ public import TaskControlResilience
 /// |---|---|
 /// | `concurrency`, `rate`, `throttle`, `breaker` | each call, once, regardless of its attempts |
 /// | `adaptiveLimit` | each call; a transfer only until the head of its response has arrived, so that the duration does not depend on the length |
-/// | `retry` | each request that ``HTTPRetryPolicy`` allows to repeat, if ``ClientPolicies/retry`` is `nil` |
+/// | `retry` | each request that ``HTTPRetryPolicy`` allows to be sent again, if ``ClientPolicies/retry`` is `nil` |
 /// | `attemptTimeout` | each attempt, if ``ClientPolicies/attemptTimeLimit`` is `nil` and the call is no transfer |
 /// | `hedging` | each exchange, if the method is idempotent by RFC 9110 (9.2.2) and the call is no transfer |
 ///
@@ -24,14 +24,16 @@ public import TaskControlResilience
 /// A *transfer* is an upload, a response that is streamed, or a download to a file: its duration depends on its length.
 ///
 /// ## Attempts
-/// There is one set of rules for retries: those of ``HTTPRetryPolicy``. With ``ClientPolicies/retry``, the policy's `retry` is not used.
-/// Without it, `retry` gives the number of attempts, the delays, the budget and `maxElapsed`, and its `shouldRetry` can exclude errors; methods,
-/// bodies and statuses are those of `HTTPRetryPolicy()`. With a throttle, its budget pays for all retries and hedges.
+/// There is one set of rules for retries: those of ``HTTPRetryPolicy``. If ``ClientPolicies/retry`` is set, the `retry`
+/// of the `ResiliencePolicy` is not used. Otherwise that `retry` gives the number of attempts, the delays, the budget
+/// and `maxElapsed`, and its `shouldRetry` can exclude errors; methods, bodies and statuses are those of
+/// `HTTPRetryPolicy()`. If the policy has a throttle, the budget of the throttle pays for all retries and hedges.
 ///
-/// A hedge is a second exchange of the same attempt, with the same credential, so that ``ResponseObserver`` is called and `attemptTimeLimit` counts
-/// once for both. (In `withPolicy` it is outside the retries.) The response that arrives first is returned after the other exchange has been
-/// cancelled and has ended. Requests that share an exchange (``ClientPolicies/coalescesGETRequests``) share its hedge. Progress is reported only at
-/// the end of the exchange.
+/// A hedge is a second exchange of the same attempt, with the same credential, so that ``ResponseObserver`` is called
+/// and `attemptTimeLimit` counts once for both. (In `withPolicy`, a hedge is a second call with retries of its own.)
+/// The response that arrives first is returned after the other exchange has been cancelled and has ended. Requests that
+/// share an exchange (``ClientPolicies/coalescesGETRequests``) share its hedge. Progress is reported only at the end of
+/// the exchange.
 ///
 /// ## Failures of the host
 /// The throttle and the breaker count a call by its last attempt:
@@ -74,7 +76,7 @@ public struct HTTPResilience: Sendable {
     /// Calls an operation with the policy of a host. The table keeps the policy at least until the operation has ended.
     ///
     /// - Parameters:
-    ///   - host: The host; `nil` if the request has none, and will not be sent.
+    ///   - host: The host of the request; `nil` if it has none: such a request is refused later.
     ///   - policies: The table of the policies.
     ///   - operation: The operation.
     func withPolicy<Value>(

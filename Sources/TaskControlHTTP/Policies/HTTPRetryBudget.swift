@@ -13,8 +13,8 @@ public struct HTTPRetryBudget: Sendable {
     /// A client keeps the budgets of 64 hosts, and evicts unused ones first. An evicted budget is created again on
     /// demand.
     ///
-    /// - Parameter make: Creates the budget of a host, for a client's first request to it. By default a bucket as in
-    ///   the AWS SDKs.
+    /// - Parameter make: Creates the budget of a host, for a client's first request to it. By default a `RetryBudget`
+    ///   with the numbers of the AWS SDKs.
     public static func perHost(
         _ make: @escaping @Sendable (_ host: String) -> RetryBudget = { _ in RetryBudget() }
     ) -> HTTPRetryBudget {
@@ -24,7 +24,7 @@ public struct HTTPRetryBudget: Sendable {
     /// Returns a limit with one budget for all hosts, which other clients and calls of `retry` may share.
     public static func shared(_ budget: RetryBudget) -> HTTPRetryBudget { HTTPRetryBudget(kind: .shared(budget)) }
 
-    /// No budget: retries are not limited.
+    /// The absence of a budget: only the attempts and the time of a call limit its retries.
     public static let unlimited = HTTPRetryBudget(kind: .unlimited)
 
     func budget(for host: String?, in budgets: HostTable<RetryBudget>) -> RetryBudget? {

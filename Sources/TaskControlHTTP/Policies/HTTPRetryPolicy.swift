@@ -5,42 +5,53 @@
 /// let patient = HTTPRetryPolicy(attempts: 5, maxElapsed: .seconds(60))
 /// ```
 ///
-/// An attempt is repeated if all of this holds: its method can be repeated, or it has an `Idempotency-Key`; it failed in the transport with an
-/// error that may be transient, at the limit of an attempt's time, or with one of ``statuses``; what it sent can be sent again; attempts are
-/// left; the host's `RetryBudget` can pay for it. The server's `Retry-After`, in seconds or as a date, increases the delay as described at
-/// `RetryAfterProviding`. A `Retry-After` that is longer than the cap of ``backoff``, which is 20 seconds by default, fails the call at once
+/// After a failed attempt, the request is sent again if all of these conditions hold:
+/// - The method of the request is one of ``methods``, or the request has the header `Idempotency-Key`.
+/// - The attempt failed with a transient error of the transport, at the time limit of an attempt, or with one of
+///   ``statuses``.
+/// - The body of the request can be sent again.
+/// - Fewer than ``attempts`` attempts have been made, and the delay ends within ``maxElapsed``.
+/// - The ``budget`` can pay for the retry.
+///
+/// The server's `Retry-After`, in seconds or as a date, increases the delay as described at `RetryAfterProviding`. A
+/// `Retry-After` that is longer than the cap of ``backoff``, which is 20 seconds by default, fails the call at once
 /// with an error whose ``HTTPError/retryAfter`` says when to try again.
 ///
-/// Errors that another attempt cannot change are not repeated, and cost the budget nothing: a certificate that is not trusted, a URL that is
-/// not supported, a redirect to a location that is not valid, an upload whose length is not the given one, a header that cannot be sent. Every
-/// other error of a transport counts as transient.
+/// After an error that another attempt cannot change, the request is not sent again, and the budget is not charged.
+/// These errors are: a certificate that is not trusted or is missing, a URL that is not supported, a redirect to a
+/// location that is not valid, too many redirects, an upload whose file cannot be read or whose length is not the given
+/// one, a body over ``ClientPolicies/bodyLimit``, and a header or another part of the request that cannot be sent.
+/// Every other error of a transport counts as transient.
 ///
-/// One of these statuses fails the call also at the last attempt: with the error that the endpoint's `validate` throws for it, or with
-/// ``HTTPError/Reason/status``. For a request that cannot be repeated, such a status is handled like any other.
+/// A response with one of ``statuses`` fails the call also at the last attempt: with the error that the endpoint's
+/// `validate` throws for it, or else with ``HTTPError/Reason/status``. For a request whose method does not allow
+/// retries, such a status is handled like any other.
 ///
-/// A response that is streamed is requested again only before its body begins. A download to a file is also requested again
-/// when its body breaks off, and continues there if the server can; see ``DownloadResumption``. A download to a device or a
-/// pipe is not.
+/// A response that is streamed is requested again only before its body begins. A download to a file is also requested
+/// again when its body breaks off, and continues there if the server can; see ``DownloadResumption``. A download to a
+/// device or a pipe is not requested again once its body has begun.
 ///
 /// With a throttle in ``ClientPolicies/resilience``, the budget of the throttle pays for the retries in place of ``budget``.
 ///
-/// Two requests count as part of the attempt of the request before: the one with a new credential, which the
-/// ``Authenticator`` attaches, and the one for the whole content, which a download sends if the server cannot continue
-/// it, for example after a 416.
+/// Two kinds of requests belong to the attempt before them, and do not count toward ``attempts``: the one with a new
+/// credential, which the ``Authenticator`` attaches, and the one for the whole content, which a download sends if the
+/// server cannot continue it, for example after a 416.
 public struct HTTPRetryPolicy: Sendable {
     /// The maximum number of attempts, including the first. Less than 1 counts as 1. By default 3, as in the AWS SDKs.
     public var attempts: Int
 
-    /// The delays after failed attempts. By default a random time up to 50 ms, a limit that doubles each time up to 20 s: as in the AWS SDKs.
+    /// The delays after failed attempts. By default a random time between zero and a limit, which is 50 ms at first and
+    /// doubles with each attempt up to 20 s, as in the AWS SDKs.
     public var backoff: RetryBackoff
 
-    /// The budget that limits retries. By default each host has a bucket as in the AWS SDKs.
+    /// The budget that limits retries. By default each host has a `RetryBudget` with the numbers of the AWS SDKs.
     public var budget: HTTPRetryBudget
 
     /// The longest time from the call to the beginning of an attempt: a retry whose delay would end later is not begun. `nil`: no limit.
     public var maxElapsed: Duration?
 
-    /// The methods of requests that can be repeated without harm: by default the methods that are idempotent by RFC 9110 (9.2.2).
+    /// The methods of requests that can be sent again without harm, in upper case. By default the methods that are
+    /// idempotent by RFC 9110 (9.2.2).
     public var methods: Set<String>
 
     /// The statuses that are worth another attempt: by default 408, 425, 429, 500, 502, 503 and 504.
@@ -54,7 +65,7 @@ public struct HTTPRetryPolicy: Sendable {
     ///   - budget: The budget that limits retries.
     ///   - maxElapsed: The longest time from the call to the beginning of an attempt: a retry whose delay would end later is not begun. `nil`:
     ///     no limit.
-    ///   - methods: The methods of requests that can be repeated without harm.
+    ///   - methods: The methods of requests that can be sent again without harm, in upper case.
     ///   - statuses: The statuses that are worth another attempt.
     public init(
         attempts: Int = 3,

@@ -9,7 +9,7 @@ final class HostTable<Value: Sendable>: Sendable {
 
     /// Creates an empty table.
     ///
-    /// - Parameter judge: Returns how important it is to keep a value. Never called while holding a lock.
+    /// - Parameter judge: Returns how important it is to keep a value in the table. Never called while a lock is held.
     init(_ judge: @escaping @Sendable (Value) -> HostValueUse) {
         self.judge = judge
     }

@@ -1,10 +1,10 @@
 /// The values of a ``HostTable``, and which of them are evicted. Pure: a value without a lock, task or closure.
 ///
-/// Each entry has a stamp, which changes with each use. A caller that has judged the entries outside the lock removes only those that were not used
-/// meanwhile.
+/// Each entry, which is a host with its value, has a stamp: a number that changes with each use. The table decides
+/// outside its lock which entries to evict, and then removes only those whose stamp is still the same.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
-/// 1. An entry that is borrowed is not removed.
+/// 1. An entry is not removed while it is *borrowed*: while a call uses its value.
 /// 2. The stamps of the entries differ.
 struct HostTableStateMachine<Value: Sendable>: Sendable {
     /// An entry that no caller is using, and that may be evicted.
@@ -20,7 +20,7 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
         var stamp: UInt64
     }
 
-    /// The number of entries from which on entries are evicted before another one is added.
+    /// The number of entries at which the table is full: from then on, other entries are evicted before one is added.
     private let comfortable: Int
     private var entries: [String: Entry] = [:]
     private var lastStamp: UInt64 = 0
@@ -34,12 +34,12 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
         return lastStamp
     }
 
-    /// Returns the value of a host, and marks it as used now.
+    /// Returns the value of a host, and records that it is used now.
     ///
     /// - Parameters:
     ///   - host: The host.
     ///   - isBorrowed: Whether the entry must not be evicted until `giveBack(_:)` is called.
-    /// - Returns: `nil` if the host has no value.
+    /// - Returns: The value; `nil` if the host has none.
     mutating func use(_ host: String, isBorrowed: Bool) -> Value? {
         guard entries[host] != nil else { return nil }
         let stamp = makeStamp()
@@ -50,14 +50,15 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
 
     /// Adds the value of a host, unless the host has a value in the meantime.
     ///
-    /// - Returns: The value of the host.
+    /// - Parameter isBorrowed: Whether the entry must not be evicted until ``giveBack(_:)`` is called.
+    /// - Returns: The value of the host: the existing one, or the added one.
     mutating func add(_ value: Value, _ host: String, isBorrowed: Bool) -> Value {
         if let value = use(host, isBorrowed: isBorrowed) { return value }
         entries[host] = Entry(value: value, borrowers: isBorrowed ? 1 : 0, stamp: makeStamp())
         return value
     }
 
-    /// Ends the use of a value that was borrowed with `isBorrowed`.
+    /// Ends the use of a value that was borrowed with `isBorrowed`. Traps if the value of the host is not borrowed.
     mutating func giveBack(_ host: String) {
         guard let borrowers = entries[host]?.borrowers, borrowers > 0 else {
             preconditionFailure("only a borrowed value is returned")
@@ -80,7 +81,7 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
     /// Removes entries until the table has room for another one.
     ///
     /// - Parameter candidates: The entries that may be removed, in the order of their removal. Those that were used in the meantime are kept.
-    /// - Returns: The values, which the caller must release after the lock has been released.
+    /// - Returns: The removed values, which the caller must release after the lock has been released.
     mutating func remove(_ candidates: [Candidate]) -> [Value] {
         var removed: [Value] = []
         for candidate in candidates where entries.count >= comfortable {

@@ -1,7 +1,7 @@
 public import TaskControl
 
 extension TaskEvent.Primitive {
-    /// The primitive in events of a client of `TaskControlHTTP`, or of its ``Authenticator``.
+    /// The `primitive` of events that a client of `TaskControlHTTP`, or its ``Authenticator``, emits.
     public static var http: Self { Self("HTTP", [.call]) }
 }
 
