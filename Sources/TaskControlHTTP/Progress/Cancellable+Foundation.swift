@@ -4,8 +4,8 @@ extension Progress: Cancellable {}
 
 /// Lets `withCancellableContinuation` cancel a task of a `URLSession`.
 ///
-/// On Linux, do not call `cancel()` on the session's own work queue, such as in a method of its delegate: Foundation
-/// then waits for that queue by `sync`.
+/// On Linux, do not call `cancel()` on the session's internal work queue, for example in a delegate method that
+/// Foundation calls there: `cancel()` waits for that queue with `sync`, so it would wait for itself.
 extension URLSessionTask: Cancellable {}
 
 /// Lets `withCancellableContinuation` cancel a work item.

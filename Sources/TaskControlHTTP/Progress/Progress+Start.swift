@@ -11,7 +11,7 @@ extension Progress {
     /// cancelButton.action = { progress.cancel() }
     /// ```
     ///
-    /// The task has the caller's task-locals and priority, and runs also if the progress is released. When it has
+    /// The task has the caller's task-locals and priority, and runs also if the progress is released. When the task has
     /// ended, the progress is finished, whether the operation succeeded or not.
     ///
     /// ## Cancellation
@@ -73,8 +73,8 @@ extension Progress {
         }
     }
 
-    /// Starts work in a task of its own, and returns its progress. The work begins even if the progress is cancelled before, and handles its errors
-    /// itself.
+    /// Starts work in a task of its own, and returns its progress. The work begins even if the progress has been
+    /// cancelled already, and must handle its errors itself.
     private static func begin(totalUnitCount: Int64, _ work: @escaping @Sendable (Progress) async -> Void) -> Progress {
         Progress.cancelling(totalUnitCount: totalUnitCount) { progress in
             spawn {
