@@ -13,7 +13,8 @@ public import OpenCombine
 ///     .store(in: &subscriptions)
 /// ```
 ///
-/// A publisher of Combine, or of OpenCombine where there is no Combine and the package trait `OpenCombine` is enabled.
+/// The type conforms to the `Publisher` protocol of Combine, or to that of OpenCombine if the platform has no Combine
+/// and the package trait `OpenCombine` is enabled.
 ///
 /// The publisher sends nothing by itself. Each subscriber starts a request of its own when it first demands a value,
 /// and receives either the content and then the completion, or an error as the completion. Both arrive on the
@@ -22,9 +23,9 @@ public import OpenCombine
 /// The publisher and the running requests retain the client.
 ///
 /// ## Cancellation
-/// Cancelling the subscription cancels the request, and releases the subscriber. On the ``Client/completionQueue`` of the
-/// client, the subscriber receives nothing once `cancel()` has returned. On another thread, a delivery that has begun may
-/// still run.
+/// Cancelling the subscription cancels the request, and releases the subscriber. If `cancel()` is called on the
+/// ``Client/completionQueue`` of the client, the subscriber receives nothing after `cancel()` has returned. If it is
+/// called on another thread, a delivery that has begun may still run.
 public struct EndpointPublisher<Output: Sendable>: Publisher, Sendable {
     /// The error that the request throws.
     public typealias Failure = any Error
@@ -51,7 +52,8 @@ extension Client {
     /// Returns a publisher of the content of the response to an upload. Nothing is sent before a subscriber demands a
     /// value.
     ///
-    /// An upload whose body is a stream can be sent once: a second subscriber receives an error.
+    /// A body that is a stream of `UploadEndpointBody.stream(_:)` can be sent once. If the endpoint returns the same
+    /// body for each request, a second subscriber receives an error.
     public func publisher<E: UploadEndpoint>(for endpoint: E) -> EndpointPublisher<E.Content> {
         EndpointPublisher { upload(endpoint, completionHandler: $0) }
     }
