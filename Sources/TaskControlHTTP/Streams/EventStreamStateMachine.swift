@@ -1,4 +1,4 @@
-/// Creates server-sent events from the lines of an event stream (WHATWG HTML, 9.2.6).
+/// A parser that creates server-sent events from the lines of an event stream (WHATWG HTML, 9.2.6).
 struct EventStreamStateMachine {
     /// The error for an event whose data is longer than the limit.
     struct EventTooLong: Error, Hashable {}
@@ -22,6 +22,7 @@ struct EventStreamStateMachine {
     ///
     /// - Parameter line: The line, without its line break.
     /// - Returns: The event that the line completes; `nil` if it completes none.
+    /// - Throws: ``EventTooLong`` if the data of the event exceeds the limit.
     mutating func receive(_ line: [UInt8]) throws(EventTooLong) -> ServerSentEvent? {
         var line = line[...]
         if isAtBeginning, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
@@ -47,7 +48,7 @@ struct EventStreamStateMachine {
         case "retry":
             let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
             guard !value.isEmpty, value.allSatisfy(digits.contains) else { break }
-            // More digits than a number has are a long time: a hundred years.
+            // A number that is too large for `Int64`, or longer than a hundred years, counts as a hundred years.
             let longest: Int64 = 3_155_760_000_000
             retry = .milliseconds(min(Int64(String(decoding: value, as: UTF8.self)) ?? longest, longest))
         default: break

@@ -12,7 +12,8 @@ extension HTTPTransportResponse {
 
     /// Returns the lines of the body, as they arrive.
     ///
-    /// - Parameter limit: The longest line, in bytes; `nil`: no limit.
+    /// - Parameter limit: The longest line, in bytes; `nil`: no limit. A longer line throws
+    ///   ``HTTPError/Reason/bodyTooLarge``.
     public func lines(limit: Int?) -> ResponseLines { ResponseLines(body: body, limit: limit) }
 
     /// The server-sent events of the body, as they arrive, at most 1 MiB each.
@@ -26,7 +27,8 @@ extension HTTPTransportResponse {
 
     /// Returns the server-sent events of the body, as they arrive.
     ///
-    /// - Parameter limit: The longest data of an event, and the longest line, in bytes; `nil`: no limit.
+    /// - Parameter limit: The longest data of an event, and the longest line, in bytes; `nil`: no limit. A longer event
+    ///   or line throws ``HTTPError/Reason/bodyTooLarge``.
     public func events(limit: Int?) -> ResponseEvents {
         ResponseEvents(body: body, contentType: head.value(forHTTPHeaderField: "Content-Type"), limit: limit)
     }

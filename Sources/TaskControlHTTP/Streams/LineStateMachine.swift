@@ -1,4 +1,4 @@
-/// Splits bytes into lines. A line ends with LF, CR or CRLF, even if CR and LF are in different chunks.
+/// A parser that splits bytes into lines. A line ends with LF, CR or CRLF, even if CR and LF are in different chunks.
 struct LineStateMachine {
     /// The error for a line that is longer than the limit.
     struct LineTooLong: Error, Hashable {}
@@ -15,9 +15,10 @@ struct LineStateMachine {
         self.limit = limit ?? .max
     }
 
-    /// Reads bytes.
+    /// Reads the next bytes of the text.
     ///
     /// - Returns: The lines that the bytes complete, without their line breaks.
+    /// - Throws: ``LineTooLong`` if a line exceeds the limit.
     mutating func receive(_ bytes: some Sequence<UInt8>) throws(LineTooLong) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         for byte in bytes {
@@ -38,7 +39,7 @@ struct LineStateMachine {
 
     /// Ends the text.
     ///
-    /// - Returns: The last line, if it has no line break; otherwise `nil`.
+    /// - Returns: The last line, if it is not empty and has no line break; otherwise `nil`.
     mutating func finish() -> [UInt8]? {
         defer { line = [] }
         return line.isEmpty ? nil : line

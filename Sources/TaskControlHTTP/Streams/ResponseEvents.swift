@@ -49,7 +49,7 @@ public struct ResponseEvents: AsyncSequence {
         ///   ``HTTPError/Reason/bodyTooLarge`` for a line or an event that is longer than the limit.
         public mutating func next() async throws -> ServerSentEvent? {
             if isAtEnd { return nil }
-            // Stays if this throws.
+            // Remains `true` if this function throws, so that the iteration ends.
             isAtEnd = true
             try checkType()
             while let line = try await lines.next() {

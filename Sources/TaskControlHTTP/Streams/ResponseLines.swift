@@ -51,7 +51,7 @@ struct ByteLines {
         while true {
             if let line = ready.popFirst() { return line }
             if isAtEnd { return nil }
-            // Stays if this throws.
+            // Remains `true` if this function throws, so that the iteration ends.
             isAtEnd = true
             guard let chunk = try await body.next() else { return machine.finish() }
             do {

@@ -10,7 +10,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// continues after it. `nil` if there was none.
     public var id: String?
 
-    /// The delay before a reconnection that the server has requested last; `nil` if it has requested none.
+    /// The delay before a client connects again, as the server has last requested it; `nil` if the server has requested
+    /// none.
     public var retry: Duration?
 
     /// Creates an event.
@@ -19,7 +20,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///   - type: The type of the event.
     ///   - data: The data.
     ///   - id: The last ID that the server has sent.
-    ///   - retry: The last delay before a new connection that the server has asked for.
+    ///   - retry: The delay before a client connects again.
     public init(type: String = "message", data: String, id: String? = nil, retry: Duration? = nil) {
         self.type = type
         self.data = data
