@@ -4,8 +4,9 @@
 /// for try await chunk in response.body { try file.write(contentsOf: chunk) }
 /// ```
 ///
-/// A body can be read once, by one reader, and only inside the closure that it was passed to. The body has back-pressure: while
-/// the reader does not read, the transport stops receiving, as far as it can.
+/// A body can be read once, by one reader, and only inside the closure that it was passed to. Two tasks that read it at
+/// the same time are a mistake, at which the process may trap. The body has back-pressure: while the reader does not
+/// read, the transport stops receiving, as far as it can.
 ///
 /// A body that is cut short throws, so a body that ends without an error is complete. Compressed bodies on Linux are an
 /// exception: see ``URLSessionTransport``.
@@ -16,7 +17,7 @@
 public struct HTTPResponseBody: AsyncSequence {
     /// The type of the elements: a part of the body. A part is never empty.
     public typealias Element = Data
-    /// The type of the errors: those of the transport, or `CancellationError`.
+    /// The type of the errors: see ``HTTPResponseBody/AsyncIterator/next()``.
     public typealias Failure = any Error
 
     private let next: () async throws -> Data?
@@ -35,7 +36,7 @@ public struct HTTPResponseBody: AsyncSequence {
         self.init { rest.take() }
     }
 
-    /// Returns the iterator over the parts. Must be called once only.
+    /// Returns the iterator over the parts. Must be called only once.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: next) }
 
     /// The iterator over the parts of the body.
@@ -46,7 +47,11 @@ public struct HTTPResponseBody: AsyncSequence {
             self.next = next
         }
 
-        /// Returns the next part; `nil` after the last one.
+        /// Returns the next part; `nil` after the last one, and after an error.
+        ///
+        /// - Throws: If the body breaks off, the error of the transport, which a client passes on as the
+        ///   ``HTTPError/underlyingError`` of an ``HTTPError`` with the reason ``HTTPError/Reason/transport``. If the
+        ///   reader is cancelled, `CancellationError`, or the error with which the transport reports the cancellation.
         public mutating func next() async throws -> Data? {
             guard let read = next else { return nil }
             next = nil

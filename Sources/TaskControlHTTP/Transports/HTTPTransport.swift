@@ -1,21 +1,23 @@
-/// A type that sends a client's requests to servers, with one exchange per call and without any policy.
+/// A type that sends a client's requests to servers. Each call of ``withResponse(to:_:)`` sends one request, and the
+/// requests to which its redirects lead.
 ///
 /// Clients use ``URLSessionTransport`` by default. With the package trait `AsyncHTTPClient` there is
 /// also `AsyncHTTPClientTransport`, for servers. For tests there is ``MockTransport``.
 ///
-/// The client is responsible for authentication, retries, time limits and the sharing of exchanges, and the transport for
-/// redirects: it follows up to 16 and removes headers from a request that leaves its origin (scheme, host and port), also if it
-/// comes back later. Only these go to another origin, since any other may be a credential: `Accept`, `Accept-Charset`,
-/// `Accept-Encoding`, `Accept-Language`, `Range`; `Cache-Control`, `Pragma`, `If-Match`, `If-None-Match`,
-/// `If-Modified-Since`, `If-Unmodified-Since`, `If-Range`; `Idempotency-Key`, `traceparent`, `tracestate`;
-/// `User-Agent`; and, with a body that is sent again, `Content-Type`, `Content-Encoding`, `Content-Language`,
-/// `Content-Location`, `Content-Disposition`, `Content-Digest`, `Content-MD5` and `Content-Range`. None of the
-/// request's ``HTTPTransportRequest/credentialHeaders`` do, regardless of their names.
+/// The client is responsible for authentication, retries, time limits and the sharing of exchanges, and the transport
+/// for redirects: it follows up to 16 and removes headers from a request that leaves its origin (scheme, host and
+/// port), also if a later redirect leads back. Only the following headers are sent to another origin, since any other
+/// header may be a credential: `Accept`, `Accept-Charset`, `Accept-Encoding`, `Accept-Language`, `Range`;
+/// `Cache-Control`, `Pragma`, `If-Match`, `If-None-Match`, `If-Modified-Since`, `If-Unmodified-Since`, `If-Range`;
+/// `Idempotency-Key`, `traceparent`, `tracestate`; `User-Agent`; and, with a body that is sent again, `Content-Type`,
+/// `Content-Encoding`, `Content-Language`, `Content-Location`, `Content-Disposition`, `Content-Digest`, `Content-MD5`
+/// and `Content-Range`. None of the request's ``HTTPTransportRequest/credentialHeaders`` are sent, regardless of their
+/// names.
 public protocol HTTPTransport: Sendable {
     /// Sends one request, and passes the response to a closure as it arrives.
     ///
-    /// When this function returns, the exchange is over: a body that `receive` has not read to its end is not waited for, and its
-    /// connection is not used again.
+    /// When this function returns, the exchange is over: the function does not wait for the rest of a body that
+    /// `receive` has not read to its end, and does not use the connection of that body again.
     ///
     /// ## Cancellation
     /// A caller that is cancelled ends the exchange; the server sees the connection end. This function then throws

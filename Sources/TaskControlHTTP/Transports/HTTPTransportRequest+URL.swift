@@ -7,7 +7,7 @@ extension HTTPTransportRequest {
         guard let scheme = url.scheme?.lowercased(), schemes.contains(scheme) else {
             throw URLError(.unsupportedURL, text: "The scheme of the URL is not one of HTTP.")
         }
-        // A socket of Unix has a path only.
+        // The URL of a Unix domain socket has a path and no host.
         guard url.host?.isEmpty == false || scheme == "unix" else {
             throw URLError(.badURL, text: "The URL has no host.")
         }
@@ -20,7 +20,8 @@ extension URL {
 
     /// Whether the URL has a port in 1...65535, or none.
     ///
-    /// A larger port ends the process within SwiftNIO (2.100) if the host is an IP address, and loses its upper bits if the host is a name.
+    /// With a larger port, SwiftNIO (2.100) traps if the host is an IP address, and drops the upper bits of the port if
+    /// the host is a name.
     var hasUsablePort: Bool {
         if let port { return (1...65_535).contains(port) }
         // `port` is `nil` also for a number that no `Int` can hold.

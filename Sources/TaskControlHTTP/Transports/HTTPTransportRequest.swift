@@ -1,4 +1,4 @@
-/// A request as a transport sends it.
+/// A request in the form that an ``HTTPTransport`` receives.
 public struct HTTPTransportRequest: Sendable {
     /// The method, the URL, the headers, `timeoutInterval`, and the body if it is in memory.
     ///
@@ -10,17 +10,18 @@ public struct HTTPTransportRequest: Sendable {
     /// The body that is sent instead of the request's own body; `nil`: the request's own body is sent.
     public var body: UploadEndpointBody?
 
-    /// The names of headers that are not sent to another origin after a redirect, although ``HTTPTransport`` lists them as
-    /// harmless.
+    /// The names of headers that are not sent to another origin after a redirect, even if they are among those that
+    /// ``HTTPTransport`` lists for other origins. Upper and lower case are not distinguished.
     public var credentialHeaders: Set<String>
 
-    /// A closure that receives how much of the body has been sent, and its length if that is known, in bytes. The first number
-    /// never falls, except when the body is sent again, after a redirect or on a new connection. Called from any
-    /// thread, one call after another, and not after the exchange. With ``URLSessionTransport`` on Linux it is called on the queue
-    /// of the session: a closure that blocks delays every exchange of the transport.
+    /// A closure that receives the number of bytes of the body that have been sent, and the length of the body in
+    /// bytes, or `nil` if the length is not known. The first number never decreases, except when the body is sent
+    /// again, after a redirect or on a new connection. The closure is called from any thread, one call after another,
+    /// and not after the exchange. With ``URLSessionTransport`` on Linux it is called on the queue of the session: a
+    /// closure that blocks delays every exchange of the transport.
     public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
 
-    /// The closure that is called before the transport follows a redirect; `nil` for no call.
+    /// A closure that is called before the transport follows a redirect; `nil` if there is none.
     var willFollowRedirect: (@Sendable () -> Void)?
 
     /// Creates a request for a transport.
@@ -29,7 +30,8 @@ public struct HTTPTransportRequest: Sendable {
     ///   - request: The request. Its URL is absolute.
     ///   - body: The body that is sent instead of the request's own body.
     ///   - credentialHeaders: The names of headers that are never sent to another origin after a redirect.
-    ///   - didSend: Receives how much of the body has been sent.
+    ///   - didSend: Receives the number of bytes of the body that have been sent, and the length of the body if it is
+    ///     known.
     public init(
         _ request: URLRequest,
         body: UploadEndpointBody? = nil,

@@ -62,8 +62,8 @@ public final class MockTransport: HTTPTransport {
 
     /// Creates a transport that answers each request with a status and a body.
     ///
-    /// - Parameter answer: Receives the request as it would be sent, with the credential, and with the body of an
-    ///   upload as its `httpBody`.
+    /// - Parameter answer: Returns the status and the body of the response to a request. Receives the request as it
+    ///   would be sent, with the credential, and with the body of an upload as its `httpBody`.
     public convenience init(_ answer: @escaping @Sendable (URLRequest) async throws -> (Int, Data)) {
         self.init(answer: { request in
             let (status, body) = try await answer(request)
@@ -77,18 +77,18 @@ public final class MockTransport: HTTPTransport {
 
     /// Creates a transport that answers each request with a response.
     ///
-    /// - Parameter respond: Receives the request as it would be sent, with the credential, and with the body of an
-    ///   upload as its `httpBody`.
+    /// - Parameter respond: Returns the response to a request. Receives the request as it would be sent, with the
+    ///   credential, and with the body of an upload as its `httpBody`.
     public static func responding(
         _ respond: @escaping @Sendable (URLRequest) async throws -> Response
     ) -> MockTransport {
         MockTransport(answer: respond)
     }
 
-    /// The requests so far, in the order in which they were sent.
+    /// The requests that the transport has received so far, in their order.
     public var requests: [URLRequest] { recorded.withLock(\.self) }
 
-    /// Answers a request with the closure.
+    /// Answers a request with the response that the closure returns.
     ///
     /// ## Cancellation
     /// A caller that was cancelled before the call receives `CancellationError`, and the closure is not called. The closure runs in

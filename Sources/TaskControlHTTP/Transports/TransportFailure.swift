@@ -26,7 +26,8 @@ extension URLError: TransportFailure {
     }
 }
 
-/// An error of Foundation's file system, such as that the file of an upload cannot be read. Another attempt does not change it.
+/// An error of Foundation's file functions, for example for an upload whose file cannot be read. Another attempt does
+/// not change it.
 extension CocoaError: TransportFailure {
     var isRetryable: Bool { false }
 }
@@ -51,16 +52,19 @@ extension HTTPError: TransportFailure {
     }
 }
 
-/// Returns whether a transport could not make a connection that it could trust, so that it has sent nothing. `false` if that is not certain.
+/// Returns whether an error of a transport means that it could not open a trusted connection, and so has sent nothing.
+/// `false` if that is not certain.
 ///
-/// A transport that reports the part of the body that it has sent (``HTTPTransportRequest/didSend``) must not have reported any: Foundation on
-/// Linux reports a refused connection also when another address of the host had accepted one, and broke it off.
+/// For a request with a body, the caller must also check that ``HTTPTransportRequest/didSend`` has reported no sent
+/// bytes: Foundation on Linux reports a refused connection also if another address of the host had accepted a
+/// connection and then closed it.
 package func isRefusedConnection(_ error: any Error) -> Bool {
     if let error = error as? URLError { return error.isRefusedConnection }
     return (error as? any RefusedConnection)?.isRefusedConnection ?? false
 }
 
-/// An error of a transport that states whether no connection could be made.
+/// An error of a transport that states whether the transport could not open a trusted connection, and so has sent
+/// nothing.
 protocol RefusedConnection: Error {
     var isRefusedConnection: Bool { get }
 }

@@ -14,18 +14,18 @@ internal import NIOHTTPCompression
 ///
 /// ## Time limits
 /// `timeoutInterval` of a request is how long the server may be silent, in seconds. With the default of `URLRequest`,
-/// 60 seconds, the client's own limit applies instead, `Timeout.read`. The client's limit also applies beside a longer
-/// interval: configure the client with a longer limit for slow servers. An interval other than 60 seconds
+/// 60 seconds, the client's own limit applies instead, `Timeout.read`. The client's limit also applies in addition to a
+/// longer interval: configure the client with a longer limit for slow servers. An interval other than 60 seconds
 /// includes the wait for a connection, as in `URLSession`.
 ///
 /// A request that waits longer than `Timeout.connect` for a connection of the pool fails with
 /// `HTTPClientError.getConnectionFromPoolTimeout`, which an ``HTTPRetryPolicy`` repeats.
 ///
 /// ## Connections that the server has closed
-/// A server may close a connection that was kept, at the moment that the next request is sent on it. The transport then
-/// sends the request again, at most twice, if its method is idempotent (RFC 9110, 9.2.2) and its body can be sent
-/// again. Any other request fails with `HTTPClientError.remoteConnectionClosed`. So does every request over a client
-/// that was passed to ``init(_:)``. `URLSession` on Linux also repeats a POST.
+/// A server may close an idle connection at the moment that the next request is sent on it. The transport then sends
+/// the request again, at most twice, if its method is idempotent (RFC 9110, 9.2.2) and its body can be sent again. Any
+/// other request fails with `HTTPClientError.remoteConnectionClosed`. With a client that was passed to ``init(_:)``,
+/// every such request fails, regardless of its method. `URLSession` on Linux also repeats a POST.
 ///
 /// When a connection breaks in the middle of a body, the client drops what it has received and not yet passed on. A download that continues
 /// requests that part again.
@@ -46,8 +46,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Creates a transport with a client of its own, which is shut down when the transport is deallocated.
     ///
-    /// - Parameter configuration: The configuration of the client. By default, gzip and deflate are decompressed, and a server may be silent
-    ///   for 60 seconds. Its redirects are disallowed, since the transport follows them.
+    /// - Parameter configuration: The configuration of the client. By default, gzip and deflate are decompressed, and a
+    ///   server may be silent for 60 seconds. The redirects of the client are always disallowed, since the transport
+    ///   follows redirects itself.
     public init(configuration: HTTPClient.Configuration = .taskControl) {
         var configuration = configuration
         configuration.redirectConfiguration = .disallow
@@ -71,11 +72,16 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     }
 
     deinit {
-        // Each exchange keeps the transport, so there is none.
+        // Each exchange retains the transport, so no exchange is left.
         if isOwner { client.shutdown { _ in } }
     }
 
-    /// Sends one request, follows redirects, and passes the response to a closure as it arrives.
+    /// Sends one request, follows redirects, and passes the response to a closure as it arrives. See
+    /// ``HTTPTransport/withResponse(to:_:)``.
+    ///
+    /// - Throws: The error of `receive`, unchanged; ``HTTPError`` with the reason ``HTTPError/Reason/request`` for a
+    ///   request that cannot be sent; `URLError` for a URL or a redirect that is not valid; `CancellationError` if the
+    ///   caller is cancelled; the error of AsyncHTTPClient, or of the upload's file or stream.
     public func withResponse<Value>(
         to request: HTTPTransportRequest,
         _ receive: (HTTPTransportResponse) async throws -> Value
@@ -96,8 +102,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                     performOutsideHandler { exchange.cancel() }
                 }
             } catch let error where error is UnansweredConnection || error.isClosedBeforeWriting {
-                // The server had closed a connection that was kept, when the request came: another one may be open, or
-                // is made.
+                // The server closed a kept connection before the request arrived. The client uses another open
+                // connection, or makes a new one.
                 let unanswered = error as? UnansweredConnection
                 let error = unanswered?.cause ?? error
                 guard isOwner, unanswered?.wasKept ?? true, request.isIdempotent, resends < Self.maxResends else {
@@ -119,7 +125,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                     request = next
                     continue
                 } catch is UploadStreamConsumed {
-                    // It can't be sent again: then the redirect is the answer.
+                    // The body can't be sent again, so the caller receives the redirect as the response.
                 }
             }
             return try await withCancellationHandler {
@@ -145,16 +151,17 @@ extension HTTPClient.Configuration {
     /// - A server that refuses the connection fails the attempt at once. The client's own retries are off
     ///   (`connectionPool.retryConnectionEstablishment`): an ``HTTPRetryPolicy`` retries instead, with its delays and its budget. A connection that
     ///   cannot be made also fails the requests that wait for one to the same server.
-    /// - A connection must be available within 60 seconds (`timeout.connect`). That is the limit for making one, and
-    ///   for waiting for one of the 8 per host that HTTP/1 requests share
-    ///   (`connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit`; `URLSession` has 6). Raise these for many
-    ///   requests to a slow server.
+    /// - A connection must be available within 60 seconds (`timeout.connect`). This time limits how long it may take to
+    ///   make a connection, and how long a request may wait for one of the 8 connections per host that HTTP/1 requests
+    ///   share (`connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit`; `URLSession` has 6). Raise both limits for
+    ///   many requests to a slow server.
     /// - An idle connection is closed after 45 seconds (`connectionPool.idleTimeout`), before the 60 seconds at which
     ///   many load balancers close it.
     /// - Bodies are decompressed from gzip and deflate, without a limit, since a body is read part by part.
     ///
-    /// It uses HTTP/1.1, where `URLSession` also uses HTTP/2 (`httpVersion`): AsyncHTTPClient ends the process when a server resets an HTTP/2 stream
-    /// at certain moments (its issue 922, open in version 1.36). With a version that has the correction, set `httpVersion` to `.automatic`.
+    /// Unlike `URLSession`, which also uses HTTP/2, it uses only HTTP/1.1 (`httpVersion`): AsyncHTTPClient ends the
+    /// process when a server resets an HTTP/2 stream at certain moments (its issue 922, open in version 1.36). With a
+    /// version that has the correction, set `httpVersion` to `.automatic`.
     public static var taskControl: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,

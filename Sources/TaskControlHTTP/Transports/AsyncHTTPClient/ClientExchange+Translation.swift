@@ -8,6 +8,7 @@ extension ClientExchange {
     /// Returns the request in the form of AsyncHTTPClient, and whether its body is sent part by part.
     ///
     /// - Parameter asksForEncoding: Whether an `Accept-Encoding` header is added to a request that has none.
+    /// - Throws: `URLError` if the URL of the request is not valid.
     func clientRequest(for client: HTTPClient, asksForEncoding: Bool) throws -> (HTTPClientRequest, isStream: Bool) {
         try request.checkURL(schemes: ["http", "https", "http+unix", "https+unix", "unix"])
         guard let url = request.request.url else { throw URLError(.badURL) }
@@ -17,7 +18,8 @@ extension ClientExchange {
             translated.headers.add(name: name, value: value)
         }
         if let user = url.user(percentEncoded: false), !translated.headers.contains(name: "Authorization") {
-            // As Foundation on Linux does, and Foundation elsewhere when it is asked.
+            // Foundation on Linux does the same. On Apple's platforms, Foundation sends the credential only when the
+            // server asks for it.
             let credential = Data("\(user):\(url.password(percentEncoded: false) ?? "")".utf8).base64EncodedString()
             translated.headers.add(name: "Authorization", value: "Basic \(credential)")
         }

@@ -7,7 +7,7 @@ internal import NIOHTTP1
 /// One request of an `HTTPClient`, and its response.
 ///
 /// The reader itself fetches the parts of the body from the client's iterator, and passes them to the state machine. So
-/// the reader never waits for another thread, and the type of its waiters is `Never`.
+/// the reader never waits for another thread, and the state machine stores no continuation: its `Waiter` is `Never`.
 final class ClientExchange: Sendable {
     private typealias Machine = ExchangeStateMachine<HTTPURLResponse, Data, Never>
     private typealias Iterator = HTTPClientResponse.Body.AsyncIterator
@@ -37,6 +37,7 @@ final class ClientExchange: Sendable {
     /// Sends the request, unless the caller is cancelled, and waits for the head of the response.
     ///
     /// - Parameter asksForEncoding: Whether an `Accept-Encoding` header is added to a request that has none.
+    /// - Throws: The error of the client; `CancellationError` if the caller is cancelled.
     func open(_ client: HTTPClient, asksForEncoding: Bool) async throws -> HTTPURLResponse {
         if state.withLock({ $0.machine.start() }) {
             do {
@@ -74,7 +75,7 @@ final class ClientExchange: Sendable {
             case .end: return nil
             case .failure(let failure): throw failure.error(left: HTTPClientError.cancelled)
             case .wait:
-                // Without an iterator there are two readers.
+                // The iterator is missing while another reader fetches a part: one body has two readers.
                 guard let iterator else { throw HTTPClientError.cancelled }
                 await fetch(from: iterator)
             }
@@ -102,7 +103,8 @@ final class ClientExchange: Sendable {
     ///
     /// - Parameter error: The error of the client's request; `nil` if it has succeeded.
     private func end(_ error: (any Error)?) {
-        // The client also ends for a task that is cancelled: a body then ends without an error, as if it were whole.
+        // The client ends the request of a cancelled task, and its body may then end without an error, as if it were
+        // complete.
         let isCancelled = Task.isCancelled
         perform { isCancelled ? $0.cancel() : $0.end(error) }
     }
@@ -112,7 +114,7 @@ final class ClientExchange: Sendable {
     func leave() { perform { $0.leave() } }
 
     private func perform(_ event: (inout Machine) -> Machine.Action) {
-        // Released outside the lock: that calls the client.
+        // Released outside the lock, since releasing the iterator calls the client.
         let released = state.withLock { state in
             event(&state.machine).command == .cancel ? state.iterator.take() : nil
         }
@@ -145,7 +147,7 @@ extension ClientExchange {
     }
 
     private func next(of iterator: inout Iterator, within limit: Duration) async throws -> ByteBuffer? {
-        // Used by the child task alone, while this one waits for its end.
+        // Used only by the child task, while this task waits for the end of the child task.
         nonisolated(unsafe) var reading = iterator
         defer { iterator = reading }
         do {
@@ -155,12 +157,13 @@ extension ClientExchange {
         }
     }
 
-    /// Waits for a response.
+    /// Waits for a response, and throws if the server is silent for too long.
     ///
     /// - Parameters:
-    ///   - limit: The time after which the function throws if no response has arrived, counted from when bytes of the
-    ///     request were last sent.
+    ///   - limit: The time for which the server may be silent after bytes of the request were last sent. The function
+    ///     checks at intervals of this length whether bytes were sent, so it may throw up to one interval later.
     ///   - execute: Sends the request.
+    /// - Throws: `HTTPClientError.readTimeout` at the limit; the error of `execute`.
     private func unlessSilent(
         for limit: Duration,
         _ execute: @escaping @Sendable () async throws -> HTTPClientResponse

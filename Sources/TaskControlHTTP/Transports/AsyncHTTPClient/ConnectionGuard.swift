@@ -4,15 +4,15 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
 
-/// Checks the events of a connection of HTTP/1 that AsyncHTTPClient (1.37) does not check.
+/// A channel handler that handles two events of an HTTP/1 connection that AsyncHTTPClient (1.37) does not handle.
 ///
-/// - A server that answers with a status below 100: the client takes every status below 200 for a provisional one,
-///   which another follows. A status below 100 is followed by the end, as for NIO it is a final response, and the
-///   client then traps: "How can we receive a response end, if we haven't a received a head." So the connection is
-///   ended.
-/// - A connection that ends before the response: the client does not say whether the connection was new or kept. A
-///   server that closes an idle connection has not seen the request; a server that closes a new connection has seen it, or refuses
-///   it. The error becomes ``UnansweredConnection``.
+/// - A server answers with a status below 100. The client treats every status below 200 as provisional, and expects
+///   another head. NIO treats a status below 100 as final, and reports the end of the response, at which the client
+///   traps: "How can we receive a response end, if we haven't a received a head." So this handler reports an error, and
+///   closes the connection.
+/// - A connection ends before the response. The client does not report whether the connection was new, or kept from an
+///   earlier request. A server that closes an idle kept connection has not seen the request; a server that closes a new
+///   connection has seen the request or refuses it. So this handler replaces the error by ``UnansweredConnection``.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
@@ -21,7 +21,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var isKept = false
     private var isAnswered = true
 
-    /// The age of a connection at its first request above which the connection counts as kept: it was then made for another request.
+    /// The age of a connection at its first request above which the connection counts as kept: an older connection was
+    /// made for another request.
     private static var freshness: TimeAmount { .seconds(1) }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

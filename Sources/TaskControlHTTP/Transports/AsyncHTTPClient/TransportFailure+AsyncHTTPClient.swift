@@ -21,8 +21,8 @@ extension HTTPClientError: TransportFailure {
 extension NIOSSLError: TransportFailure {
     var isRetryable: Bool {
         switch self {
-        // The two sides do not agree, on a certificate in most cases. A server that closes the connection has said
-        // nothing of that kind.
+        // The two sides could not agree, in most cases about a certificate. If the server closed the connection in the
+        // handshake, another attempt may succeed.
         case .handshakeFailed(.sslError(let stack)): stack.contains(.eofDuringHandshake)
         case .noCertificateToValidate, .unableToValidateCertificate, .failedToLoadCertificate, .failedToLoadPrivateKey,
             .noSuchFilesystemObject, .cannotMatchULabel:

@@ -11,7 +11,8 @@ struct UnansweredConnection: Error {
 }
 
 extension Error {
-    /// Whether the connection was found closed before any part of the request was written.
+    /// Whether the connection was found closed before any part of the request was written, if the connection has a
+    /// ``ConnectionGuard``.
     var isClosedBeforeWriting: Bool {
         switch self {
         case let error as HTTPClientError: error == .remoteConnectionClosed

@@ -8,7 +8,7 @@ struct UploadParts: AsyncSequence, Sendable {
     /// The largest size of a part, in bytes.
     static let size = 1 << 16
 
-    /// The number of bytes by which reading may be ahead of the event loops that send them.
+    /// The number of bytes that may be read from the body before the event loops have processed the earlier parts.
     private static let lead: Int64 = 1 << 20
 
     private let reader: UploadReader
@@ -21,7 +21,7 @@ struct UploadParts: AsyncSequence, Sendable {
         self.loops = loops
     }
 
-    /// Creates the iterator. Called once by the client: if the body is sent again, that is another exchange.
+    /// Creates the iterator. Called once by the client: to send the body again, the transport makes another exchange.
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader, exchange: exchange, loops: loops) }
 
     struct AsyncIterator: AsyncIteratorProtocol {

@@ -1,7 +1,8 @@
 extension ExchangeStateMachine.Failure {
     /// Returns the error that the reader of the response receives.
     ///
-    /// - Parameter left: The error for a body that is read after the closure that received it has returned.
+    /// - Parameter left: The error for the failure `left`: the body is read after the closure that received it has
+    ///   returned.
     func error(left: any Error) -> any Error {
         switch self {
         case .network(let error): error

@@ -13,11 +13,13 @@
 /// - The transfer is cancelled at most once, and only between `didStart` and `end`.
 /// - The reader receives the head, then the parts in their order, then the end or one failure; after abandoning the
 ///   exchange, only the reason.
-/// - A parked waiter is returned once: when the head, a part, the end or a failure has arrived, or when the exchange is abandoned.
+/// - A parked *waiter*, which is the stored continuation of a suspended reader, is returned exactly once: when the
+///   head, a part, the end or a failure has arrived, or when the exchange is abandoned.
 ///
-/// There is one reader. It asks for the head or for the next part, and must wait if there is nothing yet. With `URLSession`, which delivers parts on
-/// a queue of its own, the reader parks a waiter, is woken, and asks again. With AsyncHTTPClient, the reader fetches parts itself, passes them on
-/// with `receive`, `fail` or `end`, and asks again; it never parks.
+/// There is one reader. It asks for the head or for the next part, and must wait if neither has arrived. With
+/// `URLSession`, which delivers parts on a queue of its own, the reader parks a waiter, is woken, and asks again. With
+/// AsyncHTTPClient, the reader fetches parts itself, passes them on with `receive`, `fail` or `end`, and asks again; it
+/// never parks.
 struct ExchangeStateMachine<Head, Part, Waiter> {
     /// The reason why the reader receives no more of the response.
     enum Failure {
@@ -115,9 +117,11 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
         }
     }
 
-    /// Stores the continuation of the reader until there is something for it.
+    /// Stores the continuation of the reader until something arrives for the reader. Traps if a continuation is stored
+    /// already.
     ///
-    /// - Returns: The waiter, if it must be resumed at once because something has already arrived; otherwise `nil`.
+    /// - Returns: The waiter, if it must be resumed at once because something has already arrived or the exchange has
+    ///   ended; otherwise `nil`.
     mutating func park(_ waiter: Waiter) -> Waiter? {
         precondition(
             self.waiter == nil,
@@ -149,7 +153,7 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
         return Action(wake: waiter.take())
     }
 
-    /// Receives a head that ends the exchange: the body is not wanted, and the transfer is cancelled.
+    /// Receives a head that ends the exchange, since the body is not needed. The transfer is cancelled.
     ///
     /// - Parameter head: The head; `nil` for the head that has been received before.
     mutating func receiveLast(head: Head?) -> Action {

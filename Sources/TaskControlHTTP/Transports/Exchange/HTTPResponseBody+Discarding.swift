@@ -4,7 +4,7 @@ extension HTTPResponseBody {
 
     /// Reads an unwanted body to its end if it is short, so that its connection can be used again.
     ///
-    /// An error is ignored: it concerns only the connection.
+    /// An error is ignored, since it affects only that connection.
     func discard() async {
         var count = 0
         var iterator = makeAsyncIterator()

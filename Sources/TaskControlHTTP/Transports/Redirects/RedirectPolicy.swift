@@ -1,4 +1,5 @@
-/// Creates the request to which a redirect leads, for all transports of this module: RFC 9110, 15.4, as browsers implement it (WHATWG Fetch, 4.4).
+/// The rules for the request to which a redirect leads, for all transports of this module: RFC 9110, 15.4, as browsers
+/// implement it (WHATWG Fetch, 4.4). A value counts the redirects of one call.
 struct RedirectPolicy {
     /// The largest number of redirects that are followed, as ``HTTPTransport`` documents. Browsers and Foundation follow 20, curl 50, AsyncHTTPClient
     /// 5.
@@ -68,13 +69,13 @@ struct RedirectPolicy {
     private static let harmlessHeaders: Set = [
         // Headers that describe the response.
         "accept", "accept-charset", "accept-encoding", "accept-language", "range",
-        // Whether it is needed, and how fresh it must be.
+        // Headers that state whether a response is needed, and how fresh it must be.
         "cache-control", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "pragma",
         // Headers that describe the body, where it is sent again.
         "content-digest", "content-disposition", "content-encoding", "content-language", "content-location",
         "content-md5", "content-range",
         "content-type",
-        // That a request is the same when it comes again, and to which trace it belongs: neither is a credential.
+        // Headers that identify a request that is sent again, and the trace of a request: neither is a credential.
         "idempotency-key", "traceparent", "tracestate",
         // The client's name, for statistics.
         "user-agent",

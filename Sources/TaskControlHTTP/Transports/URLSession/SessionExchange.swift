@@ -1,5 +1,5 @@
-/// One request of a `URLSession` and its response. Receives the delegate calls of its task, and passes them on to the
-/// reader.
+/// One request of a `URLSession` and its response. The exchange is the delegate of its task, and passes what the task
+/// reports to the reader of the response.
 final class SessionExchange: NSObject, URLSessionDataDelegate {
     private typealias Machine = ExchangeStateMachine<HTTPURLResponse, Data, UnsafeContinuation<Void, Never>>
 
@@ -42,6 +42,8 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
     }
 
     /// Waits for the head of the response.
+    ///
+    /// - Throws: The error of the session; `CancellationError` if the caller is cancelled.
     func head() async throws -> HTTPURLResponse {
         while true {
             switch state.withLock({ $0.machine.takeHead() }) {
@@ -116,8 +118,8 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
             // caller's pool otherwise.
             taskQueue.async { [task] in task?.cancel() }
         case .pause, .proceed:
-            // These two come from different threads in no order, and a task counts its suspensions: so the task queue
-            // carries out the state of the machine at that moment.
+            // Different threads issue these two commands, in no order, and a task counts its suspensions. So the task
+            // queue applies the state that the machine has at that moment.
             taskQueue.async { [self] in suspendOrResume() }
         case nil: break
         }
@@ -153,7 +155,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        // Of a redirect without a location, Foundation on Linux tells nothing before this.
+        // For a redirect without a location, Foundation on Linux calls no delegate method before this one.
         let head = (task.response as? HTTPURLResponse).flatMap { 300..<400 ~= $0.statusCode ? $0 : nil }
         if error == nil, let head { perform { $0.receive(head: head) } }
         let task = state.withLock { state in state.task.take() }
@@ -193,9 +195,9 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
     }
 
     #if canImport(FoundationNetworking)
-    /// Ends the exchange with the response of an authentication challenge, whose head and body have arrived by then.
-    /// Without this method, Foundation on Linux would wait forever, and asks for a user name only if the scheme is
-    /// Basic.
+    /// Ends the exchange with the response that contains an authentication challenge, and whose head and body have
+    /// arrived by then. Without this method, Foundation on Linux would neither answer the challenge nor end the task.
+    /// It calls this method only for the scheme Basic.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

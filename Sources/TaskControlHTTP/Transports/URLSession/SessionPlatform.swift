@@ -1,16 +1,16 @@
 #if canImport(FoundationNetworking)
 typealias SessionUpload = UploadReader
 
-/// Functions for Foundation's `URLSession` on Linux, which is another implementation than Apple's, over libcurl.
+/// Functions for Foundation's `URLSession` on Linux, which is not Apple's implementation, and uses libcurl.
 enum SessionPlatform {
-    /// The number of bytes that wait for the reader above which the task is suspended; `nil`: it is never suspended,
+    /// The number of received and unread bytes above which the task is suspended. `nil`: the task is never suspended,
     /// because on Linux `suspend()` closes the connection, and `resume()` sends the request again.
     static let bytesBeforePause: Int? = nil
 
     static func session(_ configuration: URLSessionConfiguration, _ delegate: (any URLSessionDelegate)?) -> URLSession {
         let configuration = configuration.copy() as! URLSessionConfiguration
-        // With a delegate nothing is ever cached here, so a cache is only asked in vain. And credentials are looked up
-        // for challenges alone, which an exchange does not wait for.
+        // A session with a delegate stores nothing in its cache here, so a look-up never succeeds. Credentials are
+        // looked up only for authentication challenges, which end the exchange.
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.timeoutIntervalForRequest = sanitized(configuration.timeoutIntervalForRequest)
@@ -27,14 +27,16 @@ enum SessionPlatform {
 
     static func task(for exchange: SessionExchange, in session: URLSession) -> URLSessionTask {
         var request = exchange.request.request
-        // As it is by default, it says nothing: then the session's counts.
+        // 60 is the default of a request: the time limit of the session's configuration then applies.
         if request.timeoutInterval != 60 { request.timeoutInterval = sanitized(request.timeoutInterval) }
         if let upload = exchange.upload {
-            // All bodies as streams, since only those can be sent again: libcurl does so where a kept connection turns
-            // out to be closed, and Foundation then traps (a file), or waits for an answer to half a request (data).
+            // Every body is a stream, since only a stream can be sent again: libcurl sends a request again if a kept
+            // connection turns out to be closed. Foundation then traps if the body is a file, and waits for the
+            // response to an incomplete request if the body is data.
             request.httpBodyStream = ReaderStream(upload, exchange)
-            // A header with a blank value makes libcurl omit the header. Otherwise it sends a stream in chunks even
-            // if there is a length, and Foundation calls every body a form.
+            // A header with a blank value makes libcurl omit the header. Otherwise libcurl would send
+            // `Transfer-Encoding: chunked` even if there is a length, and Foundation would add the `Content-Type` of a
+            // form to every body.
             if let length = upload.length {
                 request.setValue(String(length), forHTTPHeaderField: "Content-Length")
                 request.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
@@ -50,9 +52,9 @@ enum SessionPlatform {
         try upload(of: exchange.request).map { ReaderStream($0, exchange) }
     }
 
-    /// Returns an error of the session with the code that it has on Apple's platforms. Foundation on Linux has no codes
-    /// for certificates that are not trusted, and returns only the text of libcurl, such as "SSL certificate problem:
-    /// self-signed certificate".
+    /// Returns the error for a failure that the session reports, with the code that the failure has on Apple's
+    /// platforms. Foundation on Linux has no codes for certificates that are not trusted, and returns only the text of
+    /// libcurl, such as "SSL certificate problem: self-signed certificate".
     static func failure(_ error: any Error) -> any Error {
         guard let error = error as? URLError, error.code == .unknown,
             let text = (error.userInfo[NSLocalizedDescriptionKey] as? String)?.lowercased(),
@@ -81,10 +83,10 @@ enum SessionPlatform {
 /// The body of an upload that this transport opens itself: a stream. Apple's session opens files itself.
 typealias SessionUpload = OneTimeStream
 
-/// Functions for Apple's `URLSession`, where it differs from Foundation's on Linux.
+/// Functions for Apple's `URLSession` that are different from those for Foundation's on Linux.
 enum SessionPlatform {
-    /// The number of bytes that wait for the reader above which the task is suspended. It is resumed when half of them
-    /// have been read.
+    /// The number of received and unread bytes above which the task is suspended. The task is resumed when at most half
+    /// of this number is unread.
     static let bytesBeforePause: Int? = 1 << 20
 
     static func session(_ configuration: URLSessionConfiguration, _ delegate: (any URLSessionDelegate)?) -> URLSession {
@@ -112,7 +114,7 @@ enum SessionPlatform {
     static func failure(_ error: any Error) -> any Error { error }
 
     static func newStream(for exchange: SessionExchange) throws -> InputStream? {
-        // The one that is open, and a new one for each time that the body is sent again.
+        // Returns the stream that is open already, and later a new one each time that the body is sent again.
         if let first = try? exchange.upload?.take() { return first }
         return try upload(of: exchange.request)?.take()
     }

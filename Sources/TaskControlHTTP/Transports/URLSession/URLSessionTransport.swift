@@ -60,8 +60,9 @@ public final class URLSessionTransport: HTTPTransport {
     ///     have no effect. Its `httpAdditionalHeaders` are sent to every server, also after a redirect. Must not be a
     ///     background configuration: a background session has no task delegates, which this transport needs, and its
     ///     requests would wait forever. The initializer traps if it is one.
-    ///   - delegate: Notified when the session becomes invalid, and retained until then, which is after the transport is deallocated. On
-    ///     Apple's platforms also asked for credentials and trust, and passed metrics. Not asked about redirects.
+    ///   - delegate: The delegate of the session. It is notified when the session becomes invalid, which happens after
+    ///     the transport is deallocated, and is retained until then. On Apple's platforms it is also asked for
+    ///     credentials and trust, and receives metrics. It is not asked about redirects.
     public init(
         configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil
@@ -75,12 +76,17 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     deinit {
-        // Each exchange keeps the transport, so there is none but those that were cancelled just now. Not
+        // Each exchange retains the transport, so the only exchanges left are those that were cancelled just now. Not
         // `invalidateAndCancel`, which waits for the session's queue on Linux; this may run on it.
         session.finishTasksAndInvalidate()
     }
 
-    /// Sends one request, follows redirects, and passes the response to a closure as it arrives.
+    /// Sends one request, follows redirects, and passes the response to a closure as it arrives. See
+    /// ``HTTPTransport/withResponse(to:_:)``.
+    ///
+    /// - Throws: The error of `receive`, unchanged; ``HTTPError`` with the reason ``HTTPError/Reason/request`` for a
+    ///   request that cannot be sent; `CancellationError` if the caller is cancelled; the error of the session or of
+    ///   the upload's file or stream, such as `URLError` or `CocoaError`.
     public func withResponse<Value>(
         to request: HTTPTransportRequest,
         _ receive: (HTTPTransportResponse) async throws -> Value

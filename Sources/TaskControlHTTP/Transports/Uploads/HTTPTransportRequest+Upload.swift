@@ -1,6 +1,7 @@
 extension HTTPTransportRequest {
-    /// Returns the request after checking it, with its body, if it has one, in the property `body`, and without the headers that state the length of
-    /// a body, which the transport sets itself.
+    /// Checks the request, and returns it in the form that the transports of this package need. A body is moved to
+    /// ``body``, the headers `Content-Length` and `Transfer-Encoding` are removed, since the transport sets them
+    /// itself, and header values that consist of whitespace become empty.
     ///
     /// - Throws: The error of ``check()``.
     func normalized() throws -> HTTPTransportRequest {
@@ -9,22 +10,23 @@ extension HTTPTransportRequest {
         for name in ["Content-Length", "Transfer-Encoding"] where request.value(forHTTPHeaderField: name) != nil {
             normalized.request.setValue(nil, forHTTPHeaderField: name)
         }
-        // Equal on the wire; but with blanks libcurl leaves a header out.
+        // Both values are equal when sent, but libcurl omits a header whose value consists of blanks.
         for (name, value) in request.allHTTPHeaderFields ?? [:] where !value.isEmpty && value.allSatisfy(\.isWhitespace)
         {
             normalized.request.setValue("", forHTTPHeaderField: name)
         }
         if case .data(let data) = body, data.isEmpty, request.isGET { normalized.body = nil }
-        // To change a request copies it.
+        // Changing a request copies it.
         if request.httpBody == nil, request.httpBodyStream == nil { return normalized }
         normalized.request.httpBody = nil
         normalized.request.httpBodyStream = nil
         if body == nil {
             if let data = request.httpBody {
-                // Of nothing, a GET has no body, which Foundation would refuse.
+                // Empty data counts as no body: Foundation would refuse a GET with a body.
                 normalized.body = data.isEmpty ? nil : .data(data)
             } else if let stream = request.httpBodyStream {
-                // The request's own: it is taken out of the copy above, and the code that made the request does not use it again.
+                // The stream of the request: it was removed from the copy above, and the code that made the request
+                // does not use it again.
                 nonisolated(unsafe) let stream = stream
                 normalized.body = .stream(stream)
             }

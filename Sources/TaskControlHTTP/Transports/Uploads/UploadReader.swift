@@ -1,6 +1,6 @@
-/// Reads the body of an upload, part by part, and checks that the body has the announced length.
+/// An object that reads the body of an upload, part by part, and checks that the body has the announced length.
 ///
-/// It is Sendable because only one reader uses it at a time.
+/// It is Sendable because only one thread uses an instance at a time.
 final class UploadReader: @unchecked Sendable {
     private enum Source {
         case data(Data)
