@@ -55,9 +55,9 @@ extension Set<AnyCancellable> {
     /// Cancels every handle in the set, and empties the set.
     ///
     /// ## Cancellation
-    /// Cancellation handlers run before this returns, and in no particular order. None of them may access *this* set: the call has exclusive access
-    /// to it, so Swift stops the program, as for any value that is accessed while it is being changed. If a handler must access the set, let the
-    /// call's access end first:
+    /// Cancellation handlers run before this function returns, in no particular order. A handler must not access *this*
+    /// set: the call has exclusive access to the set, so the access traps, as for any value that is accessed while it
+    /// is being changed. If a handler must access the set, move the handles out of the set first:
     ///
     /// ```swift
     /// let all = cancellables
@@ -65,7 +65,7 @@ extension Set<AnyCancellable> {
     /// for cancellable in all { cancellable.cancel() }
     /// ```
     ///
-    /// - Complexity: O(*n*).
+    /// - Complexity: O(*n*) in the number of handles.
     public mutating func cancelAll() {
         let all = self
         self = []
@@ -73,12 +73,13 @@ extension Set<AnyCancellable> {
     }
 }
 
-// Here, and not with its siblings, so that this is the only file that knows of Combine.
+// `store(in:)` is here, beside the import of the class that it uses.
 extension AsyncTask {
-    /// Adds a handle to the set, which cancels the task when the handle is removed from the set. A task that is bound to a lifetime stays bound.
+    /// Adds a handle of the task to the set: when the set releases the handle, the task is cancelled. A task that is
+    /// bound to a lifetime stays bound.
     ///
-    /// The handle stays in the set when the task has finished, and cancels the task even if ``detached()`` was called after this. For many short
-    /// tasks, use ``bind(to:)``: a finished task leaves its lifetime.
+    /// The handle stays in the set when the task has finished. It cancels the task even if ``detached()`` is called
+    /// later. For many short tasks, use ``bind(to:)``: a finished task leaves its lifetime.
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
         _ = decide { $0.change { $0.decide() } }

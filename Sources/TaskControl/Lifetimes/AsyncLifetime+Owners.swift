@@ -12,22 +12,26 @@ extension AsyncLifetime {
     /// }
     /// ```
     ///
-    /// The body of an unstructured task that captures its owner retains the owner until the work is done, and with the owner the lifetime that should
-    /// cancel the work. With this function, the owner may be deallocated while the work is in progress. If the lifetime is deallocated with it, the
-    /// work is cancelled; if the lifetime lives elsewhere, the result is discarded.
+    /// The operation of a `Task` that captures the owner retains it until the work has ended, and with the owner the
+    /// lifetime that should cancel the work. With this function, the owner may be deallocated while the work is in
+    /// progress. If the lifetime is deallocated together with the owner, the work is cancelled; if the lifetime lives
+    /// elsewhere, the result is discarded.
     ///
     /// ## Cancellation
-    /// The work can check `Task.isCancelled`, like any task. Once the task is cancelled, neither `deliver` nor `onError` begins.
+    /// The work can check `Task.isCancelled`, as in any task. Once the task is cancelled, neither `deliver` nor
+    /// `onError` begins.
     ///
     /// - Parameters:
-    ///   - owner: Held weakly.
+    ///   - owner: The object that receives the result. Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner, which it would
     ///     retain: if the compiler asks for an explicit `self`, capture the property instead.
-    ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was deallocated, the error goes to diagnostics.
-    ///     Unless the task was cancelled, the outcome contains the error too.
+    ///   - deliver: Runs in the isolation of the code that calls this function. Retains the owner until it returns, so
+    ///     do the waiting in `work`.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
+    ///     error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -56,16 +60,18 @@ extension AsyncLifetime {
 
     /// Does work that does not retain its owner, an actor, then passes the result to the actor, if it still exists.
     ///
-    /// `deliver` and `onError` run on the actor. In all else, cancellation included, this is the same as `run(for:)` for an owner that is not an actor.
+    /// `deliver` and `onError` run on the actor. In all other respects, including cancellation, this function is the
+    /// same as `run(for:)` for an owner that is not an actor.
     ///
     /// - Parameters:
-    ///   - owner: Held weakly.
+    ///   - owner: The object that receives the result. Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
-    ///   - deliver: Runs on the owner, and retains it until it returns.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was deallocated, the error goes to diagnostics.
-    ///     Unless the task was cancelled, the outcome contains the error too.
+    ///   - deliver: Runs on the owner, which is retained until the closure returns, so do the waiting in `work`.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
+    ///     error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -88,8 +94,9 @@ extension AsyncLifetime {
     /// }
     /// ```
     ///
-    /// The owner is kept alive while it handles an element, and not while the next one is awaited. The iteration ends with the sequence, when the
-    /// task is cancelled, and, if the lifetime outlives the owner, at the first element after the owner is deallocated. The outcome shows which:
+    /// The owner is kept alive while it handles an element, and not while the next one is awaited. The iteration ends
+    /// with the sequence, when the task is cancelled, and, if the lifetime outlives the owner, at the first element
+    /// after the owner is deallocated. The outcome of the task shows why the iteration has ended:
     ///
     /// ```swift
     /// let listening = lifetime.forEach(updates, for: self) { model, update in await model.apply(update) }
@@ -103,13 +110,14 @@ extension AsyncLifetime {
     /// Cancelling the task cancels the wait for the next element; no element is delivered once the task is cancelled.
     ///
     /// - Parameters:
-    ///   - elements: Iterated by the task alone.
-    ///   - owner: Held weakly, and strongly only while it handles an element.
+    ///   - elements: The sequence, which only the task iterates.
+    ///   - owner: The object that receives the elements. Held weakly, except while it handles an element.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - perform: Runs in the isolation of the code that calls this.
-    ///   - onError: Receives the error that ended the sequence; runs like `perform`. If `nil`, or if the owner was deallocated, the error goes to diagnostics.
-    ///     Unless the task was cancelled, the outcome contains the error too.
+    ///   - perform: Runs in the isolation of the code that calls this function.
+    ///   - onError: Receives the error that ended the sequence; runs like `perform`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
+    ///     error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -140,17 +148,18 @@ extension AsyncLifetime {
 
     /// Passes each element of a sequence to an owner, an actor, for as long as the owner exists.
     ///
-    /// `perform` and `onError` run on the actor. In all else, cancellation included, this is the same as `forEach(_:for:)` for an owner that is not an
-    /// actor.
+    /// `perform` and `onError` run on the actor. In all other respects, including cancellation, this function is the
+    /// same as `forEach(_:for:)` for an owner that is not an actor.
     ///
     /// - Parameters:
-    ///   - elements: Iterated by the task alone.
-    ///   - owner: Held weakly, and strongly only while it handles an element.
+    ///   - elements: The sequence, which only the task iterates.
+    ///   - owner: The object that receives the elements. Held weakly, except while it handles an element.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - perform: Runs on the owner.
-    ///   - onError: Receives the error that ended the sequence; runs like `perform`. If `nil`, or if the owner was deallocated, the error goes to diagnostics.
-    ///     Unless the task was cancelled, the outcome contains the error too.
+    ///   - onError: Receives the error that ended the sequence; runs like `perform`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
+    ///     error too.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -179,9 +188,9 @@ extension AsyncLifetime {
         return start(name: name, priority: priority, work)
     }
 
-    /// Registers a task of `run(for:)` that is about to be created.
+    /// Registers a task that `run(for:)` is about to create.
     ///
-    /// - Returns: The place of the task in the registry; `nil` if the lifetime is closed.
+    /// - Returns: The registration of the task; `nil` if the lifetime is closed.
     @usableFromInline
     func _enter(_ name: String?) -> _DeliveryPlace? {
         registry.enter(name).map { _DeliveryPlace(registry: registry, id: $0) }

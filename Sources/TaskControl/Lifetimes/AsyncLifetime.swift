@@ -1,4 +1,5 @@
-/// An owner of tasks that cancels them when it ends: declare it as a `let` of the object whose work they do.
+/// An owner of tasks that cancels them when it is deallocated or closed. Declare it as a `let` of the object for which
+/// the tasks work.
 ///
 /// ```swift
 /// @MainActor final class FeedModel {
@@ -15,18 +16,20 @@
 /// }   // no deinit: the lifetime is deallocated with the model, and cancels the load
 /// ```
 ///
-/// The model *can* be deallocated while it loads: neither `run(for:)` nor `forEach(_:for:)` retains its owner.
-/// ``AsyncTask/bind(to:)`` is for work that does not use its owner, or that captures the owner weakly (`[weak self]`).
+/// The model *can* be deallocated while it loads: `run(for:)` does not retain the model while the work runs, and
+/// `forEach(_:for:)` does not while it waits for an element. ``AsyncTask/bind(to:)`` is for work that does not use the
+/// object that declares the lifetime, or that captures the object weakly (`[weak self]`).
 ///
 /// Safe to use from any thread and any isolation. Finished tasks are removed at once.
 ///
-/// Related types: ``TaskBag`` creates its tasks itself, or adds tasks that were created elsewhere; ``TaskStore`` gives each task a key and decides
-/// what happens to tasks that have the same key.
+/// Related types: a ``TaskBag`` returns no handles of the tasks that it starts, and can start detached tasks; a
+/// ``TaskStore`` gives each task a key and decides what happens to tasks that have the same key.
 ///
 /// ## Cancellation
-/// ``TaskOwner/cancelAll()`` cancels the tasks that are bound, ``TaskOwner/close()`` also refuses later ones, and
-/// ``TaskOwner/shutdown(grace:clock:)`` waits first. A lifetime that is deallocated is closed. On a closed lifetime, an ``AsyncTask`` that is bound
-/// is cancelled immediately, and `run(for:)` and `forEach(_:for:)` return a cancelled task that has done nothing.
+/// ``TaskOwner/cancelAll()`` cancels the tasks of the lifetime, ``TaskOwner/close()`` also refuses later ones, and
+/// ``TaskOwner/shutdown(grace:clock:)`` first gives the tasks some time to end. A lifetime that is deallocated is
+/// closed. On a closed lifetime, an ``AsyncTask`` that is bound is cancelled immediately, and `run(for:)` and
+/// `forEach(_:for:)` return a cancelled task that has done nothing.
 public final class AsyncLifetime: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 
@@ -48,7 +51,7 @@ public final class AsyncLifetime: TaskOwner, RegistryOwner {
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
     /// - Returns: The task, to await or to cancel it. If the lifetime is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1).
     @discardableResult
@@ -65,9 +68,9 @@ public final class AsyncLifetime: TaskOwner, RegistryOwner {
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
-    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
-    ///     cancelled.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
+    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
+    ///     function; not called for a task that was cancelled.
     /// - Returns: The task, to await or to cancel it. If the lifetime is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1).
     @discardableResult

@@ -33,7 +33,8 @@ extension AsyncTask {
 
     /// Records the cause of a cancellation that is about to follow, unless the task has ended.
     static func record(_ cause: CancellationCause, of task: Task<Void, Never>, _ life: Locked<Life>) {
-        // Under the lock: the task reports its end there before it forgets its cause.
+        // Under the lock: the task records its end under the same lock before it removes its cause, so no cause is left
+        // behind.
         life.withLock { life in
             if !life.machine.isFinished { CancellationCauses.record(.known(cause), for: task.address) }
         }

@@ -9,8 +9,9 @@ extension AsyncTask {
 
     /// The state that an `AsyncTask` shares with its body: the state machine, and the identity of the task in events.
     ///
-    /// The identity never changes once it is settled (chosen): it is a number of its own, or, if the task was bound to a lifetime before, its ID in
-    /// the registry of that lifetime. It is settled only when it is needed, so a task that is not observed does not consume a number.
+    /// The identity is settled (chosen) once, and never changes after that. It is the ID of the task in the registry of
+    /// its lifetime, if the task is bound at that moment; otherwise it is a new number. It is settled only when it is
+    /// needed, so a task that is not observed does not consume a number.
     struct Life {
         private(set) var machine = AsyncTaskStateMachine<Binding>()
         /// The identity of the task in events; `Identity(0)` until it is settled. Not an optional, to save a word per task.
@@ -22,13 +23,17 @@ extension AsyncTask {
             return settled
         }
 
-        /// The identity of the task in events; `nil` if it is not settled. The next lifetime of the task must know a settled identity.
+        /// The identity of the task in events; `nil` if it is not settled. A lifetime to which the task is bound later
+        /// must use a settled identity in its events.
         var settledSubject: TaskEvent.Identity? { isSettled ? settled : nil }
 
         private var isSettled: Bool { settled != TaskEvent.Identity(0) }
 
-        /// Passes an event to the state machine. Before that, settles the identity of a bound task as its ID in its present registry: earlier events
-        /// may have used that ID, and the task may now be moved to another registry.
+        /// Passes an event to the state machine. Before that, settles the identity of a bound task as its ID in its
+        /// present registry: earlier events may have used that ID, and the task may now be moved to another registry.
+        ///
+        /// - Parameter event: Calls the state machine.
+        /// - Returns: The binding that `event` returns.
         mutating func change(_ event: (inout AsyncTaskStateMachine<Binding>) -> Binding?) -> Binding? {
             if !isSettled, let binding = machine.binding { settled = binding.subject }
             return event(&machine)

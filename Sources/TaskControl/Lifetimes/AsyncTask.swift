@@ -1,4 +1,4 @@
-/// A task that must state its lifetime where it is created.
+/// A task whose lifetime must be chosen where the task is created.
 ///
 /// ```swift
 /// AsyncTask { await model.load() }.bind(to: lifetime)          // as long as `lifetime`: the usual choice
@@ -6,25 +6,27 @@
 /// AsyncTask { await log(.screenViewed) }.detached()            // without an owner, to its end
 /// ```
 ///
-/// The task starts at once, with the isolation, priority and task-locals of the code that creates it, as `Task { }` does. If you call none of the
-/// three functions, the compiler warns; when such a task is released, it is cancelled and reported to diagnostics. If you keep the task in a variable
-/// instead, cancel it or await its ``value``.
+/// The task starts at once, with the isolation, priority and task-locals of the code that creates it, as `Task { }`
+/// does. If you call none of these three functions, the compiler warns; when such a task is released, it is cancelled
+/// and reported to diagnostics. If you keep the task in a variable instead, cancel it or await its ``value``.
 ///
-/// A body that uses its owner retains the owner, and so the lifetime that should end with the owner: for such work use
-/// `run(for:)` of an ``AsyncLifetime``.
+/// An operation that captures the object that declares the lifetime retains that object, and with it the lifetime that
+/// should end with the object: for such work use `run(for:)` of an ``AsyncLifetime``.
 ///
 /// ## Ordering
-/// The initializer enqueues the task before it returns, as that of `Task { }` does: tasks of one actor and one priority start in the order in which
-/// they were created. Tasks without an actor start in no particular order. A task that fails ends when its handler has returned. It then leaves its
-/// lifetime, and ``value`` returns.
+/// The initializer enqueues the task before it returns, as `Task { }` does: tasks of one actor and one priority start
+/// in the order in which they were created. Tasks without an actor start in no particular order. A task whose operation
+/// throws ends when `onError` has returned. The task then leaves its lifetime, and ``value`` returns.
 ///
 /// ## Cancellation
-/// ``cancel()``, or the end of the lifetime that the task is bound to, cancels it. A task that is cancelled before it started does not start.
-/// Errors that a cancelled task throws are treated as part of its cancellation, and are not passed to a handler.
+/// ``cancel()``, or the end of the lifetime that the task is bound to, cancels the task. A task that is cancelled
+/// before it has started never runs its operation. Errors that a cancelled task throws are treated as part of its
+/// cancellation, and are not passed to `onError`.
 public final class AsyncTask: Sendable {
     let task: Task<Void, Never>
     let life = Locked(Life())
-    /// Whether the task was bound, stored, detached or cancelled, so that `deinit` has nothing to report.
+    /// Whether the task is known to have been bound, stored, detached or cancelled: `deinit` then has nothing to
+    /// report, and need not take the lock of `life`.
     // Written under the lock of `life`; read by `deinit` alone, which comes after everything else.
     nonisolated(unsafe) private var isDecided = false
 
@@ -33,8 +35,8 @@ public final class AsyncTask: Sendable {
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Runs in the isolation of the code that creates the task. An error that the operation throws goes to diagnostics, unless the
-    ///     task was cancelled.
+    ///   - operation: Runs in the isolation of the code that creates the task. An error that the operation throws is
+    ///     reported to diagnostics, unless the task was cancelled.
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -58,8 +60,9 @@ public final class AsyncTask: Sendable {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs in the isolation of the code that creates the task.
-    ///   - onError: Receives the error that the operation throws, in the isolation of the code that creates the task; not called for a task that was
-    ///     cancelled. A `CancellationError` of a task that was not cancelled is passed on like any other error.
+    ///   - onError: Receives the error that the operation throws, in the isolation of the code that creates the task;
+    ///     not called for a task that was cancelled. If the operation throws `CancellationError` although the task was
+    ///     not cancelled, `onError` receives it like any other error.
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -90,11 +93,13 @@ public final class AsyncTask: Sendable {
         )
     }
 
-    // MARK: What it lives for
+    // MARK: Choosing the lifetime
 
-    /// Binds the task to a lifetime, which cancels the task when the lifetime ends. A finished task leaves the lifetime by itself.
+    /// Binds the task to a lifetime, which cancels the task when the lifetime is deallocated or closed. A finished task
+    /// leaves the lifetime by itself.
     ///
-    /// A task has one lifetime at most: binding it again moves it. A lifetime that is closed cancels the task at once.
+    /// A task has at most one lifetime: binding the task again moves it to the new lifetime. A lifetime that is already
+    /// closed cancels the task at once.
     ///
     /// - Complexity: O(1).
     @discardableResult
@@ -111,9 +116,9 @@ public final class AsyncTask: Sendable {
             defer { settled = life.settledSubject }
             return life.change { $0.bind(Binding(registry: lifetime.registry, id: id)) }
         }
-        // Earlier events, or the place that it has left, have settled its identity.
+        // Earlier events, or the lifetime that the task has left, have settled the identity of the task.
         if subject == nil, let settled { lifetime.registry.setSubject(settled, of: id) }
-        // If the task has ended meanwhile, it did not know that it had something to leave.
+        // The binding that the task has left: the previous one, or the new one if the task has ended meanwhile.
         if let obsolete { leave(obsolete) }
         if let subject {
             let source = lifetime.registry.source
@@ -141,13 +146,13 @@ public final class AsyncTask: Sendable {
         return self
     }
 
-    // MARK: What becomes of it
+    // MARK: Cancelling and awaiting
 
     /// Cancels the task, which may still run. To wait for its end, await ``value``.
     public func cancel() {
         // A caller that cancels the task decides about it: dropping its handle afterwards is not reported.
         let binding = decide { $0.change { $0.decide() } }
-        // Cancelled is not finished, but it no longer counts.
+        // The task stays registered until it has ended, but no longer counts as a task of its lifetime.
         if let binding {
             binding.registry.cancel(binding.id, because: .requested(reason: nil))
             task.cancel()
@@ -159,7 +164,8 @@ public final class AsyncTask: Sendable {
     /// Whether the task was cancelled; it may still run.
     public var isCancelled: Bool { task.isCancelled }
 
-    /// An empty value that is available when the task has ended. Never throws: an error of the operation goes to `onError`, or to diagnostics.
+    /// An empty value that is available when the task has ended. Never throws: an error of the operation is passed to
+    /// `onError`, or reported to diagnostics.
     ///
     /// ## Cancellation
     /// A cancelled caller continues to wait, and the task continues.
@@ -167,7 +173,8 @@ public final class AsyncTask: Sendable {
         get async { await task.value }
     }
 
-    /// Removes the task from a lifetime. The lifetime may have recorded a cause of cancellation after the task had ended, which is removed too.
+    /// Removes the task from a lifetime. Also removes a cause of cancellation that the lifetime may have recorded after
+    /// the task had ended.
     private func leave(_ binding: Binding) {
         binding.registry.finish(binding.id)
         if life.withLock({ $0.machine.isFinished }) { CancellationCauses.forget(task.address) }

@@ -44,7 +44,8 @@ struct AsyncTaskStateMachine<Binding> {
         return binding
     }
 
-    /// Records that the lifetime of the task was chosen by other means than a binding, for example that the task was stored in a set.
+    /// Records that the lifetime of the task was chosen in another way than by binding the task, for example by storing
+    /// it in a set.
     ///
     /// - Returns: The present binding, which remains valid; `nil` if there is none.
     @discardableResult

@@ -10,10 +10,10 @@
 /// Combine's `AnyCancellable` does.
 ///
 /// ## Cancellation
-/// `cancel()` requests the cancellation, and does not wait for the work to end. It may be called at any time, from any thread, also after the work
-/// has ended.
+/// `cancel()` requests the cancellation, and does not wait for the work to end. It may be called at any time and from
+/// any thread, even after the work has ended.
 public protocol Cancellable: SendableMetatype {
-    /// Requests the cancellation of the work that this handle stands for.
+    /// Requests the cancellation of the work that this handle represents.
     func cancel()
 }
 

@@ -9,26 +9,32 @@
 /// if case .delivered = await loading.value { scroll() }
 /// ```
 ///
-/// An error counts as received when `onError` was called with it. Otherwise it goes to diagnostics, also if a caller reads it here: a task does not
-/// know whether its value is read. If you read the outcome, pass `onError: { _, _ in }`.
+/// An error of the work that no `onError` closure receives is reported to diagnostics, even if your code reads the
+/// outcome: a task does not know whether its value is read. If you handle the error of the outcome, pass
+/// `onError: { _, _ in }` so that the error is not reported too.
 @nonexhaustive
 public enum DeliveryOutcome: Sendable {
-    /// The owner has received the value: `deliver` has returned. For a sequence: it has ended, and the owner has received each element.
+    /// The owner has received the value: `deliver` has returned. For a sequence: the sequence has ended, and the owner
+    /// has received each element.
     case delivered
 
-    /// The work has thrown an error, or the sequence has, and the task was not cancelled before the error was received or reported. `onError` has
-    /// returned, if there is one and the owner existed.
+    /// The work or the sequence has thrown an error, and the task was not cancelled before the error was passed to
+    /// `onError` or reported. `onError` has returned, if there is one and the owner still existed.
     case failed(any Error)
 
-    /// The task was cancelled before the value, an element or the error was delivered, or before the work began. An owner that is closed, or that is
-    /// deallocated together with its lifetime or store, cancels the task.
+    /// The task was cancelled before the value, an element or the error was delivered, or before the work began. A
+    /// lifetime, store or slot that is closed or deallocated, for example together with the owner, cancels its tasks.
     case cancelled
 
-    /// The owner was deallocated before it could receive the value, or an element, and the task was not cancelled.
+    /// The owner was deallocated before it could receive the value or an element, and the task was not cancelled.
     case ownerReleased
 
-    /// The work did not run, because its key had a task that `addTask` created, and ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``
-    /// prefers the present task. That task has ended.
+    /// The work did not run, because its key had a task that `addTask` created, and
+    /// ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` prefers the present task. The present task has
+    /// ended.
+    ///
+    /// This is also the outcome if another thread was adding the present task with `run` at the same time, and that
+    /// task ended before its outcome could be read.
     case duplicate
 }
 

@@ -6,8 +6,8 @@ struct ErrorHandler: ErrorHandling {
         await Self.hand(error, to: onError, isolation: onError.isolation)
     }
 
-    /// Calls the closure with an error, unless the task is cancelled. Checks that in the isolation of the closure, so that a cancellation that
-    /// happens there before the call counts.
+    /// Calls the closure with an error, unless the task is cancelled. Checks for cancellation in the isolation of the
+    /// closure, so that a cancellation by code in that isolation is never missed.
     ///
     /// - Returns: Whether the closure was called.
     private static func hand(

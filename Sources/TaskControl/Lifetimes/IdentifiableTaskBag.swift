@@ -7,18 +7,21 @@
 /// downloads.cancel(id: url)
 /// ```
 ///
-/// An ID is free as soon as its task has ended *or was cancelled*. A cancelled task that still runs does not block a new task with its ID, and its
-/// later end does not affect the new task. For other rules for duplicates, see ``TaskStore``.
+/// An ID is free as soon as its task has ended *or was cancelled*. A cancelled task that still runs does not prevent a
+/// new task with its ID, and the later end of the cancelled task does not affect the new task. For other rules for
+/// duplicates, see ``TaskStore``.
 ///
-/// A task whose body uses the bag's owner retains the owner, and so the bag: capture the owner weakly.
+/// A task whose operation captures the object that declares the bag retains that object, and with it the bag: capture
+/// the object weakly.
 ///
 /// The `==` of an ID must not call the bag: it is called while the bag's lock is held.
 ///
 /// Safe to use from any thread and any isolation. Finished tasks leave the bag by themselves.
 ///
 /// ## Cancellation
-/// ``cancel(id:)`` cancels one task, ``TaskOwner/cancelAll()`` cancels all, and ``TaskOwner/close()`` also refuses later ones. A bag that is
-/// deallocated is closed. A closed bag adds no task: each function that adds a task returns `false`.
+/// ``cancel(id:)`` cancels one task, ``TaskOwner/cancelAll()`` cancels all, and ``TaskOwner/close()`` also refuses
+/// later ones. A bag that is deallocated is closed. A closed bag adds no task: each function that adds a task returns
+/// `false`, and a task that was started elsewhere continues.
 public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 
@@ -34,6 +37,9 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
     }
 
     /// Returns whether a task that has neither finished nor been cancelled has this ID.
+    ///
+    /// A task that was added with ``add(_:id:)`` and that its creator has cancelled still counts until it has ended,
+    /// although its ID is free for a new task.
     public func contains(_ id: ID) -> Bool { registry.isLive(_ErasedKey(id)) }
 
     /// Cancels the task with this ID, if there is one. A new task can have the ID at once, even while the cancelled task still runs.
@@ -44,10 +50,10 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
     /// Starts a task, unless a task with this ID exists.
     ///
     /// - Parameters:
-    ///   - id: Free again when the task has ended or was cancelled.
+    ///   - id: The ID of the task, which is free again when the task has ended or was cancelled.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
     /// - Returns: Whether the task was started: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
     @discardableResult
@@ -75,12 +81,12 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
     /// Starts a task, unless a task with this ID exists, and handles its error.
     ///
     /// - Parameters:
-    ///   - id: Free again when the task has ended or was cancelled.
+    ///   - id: The ID of the task, which is free again when the task has ended or was cancelled.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
-    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
-    ///     cancelled.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
+    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
+    ///     function; not called for a task that was cancelled.
     /// - Returns: Whether the task was started: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
     @discardableResult
@@ -99,10 +105,10 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
     /// Starts a task that inherits nothing from its caller, neither isolation nor priority nor task-locals, unless a task with this ID exists.
     ///
     /// - Parameters:
-    ///   - id: Free again when the task has ended or was cancelled.
+    ///   - id: The ID of the task, which is free again when the task has ended or was cancelled.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for the default of the system.
-    ///   - operation: Runs on the global executor, unless its type says otherwise.
+    ///   - operation: Runs on the global executor, unless the closure is isolated to an actor.
     /// - Returns: Whether the task was started: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
     @discardableResult
@@ -121,11 +127,13 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         )
     }
 
-    /// Adds a task that was started elsewhere, unless a task with this ID exists; the ID is free again when the task ends.
+    /// Adds a task that was started elsewhere, unless a task with this ID exists. The ID is free again when the task
+    /// has ended or was cancelled.
     ///
-    /// A task that is not added continues without the bag. To notice the end of an added task, the bag awaits the task at utility priority, which
-    /// escalates a task that has a lower priority. A task that its creator cancels stays in the bag, and in
-    /// ``TaskOwner/count``, until it has ended, but its ID is free immediately.
+    /// A task that is not added is not cancelled: it continues without the bag. To notice the end of an added task, the
+    /// bag awaits the task at utility priority, which escalates a task that has a lower priority. A task that its
+    /// creator cancels stays in the bag, and in ``TaskOwner/count``, until it has ended, but its ID is free
+    /// immediately.
     ///
     /// - Returns: Whether the task was added: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
@@ -136,7 +144,8 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
 }
 
 extension Task where Success == Void, Failure == Never {
-    /// Adds this task to a bag, unless a task with this ID exists: see ``IdentifiableTaskBag/add(_:id:)``.
+    /// Adds this task to a bag, unless a task with this ID exists: see ``IdentifiableTaskBag/add(_:id:)``. A task that
+    /// is not added continues without the bag.
     ///
     /// - Returns: Whether the task was added: `false` if the ID is taken, or if the bag is closed.
     @discardableResult

@@ -27,7 +27,7 @@ extension RegistryOwner {
             group.cancelAll()
         }
         registry.cancelAll(because: .shutdown(name: name))
-        // Throws only when the caller may leave.
+        // Never throws, because a cancelled caller continues to wait.
         try? await registry.drain(staysWhenCancelled: true)
     }
 }

@@ -8,8 +8,8 @@ extension Task where Failure == Never {
     /// ```
     ///
     /// ## Cancellation
-    /// The task is cancelled soon after the caller, on another thread. The caller still waits for the task to end, which is soon if the task responds
-    /// to its cancellation. `value`, by contrast, does not cancel the task.
+    /// The task is cancelled soon after the caller, on another thread. The caller still waits for the task to end: it
+    /// returns soon only if the task responds to its cancellation. `value`, by contrast, does not cancel the task.
     @_disfavoredOverload
     public var cancellableValue: Success {
         get async {
@@ -26,10 +26,12 @@ extension Task where Failure == any Error {
     /// The task's value. Cancelling the caller that awaits this value also cancels the task.
     ///
     /// ## Cancellation
-    /// The task is cancelled soon after the caller, on another thread. The caller still waits for the task to end, and receives its result: a
-    /// value, if the task returns one in spite of its cancellation. `value`, by contrast, does not cancel the task.
+    /// The task is cancelled soon after the caller, on another thread. The caller still waits for the task to end, and
+    /// receives its value if the task returns one in spite of its cancellation. `value`, by contrast, does not cancel
+    /// the task.
     ///
-    /// - Throws: The error of the task; `CancellationError` if the caller is cancelled, regardless of the error of the task.
+    /// - Throws: The error that the task throws. If the caller was cancelled, `CancellationError` is thrown in place of
+    ///   that error.
     @_disfavoredOverload
     public var cancellableValue: Success {
         get async throws {

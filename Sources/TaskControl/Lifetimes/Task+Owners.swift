@@ -1,12 +1,14 @@
 extension Task {
-    /// Binds this task to a lifetime, which cancels the task when the lifetime ends.
+    /// Binds this task to a lifetime, which cancels the task when the lifetime is deallocated or closed.
     ///
     /// ```swift
     /// Task { await model.load() }.bind(to: lifetime)
     /// ```
     ///
-    /// The task leaves the lifetime when it ends. To notice the end, the lifetime awaits the task at utility priority, which escalates a task that
-    /// has a lower priority. ``AsyncLifetime/addTask(name:priority:operation:)`` needs no such wait. A closed lifetime cancels the task at once.
+    /// The task leaves the lifetime when it ends. To notice the end, the lifetime awaits the task at utility priority,
+    /// which escalates a task that has a lower priority. A task that is created with
+    /// ``AsyncLifetime/addTask(name:priority:operation:)`` needs no such wait. A lifetime that is already closed
+    /// cancels the task at once.
     ///
     /// - Complexity: O(1).
     @discardableResult
@@ -15,9 +17,10 @@ extension Task {
         return self
     }
 
-    /// Adds a handle to the set, which cancels the task when the set releases the handle.
+    /// Adds a handle of the task to the set: when the set releases the handle, the task is cancelled.
     ///
-    /// The set keeps the handle when the task has ended. For many short tasks, use ``bind(to:)``: a finished task leaves its lifetime.
+    /// The handle stays in the set when the task has ended. For many short tasks, use ``bind(to:)``: a finished task
+    /// leaves its lifetime.
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
         set.insert(AnyCancellable { cancel() })

@@ -7,14 +7,14 @@
 /// bag.cancel()
 /// ```
 ///
-/// A task whose body uses the bag's owner retains the owner, and so the bag: capture the owner weakly, as above, or see
-/// `run(for:)` of an ``AsyncLifetime``, which does so for you.
+/// A task whose operation captures the object that declares the bag retains that object, and with it the bag: capture
+/// the object weakly, as above, or see `run(for:)` of an ``AsyncLifetime``, which does so for you.
 ///
 /// Safe to use from any thread and any isolation. Finished tasks leave the bag by themselves.
 ///
 /// ## Cancellation
-/// ``TaskOwner/cancelAll()`` cancels every task in the bag, ``TaskOwner/close()`` also refuses later ones. A bag that is deallocated is closed. A
-/// closed bag does not start operations, and cancels tasks that it is given.
+/// ``TaskOwner/cancelAll()`` cancels every task in the bag, and ``TaskOwner/close()`` also refuses later ones. A bag
+/// that is deallocated is closed. A closed bag starts no operations, and cancels tasks that are added to it.
 public final class TaskBag: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 
@@ -37,7 +37,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
     /// - Complexity: O(1).
     public func addTask(
         name: String? = nil,
@@ -52,9 +52,9 @@ public final class TaskBag: TaskOwner, RegistryOwner {
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
-    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
-    ///     cancelled.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
+    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
+    ///     function; not called for a task that was cancelled.
     /// - Complexity: O(1).
     public func addTask(
         name: String? = nil,
@@ -73,7 +73,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for the default of the system.
-    ///   - operation: Runs on the global executor, unless its type says otherwise.
+    ///   - operation: Runs on the global executor, unless the closure is isolated to an actor.
     /// - Complexity: O(1).
     public func addDetachedTask(
         name: String? = nil,
@@ -95,7 +95,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
 }
 
 extension Task where Success == Void, Failure == Never {
-    /// Adds this task to a bag: see ``TaskBag/add(_:)``.
+    /// Adds this task to a bag, which cancels the task if the bag is closed: see ``TaskBag/add(_:)``.
     public func stored(in bag: TaskBag) {
         bag.add(self)
     }

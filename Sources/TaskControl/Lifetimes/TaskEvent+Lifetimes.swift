@@ -12,19 +12,20 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// A task was registered with its owner, and starts when the rule of the owner allows it.
+    /// A task was registered with its owner. It starts at once, or later if the owner makes it wait, as a ``TaskStore``
+    /// can.
     public static var added: Self { Self("added") }
     /// A task that was created elsewhere was registered with an owner.
     public static var adopted: Self { Self("adopted") }
-    /// A task was not registered, since the owner has a task with the same key. The event is about the existing task.
+    /// A task was not registered, because the owner has a task with the same key. The event is about the existing task.
     public static var duplicate: Self { Self("duplicate") }
-    /// A task was not registered, since its owner is closed.
+    /// A task was not registered, because its owner is closed.
     public static var refused: Self { Self("refused") }
     /// An ``AsyncTask`` was bound to a lifetime, which is the owner of the event.
     public static var boundToLifetime: Self { Self("boundToLifetime") }
     /// An ``AsyncTask`` was stored in a set.
     public static var stored: Self { Self("stored") }
-    /// An ``AsyncTask`` was detached: nothing owns it.
+    /// An ``AsyncTask`` was detached: it has no lifetime that cancels it.
     public static var detached: Self { Self("detached") }
     /// An ``AsyncTask`` was released before it was bound, stored or detached, and was cancelled.
     public static var dropped: Self { Self("dropped") }

@@ -1,7 +1,8 @@
 /// An object that owns tasks: it counts them, cancels them, and waits for them to end.
 ///
-/// ``AsyncLifetime``, ``TaskBag``, ``IdentifiableTaskBag``, ``TaskStore``, ``TaskSlot`` and ``CancellableQueue`` conform. They differ in how a task
-/// is added, and share how their tasks end. So a list of owners of different types can be shut down in order:
+/// ``AsyncLifetime``, ``TaskBag``, ``IdentifiableTaskBag``, ``TaskStore``, ``TaskSlot`` and ``CancellableQueue``
+/// conform. They differ in how a task is added, and have the functions of this protocol for the end of their tasks. So
+/// a list of owners of different types can be shut down in order:
 ///
 /// ```swift
 /// let owners: [any TaskOwner] = [requests, uploads, log]
@@ -18,27 +19,30 @@
 /// Tasks are cancelled in no particular order.
 ///
 /// ## Cancellation
-/// ``cancelAll()`` and ``close()`` return when the cancellation handlers of the tasks have run, not when the tasks have ended. The handlers run
-/// without a lock, so a handler may call the owner that triggered it. A cancelled task is no longer part of ``count``,
-/// but may still run: ``drain()`` waits for it.
+/// ``cancelAll()`` and ``close()`` return when the cancellation handlers of the tasks have run, not when the tasks have
+/// ended. The owner holds no lock while the handlers run, so a handler may call the owner. A cancelled task is no
+/// longer part of ``count``, but may still run: ``drain()`` waits for it.
 public protocol TaskOwner: AnyObject, Sendable {
-    /// The name shown in diagnostics.
+    /// The name shown in diagnostics; `nil` if the owner has none.
     var name: String? { get }
 
-    /// The number of tasks that have neither finished nor been cancelled.
+    /// The number of tasks that have neither finished nor been cancelled. A running task that was cancelled through its
+    /// own `Task` handle counts until it has ended.
     var count: Int { get }
 
     /// Cancels every task. The owner stays open: tasks added later are not affected.
     ///
-    /// A task that the owner created and that has not started never runs its operation, except in a ``CancellableQueue`` where the operation does not
-    /// throw. ``count`` is zero when this call returns, unless a task was added meanwhile. May be called from a cancellation handler that it
-    /// triggers.
+    /// A task that the owner created and that has not started never runs its operation, except in a
+    /// ``CancellableQueue`` where the operation does not throw. ``count`` is zero when this function returns, unless a
+    /// task was added meanwhile. A cancellation handler that this function triggers may call the function again.
     ///
     /// - Complexity: O(*n*) in the number of tasks.
     func cancelAll()
 
-    /// Cancels every task for a reason, which `Task.cancellationCause` returns inside the tasks. Otherwise the same as ``cancelAll()``, which is
-    /// what the default implementation calls: the reason is then lost.
+    /// Cancels every task for a reason, which `Task.cancellationCause` contains when it is read inside the tasks.
+    ///
+    /// In all other respects, this function is the same as ``cancelAll()``. The default implementation calls
+    /// ``cancelAll()`` and ignores the reason.
     ///
     /// - Parameter reason: A description of the reason, for logs.
     /// - Complexity: O(*n*) in the number of tasks.
@@ -46,16 +50,16 @@ public protocol TaskOwner: AnyObject, Sendable {
 
     /// Cancels every task, and refuses later tasks. A closed owner cannot be opened again.
     ///
-    /// A refused operation is not started; each function that adds a task documents what it returns then. A refused task that has started already is
-    /// cancelled.
+    /// A refused operation is not started. Each function that adds a task documents what it returns then, and whether
+    /// it cancels a refused task that has already started elsewhere.
     ///
     /// - Complexity: O(*n*) in the number of tasks.
     func close()
 
     /// Waits until the owner has no tasks: those present, those added meanwhile, and those that were cancelled and still run have all ended.
     ///
-    /// A task that drains its own owner waits for itself, until it is cancelled. The values that a task has captured are released with the task,
-    /// which may be a moment after this call returns.
+    /// A task that drains its own owner waits for itself, until it is cancelled. The values that a task has captured
+    /// are released with the task, perhaps a moment after this function has returned.
     ///
     /// The tasks present when the wait begins are escalated to the caller's priority, where the system supports it (macOS 26, Linux).
     ///
@@ -67,11 +71,11 @@ public protocol TaskOwner: AnyObject, Sendable {
 
     /// Refuses later tasks, gives the present ones some time to end, cancels the rest, and waits for them to end.
     ///
-    /// Never call this function from a task of this owner: it would wait for itself forever.
+    /// Never call this function from a task of this owner: the task would wait for itself forever.
     ///
     /// ## Cancellation
-    /// Cancelling the caller ends the grace period early; the call still waits for the tasks to end. When it returns, the owner has no tasks and
-    /// accepts none.
+    /// Cancelling the caller ends the grace period early; the call still waits for the tasks to end. When the call
+    /// returns, the owner has no tasks and accepts none.
     ///
     /// - Parameters:
     ///   - grace: The time that the present tasks have to end. If zero or negative, they are cancelled at once.
@@ -87,8 +91,10 @@ extension TaskOwner {
     /// Whether ``count`` is zero. Cancelled tasks may still run: ``drain()`` waits for them.
     public var isEmpty: Bool { count == 0 }
 
-    /// Refuses later tasks, gives the present ones some time to end, cancels the rest, and waits for them to end: as ``shutdown(grace:clock:)`` on
-    /// the continuous clock.
+    /// Refuses later tasks, gives the present ones some time to end, cancels the rest, and waits for them to end. The
+    /// same as ``shutdown(grace:clock:)`` with a `ContinuousClock`.
+    ///
+    /// Never call this function from a task of this owner: the task would wait for itself forever.
     ///
     /// ## Cancellation
     /// Cancelling the caller ends the grace period early; the call still waits for the tasks to end.

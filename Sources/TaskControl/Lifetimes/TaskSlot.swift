@@ -1,5 +1,5 @@
-/// An owner of the tasks of one purpose, such as the search of a screen, which decides what happens when a new task comes while another runs: a
-/// ``TaskStore`` with one key.
+/// An owner of the tasks of one purpose, such as the search of a screen: a ``TaskStore`` with one key. The behavior of
+/// the slot decides what happens when a task is added while another one runs.
 ///
 /// ```swift
 /// @MainActor @Observable final class SearchModel {
@@ -22,10 +22,10 @@
 /// ``TaskOwner/cancelAll()`` cancels the running and waiting tasks, and ``TaskOwner/close()`` also refuses later ones. A slot that is deallocated
 /// is closed.
 public final class TaskSlot: TaskOwner, RegistryOwner {
-    /// The type of the only key of the store.
+    /// The type of the only key of `store`.
     private enum Purpose { case only }
 
-    /// The only key of the store, created once, since creating an erased key may allocate.
+    /// The only key of `store`, created once, because creating an erased key may allocate.
     private static let key = _ErasedKey(Purpose.only)
 
     private let store: TaskStore<Purpose>
@@ -37,9 +37,11 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - behavior: The rule for a new task and for the running and waiting ones. By default the new task starts at once and the others are
-    ///     cancelled.
-    ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and ``TaskStoreDuplicateKeyBehavior/throttle(for:)``.
+    ///   - behavior: The rule for a new task and for the running and waiting tasks. By default, the new task starts at
+    ///     once and the others are cancelled.
+    ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and
+    ///     ``TaskStoreDuplicateKeyBehavior/throttle(for:)``. Its `sleep` must end when its task is cancelled, as
+    ///     `Clock` requires: otherwise a task that is cancelled in its quiet time ends only after that time.
     public init(
         name: String? = nil,
         behavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
@@ -49,7 +51,9 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         self.behavior = behavior
     }
 
-    /// Whether the slot has a task that runs or waits and was not cancelled. Observable.
+    /// Whether the slot has a task that runs or waits and was not cancelled. Observable, as ``TaskStore/count`` is.
+    ///
+    /// A running task that was cancelled through its own handle counts until it has ended.
     public var isRunning: Bool { store.taskIsRunning(forKey: .only) }
 
     /// Adds a task, according to the behavior of the slot. Cancellation works in the same way as in a ``TaskStore``.
@@ -57,11 +61,12 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
-    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `run` created
-    ///   the present task, a task that ends when that task ends, and whose cancellation cancels it. If the slot is closed, a cancelled task that never
-    ///   runs the operation.
-    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
+    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
+    ///   if there is one; if `run` created the present task, a proxy: a task that ends when the present task ends, and
+    ///   whose cancellation cancels the present task. If the slot is closed, a cancelled task that never runs the
+    ///   operation.
+    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func addTask(
         name: String? = nil,
@@ -77,13 +82,14 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
-    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
-    ///     cancelled.
-    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `run` created
-    ///   the present task, a task that ends when that task ends, and whose cancellation cancels it. If the slot is closed, a cancelled task that never
-    ///   runs the operation.
-    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
+    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
+    ///     function; not called for a task that was cancelled.
+    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
+    ///   if there is one; if `run` created the present task, a proxy: a task that ends when the present task ends, and
+    ///   whose cancellation cancels the present task. If the slot is closed, a cancelled task that never runs the
+    ///   operation.
+    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func addTask(
         name: String? = nil,
@@ -103,18 +109,21 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     /// Once the task is cancelled, for example by a newer task, neither `deliver` nor `onError` begins.
     ///
     /// - Parameters:
-    ///   - owner: Held weakly.
+    ///   - owner: The object that receives the result. Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner.
-    ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was deallocated, the error goes to diagnostics.
-    ///     Unless the task was cancelled, the outcome contains the error too.
-    /// - Returns: The new task, whose value is its outcome. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if
-    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends,
-    ///   and whose cancellation cancels it. If the slot is closed, nothing is started, and the outcome is
-    ///   ``DeliveryOutcome/cancelled``.
-    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    ///   - deliver: Runs in the isolation of the code that calls this function. Retains the owner until it returns, so
+    ///     do the waiting in `work`.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
+    ///     error too.
+    /// - Returns: The new task, whose value is its outcome. With
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `addTask`
+    ///   created the present task, a proxy: a task with the outcome ``DeliveryOutcome/duplicate`` that ends when the
+    ///   present task ends, and whose cancellation cancels the present task. If the slot is closed, nothing is started,
+    ///   and the outcome is ``DeliveryOutcome/cancelled``.
+    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
         for owner: Owner,
@@ -131,22 +140,24 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     /// Does work that does not retain its owner, an actor, according to the behavior of the slot, and passes the result to the owner, if the owner
     /// still exists.
     ///
-    /// `deliver` and `onError` run on the actor. In all else, cancellation included, this is the same as `run(for:)` for an owner that is not an
-    /// actor.
+    /// `deliver` and `onError` run on the actor. In all other respects, including cancellation, this function is the
+    /// same as `run(for:)` for an owner that is not an actor.
     ///
     /// - Parameters:
-    ///   - owner: Held weakly.
+    ///   - owner: The object that receives the result. Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
-    ///   - deliver: Runs on the owner, and retains it until it returns.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was deallocated, the error goes to diagnostics.
-    ///     Unless the task was cancelled, the outcome contains the error too.
-    /// - Returns: The new task, whose value is its outcome. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if
-    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends,
-    ///   and whose cancellation cancels it. If the slot is closed, nothing is started, and the outcome is
-    ///   ``DeliveryOutcome/cancelled``.
-    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    ///   - deliver: Runs on the owner, which is retained until the closure returns, so do the waiting in `work`.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
+    ///     error too.
+    /// - Returns: The new task, whose value is its outcome. With
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `addTask`
+    ///   created the present task, a proxy: a task with the outcome ``DeliveryOutcome/duplicate`` that ends when the
+    ///   present task ends, and whose cancellation cancels the present task. If the slot is closed, nothing is started,
+    ///   and the outcome is ``DeliveryOutcome/cancelled``.
+    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
         for owner: Owner,

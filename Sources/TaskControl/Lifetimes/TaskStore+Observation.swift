@@ -1,14 +1,20 @@
 internal import Observation
 
-/// The observable properties of a store: a view that reads one of them is updated when it changes.
+/// The observable state of a store, for systems with the Observation framework (macOS 14, iOS 17, tvOS 17, watchOS 10):
+/// a view that reads it is updated when it changes.
 extension TaskStore {
-    /// The number of tasks under all keys that run or wait and were not cancelled. Observable.
+    /// The number of tasks under all keys that run or wait and were not cancelled. Observable: a SwiftUI view that
+    /// reads this property is updated when it changes (macOS 14, iOS 17, tvOS 17, watchOS 10).
+    ///
+    /// A running task that was cancelled through its own handle counts until it has ended.
     public var count: Int {
         observation.access()
         return registry.liveCount
     }
 
-    /// The keys that have tasks that run or wait, and that were not cancelled. Observable.
+    /// The keys that have tasks that run or wait and were not cancelled. Observable, as ``count`` is.
+    ///
+    /// A running task that was cancelled through its own handle counts until it has ended.
     ///
     /// - Complexity: O(*n*) in the number of keys.
     public var runningKeys: Set<Key> {
@@ -16,17 +22,18 @@ extension TaskStore {
         return Set(registry.liveKeys.map { $0.unwrapped(as: Key.self) })
     }
 
-    /// Returns whether a key has a task that runs or waits and was not cancelled. Observable.
+    /// Returns whether a key has a task that runs or waits and was not cancelled. Observable, as ``count`` is.
     ///
-    /// A waiting task counts as running here, as in ``runningKeys``: both names mean that the key is not free.
+    /// A waiting task counts as running here, as in ``runningKeys``. So does a running task that was cancelled through
+    /// its own handle, until it has ended.
     public func taskIsRunning(forKey key: Key) -> Bool {
         observation.access()
         return registry.isLive(_ErasedKey(key))
     }
 }
 
-/// The `Observable` object through which changes of a store are observed. Separate from the store, because tasks report their end also after the
-/// store was deallocated.
+/// The `Observable` object through which changes of a store are observed. Separate from the store, because tasks report
+/// their end even after the store was deallocated.
 ///
 /// Observers are notified *after* a change, not before: the store may change on any thread, so an observer that reads the store between a
 /// notification and the change would see the old state, and would not be notified again.

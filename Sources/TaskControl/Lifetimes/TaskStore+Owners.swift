@@ -12,29 +12,34 @@ extension TaskStore {
     /// }
     /// ```
     ///
-    /// The key has the same effect as in ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)``, and the owner as in `run(for:)` of an
-    /// ``AsyncLifetime``: the owner may be deallocated while the work is in progress, and then the result is discarded.
+    /// The key has the same effect as in ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)``, and the
+    /// owner has the same role as in `run(for:)` of an ``AsyncLifetime``: the owner may be deallocated while the work
+    /// is in progress, and then the result is discarded.
     ///
     /// ## Cancellation
-    /// Once the task is cancelled, for example by a newer task of its key, neither `deliver` nor `onError` begins. So if both are isolated to an
-    /// actor, and use their argument before they suspend, an old result never replaces a new one. The work sees the cancellation as any task does.
+    /// Once the task is cancelled, for example by a newer task of its key, neither `deliver` nor `onError` begins. So
+    /// if both closures are isolated to the same actor, and use the result before they suspend, an old result never
+    /// replaces a new one. The work can check `Task.isCancelled`, as in any task.
     ///
     /// - Parameters:
     ///   - key: The key of the task. A key may have any number of tasks.
     ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
-    ///   - owner: Held weakly.
+    ///   - owner: The object that receives the result. Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner, which it would
     ///     retain: if the compiler asks for an explicit `self`, capture the property instead.
-    ///   - deliver: Runs in the isolation of the code that calls this. Retains the owner until it returns, so the waiting belongs in `work`.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was deallocated, the error goes to diagnostics.
-    ///     Unless the task was cancelled, the outcome contains the error too.
-    /// - Returns: The new task, whose value is its outcome. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if
-    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends,
-    ///   and whose cancellation cancels it. If the store is closed, nothing is started, and the outcome is
-    ///   ``DeliveryOutcome/cancelled``.
-    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    ///   - deliver: Runs in the isolation of the code that calls this function. Retains the owner until it returns, so
+    ///     do the waiting in `work`.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
+    ///     error too.
+    /// - Returns: The new task, whose value is its outcome. With
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `addTask`
+    ///   created the present task, a proxy: a task with the outcome ``DeliveryOutcome/duplicate`` that ends when the
+    ///   present task ends, and whose cancellation cancels the present task. If the store is closed, nothing is
+    ///   started, and the outcome is ``DeliveryOutcome/cancelled``.
+    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
         forKey key: Key,
@@ -52,24 +57,26 @@ extension TaskStore {
 
     /// Does work that does not retain its owner, an actor, under a key, then passes the result to the owner, if the owner still exists.
     ///
-    /// `deliver` and `onError` run on the actor. In all else, cancellation included, this is the same as `run(forKey:for:)` for an owner that is not an
-    /// actor.
+    /// `deliver` and `onError` run on the actor. In all other respects, including cancellation, this function is the
+    /// same as `run(forKey:for:)` for an owner that is not an actor.
     ///
     /// - Parameters:
     ///   - key: The key of the task. A key may have any number of tasks.
     ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
-    ///   - owner: Held weakly.
+    ///   - owner: The object that receives the result. Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
-    ///   - deliver: Runs on the owner, and retains it until it returns.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was deallocated, the error goes to diagnostics.
-    ///     Unless the task was cancelled, the outcome contains the error too.
-    /// - Returns: The new task, whose value is its outcome. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if
-    ///   there is one; if `addTask` created the present task, a task with the outcome ``DeliveryOutcome/duplicate`` that ends when that task ends,
-    ///   and whose cancellation cancels it. If the store is closed, nothing is started, and the outcome is
-    ///   ``DeliveryOutcome/cancelled``.
-    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    ///   - deliver: Runs on the owner, which is retained until the closure returns, so do the waiting in `work`.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
+    ///     error too.
+    /// - Returns: The new task, whose value is its outcome. With
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `addTask`
+    ///   created the present task, a proxy: a task with the outcome ``DeliveryOutcome/duplicate`` that ends when the
+    ///   present task ends, and whose cancellation cancels the present task. If the store is closed, nothing is
+    ///   started, and the outcome is ``DeliveryOutcome/cancelled``.
+    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
         forKey key: Key,

@@ -1,4 +1,4 @@
-/// An owner of tasks with keys, which decides what happens when a key has a task already.
+/// An owner of tasks with keys, which decides what happens to a new task whose key already has a task.
 ///
 /// ```swift
 /// @MainActor @Observable final class SearchModel {
@@ -15,22 +15,24 @@
 /// }
 /// ```
 ///
-/// A key stands for a *set* of tasks: all running tasks, and all tasks that wait for their turn. They are counted, observed and cancelled together.
-/// The `==` of a key must not call the store: it is called while the store's lock is held.
+/// A key represents a *set* of tasks: all its running tasks, and all its tasks that wait to start. They are counted,
+/// observed and cancelled together. The `==` of a key must not call the store: it is called while the store's lock is
+/// held.
 ///
-/// Safe to use from any thread and any isolation. Finished tasks leave the store by themselves; when the store is deallocated, it cancels the rest.
-/// The body of ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)`` retains its captures: if one of them owns the store, the store
-/// can't be deallocated before the body has ended. `run(forKey:for:)`, as above, retains its owner only while a result is delivered.
+/// Safe to use from any thread and any isolation. Finished tasks leave the store by themselves; when the store is
+/// deallocated, it cancels the rest. The operation of ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)``
+/// retains its captures: if one of them owns the store, the store can't be deallocated before the operation has ended.
+/// `run(forKey:for:)`, as above, retains its owner only while a result is delivered.
 ///
 /// ## Ordering
-/// Tasks that wait under one key start in the order of the calls, regardless of their priorities. A task that awaits a later task of its own key,
-/// while that task waits for its turn, waits for itself until the later task is cancelled.
+/// Tasks that wait under one key start in the order of the calls, regardless of their priorities. A task must not await
+/// a later task of its own key that waits for it: both would wait until the later task is cancelled.
 ///
 /// ## Cancellation
-/// ``cancelTask(forKey:)`` cancels the running and waiting tasks of a key, ``TaskOwner/cancelAll()`` those of every key, and ``TaskOwner/close()``
-/// also refuses later ones. ``drain(forKey:)`` and ``TaskOwner/drain()`` wait until they have ended. A store that is deallocated is closed. Waiting
-/// tasks that are cancelled never run their operation. In the grace period of ``TaskOwner/shutdown(grace:clock:)`` waiting tasks still get their
-/// turn.
+/// ``cancelTask(forKey:)`` cancels the running and waiting tasks of a key, ``TaskOwner/cancelAll()`` those of every
+/// key, and ``TaskOwner/close()`` also refuses later ones. ``drain(forKey:)`` and ``TaskOwner/drain()`` wait until the
+/// tasks have ended. A store that is deallocated is closed. Waiting tasks that are cancelled never run their operation.
+/// In the grace period of ``TaskOwner/shutdown(grace:clock:)``, waiting tasks can still start.
 public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
     let observation: TaskStoreObservation
@@ -55,22 +57,24 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     /// Adds a task to a key, according to the behavior for duplicate keys.
     ///
     /// ## Cancellation
-    /// Cancelling the returned task cancels only that task, and none of the others of its key. A task that is cancelled before
-    /// its turn never runs its operation, and code that awaits it continues at once. A task that is cancelled in this way while it runs stays in the
-    /// store, and in ``TaskOwner/count``, until it has ended, but is not a running task for
-    /// ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``.
+    /// Cancelling the returned task cancels only that task, and no other task of its key. A task that is cancelled
+    /// before it has started never runs its operation, and code that awaits the task continues at once. A task that is
+    /// cancelled through its handle while it runs stays in the store, and in ``TaskOwner/count``, until it has ended,
+    /// but ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` does not prefer it to a new task.
     ///
     /// - Parameters:
     ///   - key: The key of the task. A key may have any number of tasks.
     ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this. For an operation that may throw, use `run(forKey:for:)`,
-    ///     which passes the error to its owner.
-    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `run` created
-    ///   the present task, a task that ends when that task ends, and whose cancellation cancels it. If the store is closed, a cancelled task that never
-    ///   runs the operation.
-    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this function. For an operation
+    ///     that may throw, use the form of this function that has `onError`, or `run(forKey:for:)`, which passes the
+    ///     error to an object.
+    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
+    ///   if there is one; if `run` created the present task, a proxy: a task that ends when the present task ends, and
+    ///   whose cancellation cancels the present task. If the store is closed, a cancelled task that never runs the
+    ///   operation.
+    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     @inlinable
     public func addTask(
@@ -95,21 +99,24 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
         registry.addTask(key, behavior, name, priority, OwnedOperation(received(operation)))
     }
 
-    /// Adds a task that may throw to a key, according to the behavior for duplicate keys, and handles its error. Otherwise the same as the form for
-    /// operations that cannot throw, cancellation included.
+    /// Adds a task that may throw to a key, according to the behavior for duplicate keys, and handles its error.
+    ///
+    /// In all other respects, including cancellation, this function is the same as
+    /// ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)``.
     ///
     /// - Parameters:
     ///   - key: The key of the task. A key may have any number of tasks.
     ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this.
-    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this; not called for a task that was
-    ///     cancelled.
-    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `run` created
-    ///   the present task, a task that ends when that task ends, and whose cancellation cancels it. If the store is closed, a cancelled task that never
-    ///   runs the operation.
-    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
+    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
+    ///     function; not called for a task that was cancelled.
+    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
+    ///   if there is one; if `run` created the present task, a proxy: a task that ends when the present task ends, and
+    ///   whose cancellation cancels the present task. If the store is closed, a cancelled task that never runs the
+    ///   operation.
+    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func addTask(
         forKey key: Key,
@@ -163,9 +170,12 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
         try await registry.drain(_ErasedKey(key))
     }
 
-    /// Cancels the running and waiting tasks of each key that satisfies a predicate, as ``cancelTask(forKey:)`` does for one.
+    /// Cancels the running and waiting tasks of each key that satisfies a predicate, as ``cancelTask(forKey:)`` does
+    /// for one key.
     ///
-    /// - Parameter predicate: Called without a lock, once per key that has tasks when this is called.
+    /// - Parameter predicate: Called while no lock is held, once per key that has tasks which were not cancelled
+    ///   before.
+    /// - Throws: The error that `predicate` throws. The tasks of keys that satisfied it before stay cancelled.
     /// - Complexity: O(*n*) in the number of keys, and in the number of tasks that are cancelled.
     public func cancelAll(where predicate: (Key) throws -> Bool) rethrows {
         for key in registry.liveKeys where try predicate(key.unwrapped(as: Key.self)) { registry.cancel(key: key) }

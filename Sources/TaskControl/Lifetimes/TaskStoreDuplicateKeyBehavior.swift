@@ -32,8 +32,9 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
 
     /// The behavior that starts the new task when all present tasks have ended, in the order of the calls. No task is cancelled.
     ///
-    /// The present tasks are escalated to the priority of the new task, also if the new task is escalated later, where the system supports it (macOS
-    /// 26, Linux). A present task must not await the new task: each would wait for the other, until the new task is cancelled.
+    /// The present tasks are escalated to the priority of the new task, also if the new task is escalated later, where
+    /// the system supports it (macOS 26, Linux). A present task must not await the new task: each would wait for the
+    /// other until the new task is cancelled.
     public static var wait: Self { Self(kind: .wait) }
 
     /// The behavior that starts the new task at once, beside the present tasks. All of these tasks belong to the key: they are counted and cancelled
@@ -42,9 +43,9 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
 
     /// The behavior that keeps the present task and creates no new task; the call returns the present task.
     ///
-    /// If the key has several tasks, the newest running one is returned, or, if none runs, the newest waiting one. If another thread is adding the
-    /// task concurrently, the returned task is a proxy: it ends with the original, and cancelling the proxy cancels the original, but the two are not
-    /// equal.
+    /// If the key has several tasks, the newest running one is returned, or, if none runs, the newest waiting one. If
+    /// another thread is just adding the present task, the returned task is a proxy: it ends when the present task
+    /// ends, and cancelling the proxy cancels the present task, but the two are not equal.
     public static var preferPrevious: Self { Self(kind: .preferPrevious) }
 
     /// The behavior that lets running tasks continue; of the waiting tasks, only the newest stays, and the others are cancelled.
@@ -52,10 +53,10 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// Use it for work that must process the latest state and must not be interrupted, such as saving a document.
     public static var keepLatest: Self { Self(kind: .keepLatest) }
 
-    /// Starts the new task after a quiet time, in which no other call with this behavior has come for the key.
+    /// Starts the new task after a quiet time, in which no other task with this behavior is added under the key.
     ///
-    /// A newer call restarts the time, and the task of the older call is cancelled without having run. A running task continues until the quiet
-    /// time is over and is cancelled when the new task starts.
+    /// A newer call restarts the quiet time, and the task of the older call is cancelled without having run. A running
+    /// task continues until the quiet time is over, and is cancelled when the new task starts.
     ///
     /// - Parameter quietTime: Measured by the store's clock. If zero or negative, the task starts as soon as it is scheduled.
     public static func debounce(for quietTime: Duration) -> Self { Self(kind: .debounce(quietTime)) }
@@ -67,7 +68,7 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// length that was given for that task. Combine's `throttle(for:scheduler:latest: true)` does the same with values. To start after the calls have
     /// stopped, use ``debounce(for:)``.
     ///
-    /// - Parameter interval: Measured by the store's clock. If zero or negative, the next task need not wait.
+    /// - Parameter interval: Measured by the store's clock. If zero or negative, the next task does not wait.
     public static func throttle(for interval: Duration) -> Self { Self(kind: .throttle(interval)) }
 
     // MARK: Properties of a behavior
@@ -75,7 +76,7 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// Whether a new task is not created while the key has a task.
     public var preferPrevious: Bool { kind == .preferPrevious }
 
-    /// Whether the present task of the key is cancelled: at once, or when the new task starts.
+    /// Whether the present tasks of the key are cancelled: at once, or when the new task starts.
     public var cancelPrevious: Bool {
         switch kind {
         case .cancelPrevious, .debounce, .throttle: true
@@ -83,7 +84,7 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
         }
     }
 
-    /// Whether the new task, if one is created, starts only when the present task of the key has ended.
+    /// Whether the new task, if one is created, starts only when the present tasks of the key have ended.
     public var waitForPrevious: Bool {
         switch kind {
         case .cancelPrevious(let wait): wait

@@ -1,4 +1,5 @@
-/// A weak reference to the object for which `run(for:)` or `forEach(_:for:)` does work. The object is retained only while a closure receives it.
+/// A weak reference to the object for which `run(for:)` or `forEach(_:for:)` does work. The object is retained only
+/// while a closure that has received it runs.
 @usableFromInline
 struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     @usableFromInline weak let owner: Owner?
@@ -35,8 +36,9 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// Calls a closure with the owner and a value, unless the task is cancelled or the owner has been deallocated. Both are checked in the isolation
-    /// of the closure, so that a change there before the call counts.
+    /// Calls a closure with the owner and a value, unless the task is cancelled or the owner has been deallocated. Both
+    /// are checked in the isolation of the closure, so that a change that code in that isolation has made is never
+    /// missed.
     ///
     /// - Returns: ``DeliveryOutcome/delivered``, or the reason why the closure was not called.
     @inlinable
