@@ -1,5 +1,5 @@
-/// The body of a task that `run(for:)` of a lifetime creates. Inlinable, because it is generic over the value of the work; the parts that are not
-/// generic are in ``_DeliveryPlace``.
+/// The body of a task that `run(for:)` of a lifetime creates. Inlinable, because it is generic over the value of the
+/// work. The functions that need not be generic are in ``_DeliveryPlace``.
 @usableFromInline
 struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
     @usableFromInline let place: _DeliveryPlace
@@ -36,7 +36,7 @@ struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
     }
 }
 
-/// The registration of a task without a key, for the inlinable code of ``_DeliveryBody``.
+/// The registration of a task without a key in a ``TaskRegistry``, for the inlinable code of ``_DeliveryBody``.
 @usableFromInline
 struct _DeliveryPlace: Sendable {
     let registry: TaskRegistry

@@ -29,7 +29,7 @@ struct OwnedOperation: OwnedWork {
     nonisolated(nonsending) func run() async { await operation() }
 }
 
-/// The work of a task that passes its result to an object, as in `run(for:)`.
+/// The work of a task that passes its result or its elements to an object, as in `run(for:)` and `forEach(_:for:)`.
 struct DeliveryWork: OwnedWork {
     let operation: @Sendable () async -> DeliveryOutcome
 
@@ -42,7 +42,7 @@ struct DeliveryWork: OwnedWork {
     nonisolated(nonsending) func run() async -> DeliveryOutcome { await operation() }
 }
 
-/// The work of a task whose operation may throw, and whose error a closure receives.
+/// The work of a task whose operation may throw, and whose error is passed to a closure.
 struct HandledOperation: OwnedWork {
     let origin: TaskOrigin
     let operation: ThrowingOperation

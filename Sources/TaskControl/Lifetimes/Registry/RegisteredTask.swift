@@ -1,8 +1,10 @@
-/// The handle of a registered task, with the type of its value: the value of a task must be awaited in the type with which the task was created.
+/// The handle of a registered task, which remembers the type of the task's value: a task must be awaited as the type
+/// with which it was created.
 ///
 /// Consists of a reference and a flag. Retaining and releasing an enumeration of two references would take several times as many instructions.
 struct RegisteredTask: Hashable, Sendable {
-    /// The task, for what can be done with a task of any type: cancel, escalate and compare it.
+    /// The task without the type of its value, for operations that a task of any type supports: to cancel, escalate and
+    /// compare it.
     let handle: _TaskHandle
     private let isDelivery: Bool
 
@@ -33,8 +35,9 @@ struct RegisteredTask: Hashable, Sendable {
 
     /// An unretained handle of a registered task, in one word.
     ///
-    /// Each entry is removed from the registry before its task ends, by the task itself or by an object that retains the task. So code that reads an
-    /// entry must create a retained handle while it holds the lock of the registry.
+    /// The task is known to be alive only while it is registered: it is removed from the registry before it ends, by
+    /// the task itself or by an object that retains the task. So code that reads this handle must create a retained
+    /// handle with `owned` while it holds the lock of the registry.
     struct Unowned: Sendable {
         private let task: _TaskHandle.Unowned
         private let isDelivery: Bool

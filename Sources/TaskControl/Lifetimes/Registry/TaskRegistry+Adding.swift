@@ -1,10 +1,12 @@
-// Here, and not in the generic types of owners: a generic function that a generic type calls is not specialized for its work.
+// These functions are here, and not in the generic types of owners, because the compiler does not specialize a generic
+// function for its work if a generic type calls it.
 
 extension TaskRegistry {
     /// Registers a new task under a key, and creates it.
     ///
-    /// - Returns: The new task; the present task of the key, if `behavior` prefers that; a cancelled task that never runs the work, if the registry
-    ///   is closed.
+    /// - Returns: The new task; the present task of the key, if `behavior` prefers that, or, if the present task has a
+    ///   value of another type or is still being created, a proxy that ends when the present task ends, and whose
+    ///   cancellation cancels the present task; a cancelled task that never runs the work, if the registry is closed.
     func addTask<Work: OwnedWork>(
         _ key: Key,
         _ behavior: TaskStoreDuplicateKeyBehavior,
@@ -42,8 +44,9 @@ extension TaskRegistry {
 
     /// Registers a new task under a key that passes its result to an object, and creates it.
     ///
-    /// - Returns: The new task; the present task of the key, if `behavior` prefers that, or, if the present task has a value of another type, a task
-    ///   that ends with it and cancels it; a cancelled task that never runs the work, if the registry is closed.
+    /// - Returns: The new task; the present task of the key, if `behavior` prefers that, or, if the present task has a
+    ///   value of another type or is still being created, a proxy that ends when the present task ends, and whose
+    ///   cancellation cancels the present task; a cancelled task that never runs the work, if the registry is closed.
     func addDelivery(
         _ key: Key,
         _ behavior: TaskStoreDuplicateKeyBehavior,

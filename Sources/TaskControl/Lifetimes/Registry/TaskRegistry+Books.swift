@@ -1,16 +1,16 @@
 extension TaskRegistry {
-    /// The state of a registry that its lock protects: the state machine, and data that only the storage uses.
+    /// The state of a registry that its lock protects: the state machine, and data that only the registry uses.
     struct Books {
         var machine = Machine()
         /// Whether the number or the keys of the tasks have ever been read. Until then, changes need not be reported to observers of the owner.
         var isWatched = false
         /// The identities in events of the tasks that are not identified by their ID in this registry: those of `AsyncTask` and of queues.
         private(set) var subjects: [ID: TaskEvent.Identity] = [:]
-        /// The causes of tasks that were cancelled before their handles were attached.
+        /// The causes of cancellation of tasks that were cancelled before their handles were attached.
         private(set) var earlyCauses: [ID: RecordedCause] = [:]
 
-        /// The closures of `onRefusal(_:)`, which are called when a shutdown begins, before its grace period. The keys are in the order of
-        /// registration.
+        /// The closures of `onRefusal(_:)`, which are called when a shutdown begins, before its grace period. The key
+        /// of each closure is a number that increases in the order of registration.
         var refusalHandlers: [UInt64: @Sendable () -> Void] = [:]
 
         /// Sets the identity of a task in events. Does nothing if the task has finished.
@@ -18,10 +18,13 @@ extension TaskRegistry {
             if machine.phase(of: id) != nil { subjects[id] = subject }
         }
 
-        /// Stores the cause of a task that is cancelled before its handle is attached. Does nothing if the task has finished.
+        /// Stores the cause of cancellation of a task whose handle is not attached yet. Does nothing if the handle is
+        /// attached, if a cause is already stored, or if the task has finished.
         mutating func remember(_ cause: RecordedCause, of id: ID) {
             guard earlyCauses[id] == nil, machine.phase(of: id) != nil, machine.job(of: id) == nil else { return }
-            // With the key of the entry, which the machine keeps until the entry has finished: this one is released under the lock.
+            // Stores the key of the machine's entry instead of an equal key in `cause`. The values of this table are
+            // released under the lock, which must not release the last reference to a key, and the machine keeps its
+            // key until the entry has finished.
             if case .superseded = cause, let key = machine.key(of: id) {
                 earlyCauses[id] = .superseded(key)
             } else {
@@ -44,9 +47,9 @@ extension TaskRegistry {
             return machine.finish(id, &effects)
         }
 
-        /// Returns the cause of the tasks that are cancelled because a task begins.
+        /// Returns the cause of cancellation for the older tasks that a task replaces when it begins.
         func cause(ofReplacementBy id: ID) -> RecordedCause {
-            // If it does not run, its own task was cancelled, and nothing else.
+            // If the new task does not run, it was cancelled itself, and no other task is cancelled.
             guard machine.phase(of: id) == .running, let key = machine.key(of: id) else { return .known(.unknown) }
             return .superseded(key)
         }

@@ -2,7 +2,8 @@
 extension TaskRegistry {
     /// The actions that follow from a decision, with data that can be read only under the lock.
     struct Outcome: ~Copyable {
-        /// Whether the number of tasks has changed, and must be reported because it was read before.
+        /// Whether the number of tasks has changed and `onChange` must be called, because the number or the keys have
+        /// been read before.
         var isNews = false
         /// The raw priority to which the attached task must be escalated; 0 for none.
         var raisingTo: UInt8 = 0
@@ -43,7 +44,8 @@ extension TaskRegistry {
     /// - Parameters:
     ///   - outcome: Receives the actions, which the caller must carry out. A parameter instead of a part of the result, which would then be generic
     ///     and slow to destroy.
-    ///   - cause: Returns the cause of the cancellations that follow from the event. Called under the lock, and only if other tasks are concerned.
+    ///   - cause: Returns the cause of the cancellations that follow from the event. Called under the lock, after
+    ///     `event`, and only if actions concern other tasks.
     ///   - event: Calls the state machine. Runs under the lock.
     /// - Returns: The value that `event` returns.
     @inline(__always)
@@ -70,7 +72,7 @@ extension TaskRegistry {
     ) -> Consequences {
         suspectSerial.store(Int64(books.machine.suspectSerial))
         let cancelling = lists.cancelling.map(\.owned)
-        // Under the lock, under which the tasks are known to live and to have their ends before them.
+        // Under the lock, because the registered tasks are known not to have ended while it is held.
         for job in cancelling { CancellationCauses.record(cause, for: job.handle.address) }
         for id in lists.retired { books.remember(cause, of: id) }
         return Consequences(
@@ -84,7 +86,8 @@ extension TaskRegistry {
         guard let moment = Diagnostics.moment else { return nil }
         let tasks = ids.compactMap { id -> (ID, TaskEvent.Identity)? in
             if let subject = books.subjects[id] { return (id, subject) }
-            // A task that was sent through a group while no observer was registered has no subject here: its queue has named it.
+            // A task that was sent through a `CancellableQueue` while no observer was registered has no subject here:
+            // its identity is that in the underlying queue.
             return source.primitive == .cancellableQueue ? nil : (id, subject(id))
         }
         return Retired(moment: moment, tasks: tasks, cause: cause)
@@ -93,7 +96,7 @@ extension TaskRegistry {
     /// Carries out the actions of a decision, after the lock has been released: resumes and cancels tasks, reports the number of tasks to observers
     /// of the owner, then calls `follow`, and last emits the events of the tasks that were cancelled.
     ///
-    /// - Parameter follow: Carries out the rest of the decision, and emits its own event.
+    /// - Parameter follow: Carries out the other actions of the decision, and emits the event of the decision itself.
     @inline(__always)
     func carryOut<Result>(_ outcome: borrowing Outcome, then follow: () -> Result) -> Result {
         carryOutFirst(outcome)

@@ -39,7 +39,7 @@ extension TaskRegistry {
     func emitCancelled(_ retired: Retired) {
         let detail = retired.cause.eventText
         for (id, subject) in retired.tasks {
-            // A lifetime's tasks that are not known by their place are `AsyncTask`s.
+            // Tasks of a lifetime that are not identified by their ID in this registry are `AsyncTask`s.
             let isAsyncTask = source.primitive == .asyncLifetime && subject != self.subject(id)
             Diagnostics.emit(
                 at: retired.moment,

@@ -1,10 +1,14 @@
-// A task learns of the end of its owner by its cancellation, and a shutdown with a grace cancels late: work that begins again and again must know before.
+// A task notices the end of its owner by its cancellation, which a shutdown requests only after the grace period. Work
+// that starts again and again, such as a periodic task, must stop when the grace period begins.
 
 extension AsyncLifetime {
-    /// Registers a closure that is called when the lifetime is shut down: when it begins to refuse tasks, which is before the grace period. Not
-    /// called when the lifetime is closed, which cancels its tasks at once.
+    /// Registers a closure that is called when the lifetime is shut down: when it begins to refuse tasks, which is
+    /// before the grace period. The closure is not called when the lifetime is closed, which cancels its tasks at once.
     ///
-    /// - Returns: The registration, which ends when it is released.
+    /// Each shutdown that begins while the closure is registered calls the closure once, in the task that calls
+    /// `shutdown`, without holding a lock.
+    ///
+    /// - Returns: The registration of the closure, which ends when this object is released.
     package func onRefusal(_ handler: @escaping @Sendable () -> Void) -> RefusalRegistration {
         let number = Diagnostics.nextNumber()
         registry.state.withLock { $0.refusalHandlers[number] = handler }
@@ -24,7 +28,7 @@ package final class RefusalRegistration: Sendable {
 
     deinit {
         let handler = registry?.state.withLock { $0.refusalHandlers.removeValue(forKey: number) }
-        // Perhaps the last reference to what it has captured: released here, where the lock is free.
+        // Perhaps the last reference to the captured values of the closure: released here, where the lock is not held.
         withExtendedLifetime(handler) {}
     }
 }

@@ -1,7 +1,8 @@
 extension TaskRegistry {
-    // MARK: For a turn, or a quiet time
+    // MARK: Waiting until a task may run
 
-    /// Returns whether the body of the current task may run now, or what it must wait for.
+    /// Begins the current task if its work may run now. Otherwise returns what the task must wait for, or that it must
+    /// skip its work.
     ///
     /// The machine decides, because `Task.isCancelled` alone does not suffice: a task that was cancelled while it was being created receives the
     /// cancellation only after it has been created.
@@ -18,9 +19,10 @@ extension TaskRegistry {
         return begin(id) == .run
     }
 
-    /// Waits until the body of the current task may run: for its turn, for its quiet time, or for the end of an interval.
+    /// Waits until the body of the current task may run: for older tasks of its key, for its quiet time, or for the end
+    /// of an interval.
     ///
-    /// - Returns: Whether the body may run. If not, it must be skipped.
+    /// - Returns: Whether the body may run. If not, the body must be skipped.
     func waitAndBegin(_ id: ID) async -> Bool {
         while true {
             switch begin(id) {
@@ -36,7 +38,8 @@ extension TaskRegistry {
                 await parkUntilTurn(id)
             case .quiet(let quietTime):
                 emit(.waiting, .entered(.waiting), id, delay: quietTime)
-                // If this throws, the task was cancelled, which is looked at next; or the clock fails, and there is no quiet to wait for.
+                // If this throws, the task was cancelled, which is checked next, or the clock has failed, and the quiet
+                // time is over.
                 try? await clock.sleep(for: quietTime.saturated)
                 let isCancelled = Task.isCancelled
                 return change(cause: { $0.cause(ofReplacementBy: id) }) {
@@ -50,7 +53,8 @@ extension TaskRegistry {
         _ = await suspend { waiter in
             state.withLock { $0.machine.park(id, waiter) } ? nil : .reached
         } onCancel: {
-            // A handler resumes its own task only, and calls no other code. The task itself reports that it was cancelled.
+            // A cancellation handler resumes only its own task, and calls no other code. The task itself reports that
+            // it was cancelled.
             var outcome = Outcome()
             decide(&outcome) { $0.machine.leave(id, &$1) }
             for waiter in outcome.consequences?.waking ?? [] { waiter.resume(returning: .reached) }
@@ -63,7 +67,7 @@ extension TaskRegistry {
         }
     }
 
-    // MARK: For the end of an interval
+    // MARK: Timers of intervals
 
     /// Creates the timer task that ends an interval of ``TaskStoreDuplicateKeyBehavior/throttle(for:)``.
     func startTimer(_ id: Machine.IntervalID, _ time: Duration) {
@@ -72,7 +76,8 @@ extension TaskRegistry {
         change { $0.machine.attachTimer(id, .init(.plain(timer)), &$1) }
     }
 
-    /// Returns a function that sleeps until a time after this call, regardless of when the function itself is called.
+    /// Returns a function that sleeps until `time` has passed since this call, regardless of when the returned function
+    /// is called.
     private static func sleep<C: Clock>(
         for time: Duration,
         on clock: C
@@ -87,18 +92,18 @@ extension TaskRegistry {
         let sleep: @Sendable () async throws -> Void
 
         nonisolated(nonsending) func run() async {
-            // If this throws, the registry was closed; or the clock fails, and there is no interval to wait for.
+            // If this throws, the registry was closed, or the clock has failed, and the interval is over.
             try? await sleep()
             let key = registry.change { $0.machine.intervalEnded(id, &$1) }
-            // Perhaps the last reference: released here, where the lock is free.
+            // Perhaps the last reference to the key: released here, where the lock is not held.
             withExtendedLifetime(key) {}
         }
     }
 
-    // MARK: For the handle of another task
+    // MARK: Proxies of other tasks
 
-    /// Returns a proxy of a registered task whose handle may not be attached yet. The proxy ends when the registered task ends, and cancels the
-    /// registered task when the proxy is cancelled. It is not registered itself.
+    /// Creates a proxy of a registered task whose handle may not be attached yet. The proxy ends when the registered
+    /// task ends, and cancels the registered task when the proxy is cancelled. The proxy is not registered itself.
     ///
     /// - Parameter value: Waits for the end of the registered task, and returns the value of the proxy. Receives `nil` if the registered task has
     ///   already ended.
@@ -123,7 +128,7 @@ extension TaskRegistry {
         }
     }
 
-    /// Returns the handle of a registered task, and waits for it while the task is being created; `nil` if the task has ended.
+    /// Returns the handle of a registered task; `nil` if the task has ended. Waits while the task is being created.
     private func job(of id: ID) async -> Job? {
         _ = await suspend { (waiter: Waiter) in
             state.withLock { $0.machine.follow(id, waiter) } ? nil : .reached
@@ -131,7 +136,7 @@ extension TaskRegistry {
         return state.withLock { $0.machine.job(of: id)?.owned }
     }
 
-    // MARK: For the end of all
+    // MARK: Draining
 
     /// Waits until the registry has no tasks, including those that were cancelled and still run. The tasks are escalated to the caller's priority.
     ///
@@ -160,11 +165,15 @@ extension TaskRegistry {
         }
     }
 
-    /// Suspends a caller that has enrolled as a drainer until the tasks have ended.
+    /// Suspends a caller that the state machine has added as a waiter for the end of tasks, until the tasks have ended.
     ///
     /// - Parameters:
-    ///   - leave: Removes the drainer from the state machine, because the caller was cancelled. Called under the lock.
+    ///   - id: The ID of the waiter.
+    ///   - staysWhenCancelled: Whether a cancelled caller continues to wait.
+    ///   - leave: Removes the waiter from the state machine, because the caller was cancelled. Returns the continuation
+    ///     to resume. Called under the lock.
     ///   - raise: Returns the tasks to escalate to a raw priority. Called under the lock.
+    /// - Throws: `CancellationError` if the caller is cancelled, unless `staysWhenCancelled`.
     private func waitForDrain(
         _ id: Machine.DrainID,
         staysWhenCancelled: Bool = false,
@@ -176,7 +185,7 @@ extension TaskRegistry {
             state.withLock { $0.machine.parkDrainer(id, waiter) }
         } onCancel: {
             if staysWhenCancelled { return }
-            // May come before the waiter is parked: the machine remembers it.
+            // The cancellation may come before the continuation is stored: the machine then keeps the outcome.
             state.withLock { leave(&$0.machine) }?.resume(returning: .left)
         } raising: { [self] priority in
             self.raise(state.withLock { raise(&$0.machine, priority.rawValue).map(\.owned.handle) }, to: priority)
@@ -185,7 +194,8 @@ extension TaskRegistry {
         if outcome == .left { throw CancellationError() }
     }
 
-    /// Escalates the tasks that are registered to a priority, where the system supports it.
+    /// Escalates the registered tasks that have a lower priority to `priority`, where the system supports it (macOS 26,
+    /// Linux).
     func raiseAll(to priority: TaskPriority) {
         raise(state.withLock { $0.machine.raiseAll(to: priority.rawValue).map(\.owned.handle) }, to: priority)
     }

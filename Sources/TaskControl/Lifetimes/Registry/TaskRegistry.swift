@@ -1,7 +1,8 @@
-/// The engine of each type that owns tasks: calls a ``TaskRegistryStateMachine`` under a lock, and carries out its answers after unlocking.
+/// The implementation of each type that owns tasks: calls a ``TaskRegistryStateMachine`` under a lock, and, after
+/// unlocking, carries out the actions that follow.
 ///
-/// The public types (`AsyncLifetime`, `TaskBag`, `IdentifiableTaskBag`, `TaskStore`) add functions to it, but no state. The running tasks retain the
-/// registry, so it can outlive the public object, whose `deinit` closes it.
+/// The public types, such as `AsyncLifetime` and `TaskStore`, add functions, but no state of their tasks. The running
+/// tasks retain the registry, so it can outlive the public object, whose `deinit` closes the registry.
 final class TaskRegistry: Sendable {
     typealias Key = _ErasedKey
     typealias Job = RegisteredTask
@@ -10,7 +11,8 @@ final class TaskRegistry: Sendable {
     typealias ID = Machine.ID
 
     let state = Locked(Books())
-    /// A copy of the machine's `suspectSerial` that can be read without the lock. Written under the lock.
+    /// A copy of the state machine's `suspectSerial` that can be read without the lock: a task without a key whose
+    /// serial number is lower may have been cancelled. Written under the lock.
     let suspectSerial = AtomicWord(0)
     /// Called without the lock after the number of tasks that were not cancelled has changed, if that number or the keys have ever been read.
     let onChange: (@Sendable () -> Void)?
@@ -93,6 +95,8 @@ final class TaskRegistry: Sendable {
     ///   - key: The key.
     ///   - behavior: The rule for the new task and for the present tasks of the key.
     ///   - isDetached: Whether the task inherits neither isolation nor priority nor task-local values.
+    /// - Returns: The new task; the present task of the key, if `behavior` prefers it; `refused`, if the registry is
+    ///   closed.
     @inline(__always)
     func add<Work: OwnedWork>(
         key: Key,
@@ -109,7 +113,8 @@ final class TaskRegistry: Sendable {
             return registration.rejected()
         }
         carryOutFirst(outcome)
-        // Before observers are called: others wait for this task, in its lane or for its handle.
+        // The task is created before observers are called, because other tasks may wait for it under its key, or for
+        // its handle.
         let isolation = work.isolation
         let body = RegisteredBody(registry: self, id: id, work: work)
         let task =
@@ -148,7 +153,8 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// The result of registering a task: it was added, the key has a task that is preferred, or the registry is closed.
+    /// The result of registering a task: the task was added, the key has a task that is preferred to the new one, or
+    /// the registry is closed. The handle of a preferred task is `nil` while that task is being created.
     enum Registration<Added> {
         case added(Added)
         case existing(ID, Job?)
@@ -174,8 +180,8 @@ final class TaskRegistry: Sendable {
         carryOut(outcome) {}
     }
 
-    /// Registers a task that the caller is about to create. The caller attaches its handle, decides when it begins, and calls `finish(_:)` at its
-    /// end.
+    /// Registers a task that the caller is about to create. The caller must attach the handle of the task, decides when
+    /// the task begins, and must call `finish(_:)` when the task ends.
     ///
     /// - Parameter subject: The identity of the task in events; `nil` if the task is identified by its ID in this registry.
     /// - Returns: The ID of the task; `nil` if the registry is closed.
@@ -187,13 +193,14 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Registers a task that has already started. The caller must call `finish(_:)` at its end, before it releases the task.
+    /// Registers a task that has already started. The caller must call `finish(_:)` when the task ends, before it
+    /// releases the task.
     ///
     /// - Parameters:
     ///   - task: The task.
     ///   - key: The key; `nil` for none.
     ///   - subject: The identity of the task in events; `nil` if the task is identified by its ID in this registry.
-    ///   - opens: Whether the caller emits the event that begins the task afterwards: see `Diagnostics.open(_:)`.
+    ///   - opens: Whether the caller will emit the event that begins the task: see `Diagnostics.open(_:)`.
     ///   - refuse: Called if the registry is closed.
     /// - Returns: The ID of the task; `nil` if the registry is closed, or if another task has the key.
     func insert(
@@ -230,7 +237,7 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Registers a task that the client has created, and removes it when it ends.
+    /// Registers a task that code outside this library has created, and removes the task when it ends.
     ///
     /// - Parameters:
     ///   - task: The task.
@@ -245,7 +252,8 @@ final class TaskRegistry: Sendable {
         ifClosed refuse: () -> Void = {}
     ) -> Bool {
         guard let id = insert(task, key: key, opens: true, ifClosed: refuse) else { return false }
-        // A task that awaits another raises it to its own priority. Utility raises hardly any, and still runs soon on a busy system.
+        // Awaiting a task escalates it to the priority of the awaiting task. Utility priority escalates few tasks, and
+        // a task with it still runs soon on a busy system.
         _ = Task.detached(name: "TaskControl: waits for an adopted task", priority: .utility) { [self] in
             await end()
             let (moment, isCancelled) = (Diagnostics.moment, task.isCancelled)
@@ -270,11 +278,11 @@ final class TaskRegistry: Sendable {
     /// Removes a task that has ended or will never run. Has no effect if the task was removed before.
     func finish(_ id: ID) {
         let key = change { $0.finish(id, &$1) }
-        // Perhaps the last reference: released here, where the lock is free.
+        // Perhaps the last reference to the key: released here, where the lock is not held.
         withExtendedLifetime(key) {}
     }
 
-    // MARK: Looking
+    // MARK: Queries
 
     var liveCount: Int { look { $0.liveCount } }
 
@@ -294,7 +302,8 @@ final class TaskRegistry: Sendable {
 }
 
 extension TaskRegistry.Registration<TaskRegistry.ID> {
-    /// Creates the result from that of the state machine. Must be called under the lock, which keeps the task of `existing` alive.
+    /// Creates the result from the result of the state machine. Must be called under the lock, which keeps the task of
+    /// `existing` alive.
     @inline(__always)
     init(_ registration: TaskRegistry.Machine.Registration<TaskRegistry.ID>) {
         self =

@@ -8,7 +8,7 @@ extension TaskRegistryStateMachine {
 
     // MARK: Draining
 
-    /// Adds a waiter for the end of all tasks, which must then park.
+    /// Adds a waiter for the end of all tasks, which must then call `parkDrainer(_:_:)`.
     ///
     /// - Returns: The ID of the waiter; `nil` if there are no tasks.
     mutating func enrollDrainer() -> DrainID? {
@@ -25,13 +25,14 @@ extension TaskRegistryStateMachine {
 
     // MARK: Draining a key
 
-    /// Identifies a waiter for the end of the tasks of one key. It parks with `parkDrainer(_:_:)`, as waiters for the end of all tasks do.
+    /// Identifies a waiter for the end of the tasks of one key. The waiter calls `parkDrainer(_:_:)`, as waiters for
+    /// the end of all tasks do.
     struct LaneDrainID {
         let id: DrainID
         fileprivate let lane: Slot
     }
 
-    /// Adds a waiter for the end of the tasks of a key, which must then park.
+    /// Adds a waiter for the end of the tasks of a key, which must then call `parkDrainer(_:_:)`.
     ///
     /// - Returns: The ID of the waiter; `nil` if the key has no tasks.
     mutating func enrollDrainer(of key: Key) -> LaneDrainID? {
@@ -40,14 +41,16 @@ extension TaskRegistryStateMachine {
     }
 
     mutating func drainerLeaves(_ drainer: LaneDrainID) -> Waiter? {
-        // Not settled, so the lane has had tasks ever since, and is the same.
+        // The waiter has no outcome yet, so the lane has had tasks since the waiter was added, and its slot still
+        // belongs to it.
         guard drainers.isWaiting(drainer.id) else { return nil }
         let waiter = drainers.leave(drainer.id, in: &laneDrainers[drainer.lane]!, with: .left)
         if laneDrainers[drainer.lane]!.isEmpty { removeDrainers(of: drainer.lane) }
         return waiter
     }
 
-    /// Wakes the waiters for the end of a lane's tasks, if the entry that is about to leave the lane is the last one.
+    /// Wakes the waiters for the end of the tasks of a key, if the task that is about to be removed from the ``Lane``
+    /// of the key is the last one.
     mutating func wakeDrainers(of lane: Slot, _ effects: inout Effects) {
         guard lane != Chain.none, lanes[lane].entryCount == 1, laneDrainers[lane] != nil else { return }
         effects.wake(drainers.wakeAll(in: &laneDrainers[lane]!, with: .reached))

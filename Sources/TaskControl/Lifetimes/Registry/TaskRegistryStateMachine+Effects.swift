@@ -1,16 +1,17 @@
 extension TaskRegistryStateMachine {
-    /// The actions that the storage must carry out after it has released the lock. Each event of the machine adds its actions to the value that the
-    /// caller passes.
+    /// The actions that the storage (the ``TaskRegistry``) must carry out after it has released the lock. Each function
+    /// of the machine adds its actions to the value that the caller passes.
     ///
-    /// Not copyable, because copying it would retain its contents, and one is created for each event.
+    /// Not copyable, because copying this value would retain its contents, and a value is created for each event of a
+    /// task.
     struct Effects: ~Copyable {
         /// The actions that concern other tasks. An object, because most events have none: a reference that is `nil` costs almost nothing.
         final class Lists {
             /// The waiters to resume.
             fileprivate(set) var waking: [Waiter] = []
-            /// The tasks to cancel; of one lane, the oldest first.
+            /// The tasks to cancel; among the tasks of one key, the oldest first.
             fileprivate(set) var cancelling: [Job] = []
-            /// The entries that the event has cancelled: they were live before, and have not finished.
+            /// The tasks that were cancelled in the machine by this event. They have not finished.
             fileprivate(set) var retired: [ID] = []
             /// The timer tasks to cancel, for which no cause is recorded.
             fileprivate(set) var stopping: [Job] = []
@@ -20,7 +21,8 @@ extension TaskRegistryStateMachine {
 
         /// The actions that concern other tasks; `nil` for most events.
         private(set) var lists: Lists?
-        /// The change of the number of live entries: those that were added, minus those that were cancelled or have finished.
+        /// The change of the number of live tasks: the number of those that were added, minus the number of those that
+        /// were cancelled or that finished without having been cancelled.
         var liveCountChange: Int32 = 0
         /// The raw priority to which the attached task must be escalated; 0 for none.
         var raisingTo: UInt8 = 0
@@ -54,7 +56,8 @@ extension TaskRegistryStateMachine {
 
         var cancellingCount: Int { lists?.cancelling.count ?? 0 }
 
-        /// Reverses the order of the tasks to cancel that were added last, for a lane that was searched from its newest entry to its oldest.
+        /// Reverses the order of the tasks to cancel that were added last, after a search from the newest task of a key
+        /// to its oldest.
         ///
         /// - Parameter former: The number of tasks to cancel that were added before, and whose order is kept.
         mutating func reverseCancelling(after former: Int) {

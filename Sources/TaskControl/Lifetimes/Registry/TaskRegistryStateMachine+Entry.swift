@@ -1,11 +1,12 @@
 extension TaskRegistryStateMachine {
     enum Phase: UInt8 {
         case waiting, quiet
-        /// A task with the behavior `throttle` that waits for the end of the interval of its lane.
+        /// A task with the behavior `throttle` that waits for the end of the interval of its key.
         case throttled
         /// A task that waited for an interval and whose own handle was cancelled. It has been resumed, but has not called `begin` again.
         case leaving
-        /// A task that may start, and has not called `begin` yet.
+        /// A task that may start, and has not called `begin` yet. A task without a key may keep this phase while it
+        /// runs.
         case starting
         /// A task with the behavior `throttle` that may start, and begins an interval when it calls `begin`.
         case admitted
@@ -19,11 +20,11 @@ extension TaskRegistryStateMachine {
 
     /// A registered task. Packed into few words, because a registry may contain a million entries.
     struct Entry: Ticketed, Linked {
-        /// The slot of the lane of its key; `Chain.none` if the task has no key.
+        /// The slot of the ``Lane`` of the task's key; `Chain.none` if the task has no key.
         let lane: Slot
         var links = Links()
         var job: Job?
-        /// The serial number (48 bits), the priority of `raisedTo` (8 bits), and the phase (8 bits).
+        /// The serial number (48 bits), the priority `raisedTo` (8 bits), and the phase (8 bits).
         private var packed: UInt64
 
         init(serial: UInt64, lane: Slot, job: Job?, phase: Phase) {
@@ -34,7 +35,7 @@ extension TaskRegistryStateMachine {
 
         var serial: UInt64 { packed >> 16 }
 
-        /// The raw priority to which a waiting task has escalated this entry and those before it in its lane; 0 for none.
+        /// The raw priority to which the task was escalated through the registry; 0 for none.
         var raisedTo: UInt8 {
             get { UInt8(truncatingIfNeeded: packed >> 8) }
             set { packed = packed & ~0xFF00 | UInt64(newValue) << 8 }
@@ -48,7 +49,7 @@ extension TaskRegistryStateMachine {
 
     /// The properties that only few entries have, stored apart from ``Entry``.
     struct Side {
-        /// The continuation of the task, while the task waits for its turn.
+        /// The continuation of the task, while the task waits for older tasks of its key or for an interval.
         var parked: Waiter?
         /// The waiters for the handle of the task, while the task is being created.
         var followers: [Waiter] = []

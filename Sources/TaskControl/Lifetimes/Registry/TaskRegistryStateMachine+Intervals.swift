@@ -1,9 +1,11 @@
-/// The intervals of the behavior `throttle`: in each interval, at most one task of a lane (the tasks of one key) begins.
+/// The intervals of the behavior `throttle`: in each interval, at most one task with this behavior begins in a ``Lane``
+/// (the tasks of one key).
 extension TaskRegistryStateMachine {
-    /// Identifies an interval by the serial number of the task that has begun it, and the slot of its lane.
+    /// Identifies an interval by the serial number of the task that has begun it, and the slot of its ``Lane``.
     typealias IntervalID = Ticket
 
-    /// The interval of a lane. It begins when a task with the behavior `throttle` begins; until then, that task claims it.
+    /// The interval of a ``Lane``. The interval begins when a task with the behavior `throttle` begins. Until then, the
+    /// task claims the interval: no other task with that behavior can begin.
     struct Interval {
         enum Start {
             case claimed(by: Slot)
@@ -11,14 +13,14 @@ extension TaskRegistryStateMachine {
         }
 
         var start: Start
-        /// The slot of the entry that waits for the end of the interval; `nil` if there is none. At most one entry waits.
+        /// The slot of the task that waits for the end of the interval; `nil` if there is none. At most one task waits.
         var waiting: Slot?
         /// The task that sleeps until the end of the interval; `nil` while it is being created.
         var timer: Job?
     }
 
-    /// Records a new task with the behavior `throttle`: it claims the interval of its lane if the phase is `admitted`, and otherwise waits for its
-    /// end.
+    /// Records a new task with the behavior `throttle`: in the phase `admitted`, the task claims the interval of its
+    /// ``Lane``; otherwise it waits for the end of the interval.
     mutating func takePlace(_ slot: Slot, _ phase: Phase) {
         let lane = entries[slot].lane
         if phase == .admitted {
@@ -28,7 +30,8 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Records that an entry will not begin, so that it neither claims an interval nor waits for one. The caller must then call `promote`.
+    /// Records that a task will not begin or has ended, so that it neither claims an interval nor waits for the end of
+    /// one. The caller must then call `promote`, because another task may now start.
     mutating func givePlaceUp(_ slot: Slot) {
         if intervals.isEmpty { return }
         let lane = entries[slot].lane
@@ -37,7 +40,8 @@ extension TaskRegistryStateMachine {
         if case .claimed(by: slot) = interval.start { end(lane) }
     }
 
-    /// Begins the interval of a lane, because the task that has claimed it begins.
+    /// Begins the interval of a ``Lane``, because the task that has claimed the interval begins. If the interval has no
+    /// length, ends it at once.
     mutating func beginInterval(_ id: ID, _ effects: inout Effects) {
         let (lane, time) = (entries[id.slot].lane, sides[id.slot]?.time ?? .zero)
         if time > .zero {
@@ -50,15 +54,16 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Attaches the handle of the timer of an interval. Cancels the timer if the interval has ended, or if the registry is closed and no task waits
-    /// for the interval.
+    /// Attaches the handle of the timer of an interval. Cancels the timer if the interval has ended, or if the registry
+    /// is closed and each of its tasks has finished or was cancelled.
     mutating func attachTimer(_ id: IntervalID, _ timer: Job, _ effects: inout Effects) {
         guard hasInterval(id) else { return effects.stop(timer) }
         intervals[id.slot]?.timer = timer
         if isClosed, liveCount == 0 { effects.stop(timer) }
     }
 
-    /// Ends an interval, so that the entry that waits for it may start. Has no effect if the interval has ended before.
+    /// Ends an interval, so that the task that waits for its end may start. Has no effect if the interval has ended
+    /// before.
     ///
     /// - Returns: A key that must be released after the lock has been released; `nil` if there is none.
     mutating func intervalEnded(_ id: IntervalID, _ effects: inout Effects) -> Key? {
@@ -72,7 +77,8 @@ extension TaskRegistryStateMachine {
         if case .begun(id)? = intervals[id.slot]?.start { true } else { false }
     }
 
-    /// Ends the interval of a lane. The entry that waits for it claims the next interval, but does not start before `admit` is called.
+    /// Ends the interval of a ``Lane``. The task that waits for the end claims the next interval, but does not start
+    /// before `admit` is called.
     private mutating func end(_ lane: Slot) {
         guard let waiting = intervals[lane]?.waiting else {
             intervals[lane] = nil
@@ -81,7 +87,7 @@ extension TaskRegistryStateMachine {
         intervals[lane] = Interval(start: .claimed(by: waiting), waiting: waiting)
     }
 
-    /// Lets the entry that has claimed the interval of a lane start, if it waits.
+    /// Lets the task that has claimed the interval of a ``Lane`` start, if the task still waits.
     mutating func admit(_ lane: Slot, _ effects: inout Effects) {
         guard case .claimed(by: let slot)? = intervals[lane]?.start, entries[slot].phase == .throttled else { return }
         intervals[lane]?.waiting = nil

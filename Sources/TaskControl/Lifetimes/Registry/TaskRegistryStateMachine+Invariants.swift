@@ -1,9 +1,9 @@
 /// Functions for the tests of the state machine.
 extension TaskRegistryStateMachine {
-    /// The largest number of entries, keys or waiting tasks for which one of the tables has memory allocated.
+    /// The largest number of tasks or keys for which one of the tables has memory allocated.
     var capacity: Int { max(entries.capacity, lanes.capacity, sides.capacity, intervals.capacity) }
 
-    /// Returns whether a task with the behavior `throttle` has begun an interval of a key that has not ended.
+    /// Returns whether a key has an interval of the behavior `throttle` that has begun and has not ended.
     func hasInterval(_ key: Key) -> Bool {
         if let lane = lanes.index(of: key), case .begun? = intervals[lane]?.start { true } else { false }
     }

@@ -1,10 +1,11 @@
-/// The lanes: a lane contains the tasks of one key. Decides which of them are cancelled for a new task, and which may start next.
+/// The functions that decide which tasks of a key are cancelled for a new task, and which may start next. A lane
+/// contains the tasks of one key; an entry is a registered task.
 extension TaskRegistryStateMachine {
-    /// The entries of one key.
+    /// The registered tasks (entries) of one key.
     struct Lane: Keyed {
         let key: Key
         var nextInBucket = Chain.none
-        /// The entries of the lane that have not been skipped, oldest first.
+        /// The entries of the lane, oldest first, except those in the phases `skipped` and `left`.
         var chain = Chain()
         var entryCount: Int32 = 0
         var liveCount: Int32 = 0
@@ -23,9 +24,11 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Returns the present task of a key, which the behavior `preferPrevious` keeps instead of adding a new one; `nil` if there is none.
+    /// Returns the present task of a ``Lane``, which the behavior `preferPrevious` keeps instead of adding a new one;
+    /// `nil` if there is none.
     ///
-    /// A task that was cancelled through its own handle is not such a task: it is cancelled in the registry too.
+    /// A task that was cancelled through its own handle is not returned. This function cancels such a task in the
+    /// registry too.
     mutating func standing(in lane: Slot, _ isCancelled: (Job) -> Bool, _ effects: inout Effects) -> ID? {
         while let slot = newestLive(in: lane) {
             guard let job = entries[slot].job, isCancelled(job) else { return entries.ticket(at: slot) }
@@ -35,7 +38,8 @@ extension TaskRegistryStateMachine {
         return nil
     }
 
-    /// Returns the newest entry that runs or may start; if there is none, the newest entry that waits; `nil` if no entry is live.
+    /// Returns the newest task of a ``Lane`` that runs or may start; if there is none, the newest task that waits;
+    /// `nil` if the lane has neither.
     private func newestLive(in lane: Slot) -> Slot? {
         guard lanes[lane].liveCount > 0 else { return nil }
         var newestToCome: Slot?
@@ -55,9 +59,9 @@ extension TaskRegistryStateMachine {
 
     /// Cancels all tasks.
     ///
-    /// - Complexity: O(*n*) in the number of tasks, and of vacant slots before the last of them.
+    /// - Complexity: O(*n*) in the number of tasks, plus the number of vacant slots of the table before the last task.
     mutating func cancelAll(_ effects: inout Effects) {
-        // Their tasks continue, and end them.
+        // The intervals end when their timer tasks, which are cancelled here, continue.
         if isClosed { for interval in intervals.values { effects.stop(interval.timer) } }
         guard liveCount > 0 else { return }
         for slot in 0..<entries.extent where entries.isOccupied(slot) { cancel(slot, &effects) }
@@ -70,14 +74,14 @@ extension TaskRegistryStateMachine {
         if let lane = lanes.index(of: key) { cancelLane(lane, &effects) }
     }
 
-    /// Cancels a task. Has no effect if the task has finished.
+    /// Cancels a task. Has no effect if the task has finished or was cancelled before.
     mutating func cancel(_ id: ID, _ effects: inout Effects) {
         guard entries.contains(id) else { return }
         cancel(id.slot, &effects)
         promote(entries[id.slot].lane, &effects)
     }
 
-    /// Cancels the tasks of a lane that the behavior of a new task replaces.
+    /// Cancels the tasks of a ``Lane`` that the behavior of a new task replaces at once.
     ///
     /// - Parameters:
     ///   - lane: The lane.
@@ -104,8 +108,8 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Cancels the first entries of a lane as long as they have not begun and were cancelled through their own handles: they will never run, so no
-    /// other task needs to wait for them.
+    /// Cancels the first tasks of a ``Lane`` as long as they have not begun and were cancelled through their own
+    /// handles. These tasks will never run, so no other task needs to wait for them.
     private mutating func cancelFirst(in lane: Slot, _ isCancelled: (Job) -> Bool, _ effects: inout Effects) {
         while case let first = lanes[lane].chain.first, first != Chain.none,
             [.starting, .quiet, .throttled, .leaving, .admitted].contains(entries[first].phase),
@@ -116,7 +120,8 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Cancels the entries that claim the interval of a lane and were cancelled through their own handles: they will never begin it.
+    /// Cancels the tasks that claim the interval of a ``Lane`` and were cancelled through their own handles, so that
+    /// they will never begin the interval.
     private mutating func cancelClaimants(
         of lane: Slot,
         _ isCancelled: (Job) -> Bool,
@@ -128,20 +133,21 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Cancels the live entries of a lane whose phase satisfies a predicate, the oldest first.
+    /// Cancels the live tasks of a ``Lane`` whose phase satisfies a predicate, the oldest first.
     ///
     /// - Parameters:
     ///   - lane: The lane.
-    ///   - newest: The entry before which entries are cancelled; `nil` for all entries of the lane.
+    ///   - newest: The slot of the task before which tasks are cancelled; `nil` for all tasks of the lane.
     ///   - effects: Receives the tasks to cancel.
-    ///   - isMeant: Returns whether entries of a phase are cancelled.
+    ///   - isMeant: Returns whether tasks in a phase are cancelled.
     mutating func cancelLane(
         _ lane: Slot,
         before newest: Slot? = nil,
         _ effects: inout Effects,
         where isMeant: (Phase) -> Bool = { _ in true }
     ) {
-        // From the newest, because that is where the live ones are: those that ignore their cancellation pile up before them.
+        // Searches from the newest entry, because live entries are near it: cancelled tasks that have not ended
+        // accumulate before them.
         let former = effects.cancellingCount
         var slot = newest.map { entries[$0].links.older } ?? lanes[lane].chain.last
         var remaining = lanes[lane].liveCount
@@ -156,15 +162,17 @@ extension TaskRegistryStateMachine {
         effects.reverseCancelling(after: former)
     }
 
-    /// Cancels an entry if it is live. The caller must then call `promote`.
+    /// Cancels a task if it is live. The caller must then call `promote`, because another task of the same key may now
+    /// start.
     private mutating func cancel(_ slot: Slot, _ effects: inout Effects) {
         guard entries[slot].phase.isLive else { return }
         retire(slot, &effects)
         effects.cancel(entries[slot].job)
     }
 
-    /// Marks a live entry as cancelled. A task that runs continues until it ends; a task that does not run yet will never run, and is removed from
-    /// the order of its lane. The caller must then call `promote`.
+    /// Records that a live task is cancelled. A task that runs continues until it ends; a task that does not run yet
+    /// will never run, and is removed from the order of its ``Lane``. The caller must then call `promote`, because
+    /// another task of the lane may now start.
     mutating func retire(_ slot: Slot, _ effects: inout Effects) {
         if entries[slot].phase == .running {
             entries[slot].phase = .cancelled
@@ -180,7 +188,8 @@ extension TaskRegistryStateMachine {
 
     // MARK: Bookkeeping
 
-    /// Lets the first entry of a lane start if it waits for its turn, and the entry that waits for the interval of the lane if there is no interval.
+    /// Lets the first task of a ``Lane`` start if it waits for older tasks, and the task that waits for the interval of
+    /// the lane if the interval has ended.
     mutating func promote(_ lane: Slot, _ effects: inout Effects) {
         guard lane != Chain.none else { return }
         if !intervals.isEmpty { admit(lane, &effects) }
@@ -190,7 +199,7 @@ extension TaskRegistryStateMachine {
         effects.wake(takeParked(first))
     }
 
-    /// Changes the number of live entries, because an entry has become live or is no longer live.
+    /// Changes the number of live tasks, in total and in the ``Lane`` of a task, because the task is no longer live.
     mutating func changeLiveCount(of slot: Slot, by change: Int32, _ effects: inout Effects) {
         liveCount += Int(change)
         effects.liveCountChange += change
@@ -198,24 +207,25 @@ extension TaskRegistryStateMachine {
         if lane != Chain.none { lanes[lane].liveCount += change }
     }
 
-    /// Removes an entry from the order of its lane. The entry stays in the table.
+    /// Removes a task from the order of its ``Lane``. Its entry stays in the table.
     mutating func unlink(_ slot: Slot) {
         let lane = entries[slot].lane
         if lane != Chain.none { lanes[lane].chain.remove(slot, in: &entries) }
     }
 
-    /// Records that an entry of a lane has been removed from the table. The lane is removed with its last entry.
+    /// Records that a task of a ``Lane`` has been removed from the table. The lane is removed with its last task,
+    /// unless its interval has not ended.
     ///
-    /// - Returns: The key of the lane, if the lane was removed.
+    /// - Returns: The key of the lane, if the lane was removed; otherwise `nil`.
     mutating func leaveLane(_ lane: Slot) -> Key? {
         guard lane != Chain.none else { return nil }
         lanes[lane].entryCount -= 1
         return removeIfUnused(lane)
     }
 
-    /// Removes a lane that has neither entries nor an interval.
+    /// Removes a ``Lane`` if it has neither tasks nor an interval.
     ///
-    /// - Returns: The key of the lane, if it was removed.
+    /// - Returns: The key of the lane, if the lane was removed; otherwise `nil`.
     mutating func removeIfUnused(_ lane: Slot) -> Key? {
         guard lanes[lane].entryCount == 0, intervals.isEmpty || intervals[lane] == nil else { return nil }
         return lanes.remove(lane).key

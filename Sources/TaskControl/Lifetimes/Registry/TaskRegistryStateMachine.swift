@@ -1,5 +1,12 @@
-/// The state of each type that owns tasks: the registered tasks, their keys, and which of them may run. Pure: a value without a lock, task or clock,
-/// and without a closure except one that reads whether a task is cancelled.
+/// The state of each type that owns tasks: the registered tasks, their keys, and which of them may run. Pure: a value
+/// without a lock, task or clock, and without a closure except one that reads whether a task is cancelled.
+///
+/// An *entry* is a registered task. It is *live* until it has finished or was cancelled. A *lane* links the entries of
+/// one key, oldest first, except those that are `skipped` or `left`. An entry without a key has no lane. A `waiting`
+/// entry waits until all entries before it have left the lane. A `quiet` entry waits for its quiet time (the behavior
+/// `debounce`). A `throttled` entry waits for the end of the interval of its lane (the behavior `throttle`). An
+/// `admitted` entry has that behavior too, but need not wait: it claims the interval, which begins when the entry
+/// begins (see ``Interval``).
 ///
 /// The life of an entry:
 ///
@@ -13,24 +20,23 @@
 ///     any that has not begun ──cancel──▶ skipped      its body never runs
 ///     any ──finish──▶ (gone)
 ///
-/// An entry is registered before its task is created. `attach` stores the task's handle, at any time until the task has ended, and does nothing after
-/// that. Each task calls `begin` before its body runs: a task that is cancelled before that never runs its body, and leaves its lane at once. A task
-/// without a key calls `begin` only if it may have been cancelled: if its serial number is below `suspectSerial`, or if its own handle was cancelled.
-/// Otherwise it stays `starting` while it runs, which makes no difference: it has no lane in which another task could wait for it.
-///
-/// An *entry* is a registered task. It is *live* until it has finished or was cancelled. A *lane* links the entries of one key, oldest first, except
-/// those that are `skipped`. A `waiting` entry waits until all entries before it have left the lane. An entry without a key has no lane.
-///
-/// An `admitted` entry claims the interval of its lane, which begins when the entry begins: see `Interval`.
+/// An entry is registered before its task is created. `attach` stores the task's handle, at any time until the task has
+/// ended, and does nothing after that. Each task calls `begin` before its body runs: a task that is cancelled before
+/// that never runs its body, and leaves its lane at once. A task without a key calls `begin` only if it may have been
+/// cancelled: if its serial number is below `suspectSerial`, or if its own handle was cancelled. Otherwise the entry
+/// stays `starting` while the task runs, which makes no difference: it has no lane in which another task could wait.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
-/// 1. An ID is a slot and a serial, so a late event of a finished task finds nothing.
+/// 1. An ID consists of a slot and a serial number, so a late event of a finished task finds no entry.
 /// 2. The first entry in a lane is never `waiting`.
-/// 3. `liveCount`, and each lane's, counts `waiting`, `quiet`, `starting` and `running`: cancelled is not finished, but it is not live.
-/// 4. A lane lasts until the last entry of its key has finished and its interval has ended, and has the one key object that it is found by: so a key
-///    is released by `finish` and `intervalEnded` alone, which pass it on to where the lock is free.
-/// 5. Whatever is before an entry in its lane has been raised to at least what that entry has been raised to.
-/// 6. A parked waiter belongs to a `waiting` or `throttled` entry, or to a `skipped` one that the cancellation of its task is about to wake.
+/// 3. `liveCount` is the number of live entries, and that of each lane is the number of its live entries. A cancelled
+///    entry has not finished, but is not live.
+/// 4. A lane exists until the last entry of its key has finished and its interval has ended, and it contains the
+///    machine's only copy of the key. So keys are removed only by `finish` and `intervalEnded`, which return the key:
+///    the caller releases it after unlocking.
+/// 5. Each entry in a lane has been escalated at least to the priority to which the entries after it were escalated.
+/// 6. A parked waiter belongs to a `waiting` or `throttled` entry, or to a `skipped` one that the cancellation of its
+///    task is about to wake.
 /// 7. A lane with a `throttled` entry has an interval, which has begun or is claimed by an `admitted` entry.
 struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     typealias ID = Ticket
@@ -40,14 +46,14 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     var entries = SlotTable<Entry>()
     var lanes = KeyTable<Lane>()
     var sides: [Slot: Side] = [:]
-    /// The intervals of the behavior `throttle`, by the slots of their lanes.
+    /// The intervals of the behavior `throttle`, by the slots of the lanes of their keys: see ``Lane``.
     var intervals: [Slot: Interval] = [:]
     var drainers = WaiterTable<Waiter, WaitOutcome>()
-    /// The waiters for the end of the tasks of a lane, by the slot of the lane.
+    /// The waiters for the end of the tasks of one key, by the slot of the ``Lane`` of the key.
     var laneDrainers: [Slot: Chain] = [:]
     private var nextSerial: UInt64 = 0
-    /// A number greater than the serial number of each task without a key that was cancelled. A task with this serial number or a higher one was not
-    /// cancelled through the registry.
+    /// A number greater than the serial number of each task without a key that was cancelled. A task without a key that
+    /// has this serial number or a higher one was not cancelled through the registry.
     private(set) var suspectSerial: UInt64 = 0
     var isClosed = false
     /// The number of tasks that have neither finished nor been cancelled.
@@ -57,7 +63,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     enum Registration<Added> {
         case added(Added)
-        /// A task with the same key continues in place of the new one. The job is `nil` while that task is being created.
+        /// A task with the same key is preferred to the new one, which was not added. The job, which is the handle of
+        /// the existing task, is `nil` while that task is being created.
         case existing(ID, Job?)
         /// The task was not added, because the registry is closed.
         case refused
@@ -66,8 +73,10 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     /// Registers a task that is about to be created. The order of the calls is the order of the tasks of a key.
     ///
     /// - Parameters:
-    ///   - behavior: Ignored for a task without a key.
-    ///   - isCancelled: Whether a task was cancelled through its own handle. Must only read that.
+    ///   - key: The key; `nil` for none.
+    ///   - behavior: The rule for the new task and for the present tasks of the key. Ignored for a task without a key.
+    ///   - isCancelled: Returns whether a task was cancelled through its own handle. Must have no other effect.
+    ///   - effects: Receives the actions for the storage (the ``TaskRegistry``).
     /// - Complexity: O(1); under a behavior that cancels, O(*n*) in the number of tasks it cancels.
     mutating func add(
         key: Key?,
@@ -89,7 +98,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             switch behavior.kind {
             case .debounce: .quiet
             case .throttle: intervals[lane] == nil ? .admitted : .throttled
-            // If it is the first of its lane, it is promoted below.
+            // If the new task is the first in its lane, `promote` lets it start below.
             case .wait, .keepLatest, .cancelPrevious(wait: true): existing == nil ? .starting : .waiting
             case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: .starting
             }
@@ -113,13 +122,13 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         isClosed ? nil : enter(phase: .starting, &effects)
     }
 
-    /// Registers a task that does not call `begin`: it has already started, or the code that creates it decides when it begins. It is not added if
-    /// its key has a live task.
+    /// Registers a task that does not call `begin`: it has already started, or the code that creates it decides when it
+    /// begins. The task is not added if its key has a task that has neither finished nor been cancelled.
     ///
     /// - Parameters:
     ///   - job: The handle of the task; `nil` if the task is about to be created.
     ///   - key: The key; `nil` for none.
-    ///   - isCancelled: Returns whether a task was cancelled through its own handle. It must only read that.
+    ///   - isCancelled: Returns whether a task was cancelled through its own handle. Must have no other effect.
     ///   - effects: Receives the actions for the storage.
     mutating func insert(
         _ job: Job?,
@@ -169,9 +178,10 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         effects.wake(followers)
     }
 
-    /// Parks a caller that waits for the handle of a task that is being created.
+    /// Stores the continuation of a caller that waits for the handle of a task that is being created.
     ///
-    /// - Returns: Whether the caller must wait. If not, the handle is attached, or the task has ended.
+    /// - Returns: Whether the continuation was stored, and the caller must wait. If not, the handle is attached, or the
+    ///   task has ended.
     mutating func follow(_ id: ID, _ waiter: Waiter) -> Bool {
         guard entries.contains(id), entries[id.slot].job == nil else { return false }
         sides[id.slot, default: Side()].followers.append(waiter)
@@ -187,21 +197,22 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     enum Start: Equatable {
         case run
-        /// The task must park until it is woken, and then call `begin` again.
+        /// The task must call `park(_:_:)` and suspend until it is resumed, and then call `begin` again.
         case wait
         /// The task must sleep for the given time, and then call `quietTimeEnded`.
         case quiet(Duration)
-        /// The task must park until it is woken, and then call `begin` again: an interval has not ended yet. The value is the length of the task's
-        /// own interval.
+        /// The task must call `park(_:_:)` and suspend until it is resumed, and then call `begin` again: an interval
+        /// has not ended yet. The value is the length of the interval that the task itself will begin.
         case throttle(Duration)
         case skip
     }
 
-    /// Decides whether the body of a task may run. Called by the task when it starts, and when it was woken.
+    /// Decides whether the body of a task may run. Called by the task when it starts, and again when it is resumed
+    /// after a wait. Traps if the task has already begun, or has ended.
     ///
     /// - Parameters:
     ///   - id: The task.
-    ///   - isCancelled: Whether the task was cancelled.
+    ///   - isCancelled: Whether the task was cancelled, also through its own handle.
     ///   - effects: Receives the actions for the storage.
     mutating func begin(_ id: ID, isCancelled: Bool, _ effects: inout Effects) -> Start {
         switch phase(of: id) {
@@ -226,9 +237,11 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return .skip
     }
 
-    /// Stores the continuation of a task that waits for its turn or for the end of an interval.
+    /// Stores the continuation of a task that waits for the tasks before it or for the end of an interval. Traps if the
+    /// task waits for a quiet time, has begun, or has ended.
     ///
-    /// - Returns: Whether the task must wait; if not, it must be resumed at once.
+    /// - Returns: Whether the continuation was stored, and the task must wait. If not, the task must be resumed at
+    ///   once.
     mutating func park(_ id: ID, _ waiter: Waiter) -> Bool {
         switch phase(of: id) {
         case .waiting, .throttled:
@@ -242,9 +255,9 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         }
     }
 
-    /// Records that a waiting task was cancelled through its own handle. Wakes no other task, so it may be called by the task's cancellation handler:
-    /// a waiting task is never the first in its lane, so no other task becomes the first, and a task that waits for an interval stays in its lane
-    /// until it continues.
+    /// Records that a waiting task was cancelled through its own handle. Wakes no other task, so the task's
+    /// cancellation handler may call this function: a waiting task is never the first in its ``Lane``, so no other task
+    /// becomes the first, and a task that waits for an interval stays in its lane until it continues.
     mutating func leave(_ id: ID, _ effects: inout Effects) {
         let phase = phase(of: id)
         if phase == .waiting {
@@ -259,7 +272,10 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         if phase == .waiting || phase == .throttled || phase == .skipped { effects.wake(takeParked(id.slot)) }
     }
 
-    /// Records that the quiet time of a task has ended, and decides whether its body may run. If it may, cancels the older tasks of its key.
+    /// Records that the quiet time of a task has ended, and decides whether its body may run. If it may, cancels the
+    /// older tasks of its key. Traps if the task has no quiet time, has already begun, or has ended.
+    ///
+    /// - Returns: `run` or `skip`.
     mutating func quietTimeEnded(_ id: ID, isCancelled: Bool, _ effects: inout Effects) -> Start {
         switch phase(of: id) {
         case .quiet where !isCancelled:
@@ -276,7 +292,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return .skip
     }
 
-    /// Cancels a task that was cancelled through its own handle before its body ran. The body never runs.
+    /// Cancels the entry of a task that was cancelled through its own handle before its body ran. The body never runs.
     private mutating func skip(_ slot: Slot, _ effects: inout Effects) {
         retire(slot, &effects)
         promote(entries[slot].lane, &effects)
@@ -310,21 +326,22 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return leaveLane(lane)
     }
 
-    /// Raises `suspectSerial` above the serial number of a cancelled entry without a key, so that its task calls `begin` when it starts.
+    /// Raises `suspectSerial` above the serial number of a cancelled entry, if the entry has no key, so that its task
+    /// calls `begin` when it starts.
     mutating func suspect(_ slot: Slot) {
         if entries[slot].lane == Chain.none { suspectSerial = max(suspectSerial, entries[slot].serial + 1) }
     }
 
     // MARK: Raising
 
-    /// Escalates the tasks before a waiting task in its lane, because the waiting task has a priority.
+    /// Records that the tasks before a waiting task in its ``Lane`` are escalated to the priority of the waiting task.
     ///
     /// - Parameters:
     ///   - id: The waiting task.
     ///   - priority: The raw priority.
-    /// - Returns: The tasks to escalate, which have not been escalated to that priority before. A task that is being created is escalated by
-    ///   `attach`.
-    /// - Complexity: O(*n*) in the number of these tasks: each is escalated once to each priority.
+    /// - Returns: The tasks that the caller must escalate, which have not been escalated to that priority before. A
+    ///   task that is still being created is escalated by `attach`.
+    /// - Complexity: O(*n*) in the number of these tasks. Each task is escalated at most once to each priority.
     mutating func raise(before id: ID, to priority: UInt8) -> [Job] {
         guard phase(of: id) == .waiting else { return [] }
         var jobs: [Job] = []
@@ -337,9 +354,9 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return jobs
     }
 
-    /// Escalates all tasks, because a caller with the given raw priority waits for all of them.
+    /// Records that all tasks are escalated to the raw priority of a caller that waits for them.
     ///
-    /// - Returns: The tasks to escalate.
+    /// - Returns: The tasks that the caller must escalate.
     /// - Complexity: O(*n*) in the number of tasks.
     mutating func raiseAll(to priority: UInt8) -> [Job] {
         var jobs: [Job] = []
@@ -350,9 +367,9 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return jobs
     }
 
-    /// Escalates all tasks of a key, because a caller with the given raw priority waits for all of them.
+    /// Records that all tasks of a key are escalated to the raw priority of a caller that waits for them.
     ///
-    /// - Returns: The tasks to escalate.
+    /// - Returns: The tasks that the caller must escalate.
     /// - Complexity: O(*n*) in the number of tasks under the key.
     mutating func raiseAll(of key: Key, to priority: UInt8) -> [Job] {
         guard let lane = lanes.index(of: key) else { return [] }
@@ -382,7 +399,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         entries.contains(id) ? entries[id.slot].phase : nil
     }
 
-    /// Removes and returns the continuation of a parked task; `nil` if the task is not parked.
+    /// Removes and returns the continuation that `park(_:_:)` has stored for a task; `nil` if there is none.
     mutating func takeParked(_ slot: Slot) -> Waiter? {
         sides.isEmpty ? nil : sides[slot]?.parked.take() ?? nil
     }
