@@ -1,4 +1,4 @@
-/// The times for which a ``CachedFlight`` uses a value, and what happens after them.
+/// The rules for how long a ``CachedFlight`` returns a value, and for when it loads the value again.
 ///
 /// ```swift
 /// // Fresh for a minute. For five minutes more a reader gets the old value at once, and a new value is fetched for later readers. If
@@ -13,7 +13,8 @@
 /// The age of a value counts from the *start* of its load: a slow load does not make the value any younger. All durations may be zero; less than zero
 /// counts as zero, and more than 100 years as 100 years.
 public struct CachePolicy: Hashable, Sendable {
-    /// The time for which a value is fresh, from the start of its load. The time of a value that is written starts with the write.
+    /// The time for which a value is fresh, from the start of its load. For a value that
+    /// ``CachedFlight/update(_:for:)`` stores, the time starts with that call.
     public var timeToLive: Duration
 
     /// The time for which a value is still returned at once after its time to live, while it is refreshed in the background. RFC 5861 calls this
@@ -23,7 +24,9 @@ public struct CachePolicy: Hashable, Sendable {
     /// The time for which a value is still returned after its time to live, if a load fails. RFC 5861 calls this *stale-if-error*.
     public var staleIfError: Duration
 
-    /// The longest time for which a caller that finds a stale value waits for its refresh. After that, the caller receives the value that the cache has.
+    /// The longest time for which a caller waits for a refresh if it finds a stale value that ``staleWhileRevalidate``
+    /// allows to be returned. Zero: the caller does not wait. After the wait, the caller receives the value that the
+    /// cache then has.
     ///
     /// The wait ends earlier if the stale value expires. If no value may be returned after the wait, the caller waits for a load.
     public var patience: Duration
@@ -34,12 +37,15 @@ public struct CachePolicy: Hashable, Sendable {
     /// An error never replaces a value that ``staleIfError`` still allows to be returned.
     public var errorTimeToLive: Duration
 
-    /// The factor for the refresh of values before they are stale: *beta* of XFetch (Vattani, Chierichetti and Lowenstein, "Optimal Probabilistic
-    /// Cache Stampede Prevention", VLDB 2015). 0: no early refresh.
+    /// The factor that determines how long before the end of its time to live a value is refreshed. If it is 0, no
+    /// value is refreshed before it is stale. This is *beta* of the algorithm XFetch (Vattani, Chierichetti and
+    /// Lowenstein, "Optimal Probabilistic Cache Stampede Prevention", VLDB 2015).
     ///
-    /// Each value is refreshed by the first read in the last *d* × `beta` × *e* of its time to live, where *d* is the time that its load took, and *e* is
-    /// drawn per value from the exponential distribution with the mean 1. So the processes of a fleet do not refresh the same value at the same time.
-    /// XFetch draws per read. Within one process, where a load is shared anyway, a draw per value has the same effect, and a read costs nothing.
+    /// Each value is refreshed by the first read in the last *d* × `beta` × *e* of its time to live, where *d* is the
+    /// time that its load took, and *e* is drawn per value from the exponential distribution with the mean 1. So
+    /// several processes that cache the same value do not all refresh it at the same time. XFetch draws a number for
+    /// each read. Within one process, where callers share a load anyway, a draw per value has the same effect, and a
+    /// read draws no number.
     public var earlyRefresh: Double
 
     /// The time after a failed refresh in which no read begins another refresh. It doubles for each further failure in a row, up to the time to live

@@ -21,12 +21,15 @@ public import TaskControl
 /// - At most one load per key runs at any time, refreshes included. A call that needs a newer result than the running load will have, such as
 ///   ``fresh(for:)`` or the first call after ``invalidate(_:)``, waits for the end of the running load. So give a load a time limit if it can hang.
 /// - ``update(_:for:)`` and ``invalidate(_:)`` take precedence over a load that runs: its result goes only to the callers that waited for it.
-/// - A refresh belongs to the cache. Cancelling the reader that triggered it does not stop it; deallocating the cache does.
-/// - A failed refresh is tried again by later reads, after ``CachePolicy/refreshRetryDelay``. Its error is an event, `CachedFlight.failed`, and reaches no
-///   reader that did not wait for it.
+/// - A refresh belongs to the cache. Cancelling the reader that triggered the refresh does not stop it; deallocating
+///   the cache does.
+/// - A failed refresh is tried again by later reads, after ``CachePolicy/refreshRetryDelay``. Its error is emitted as
+///   the event `CachedFlight.failed`, and is thrown only to readers that waited for the refresh.
 /// - The age of a value counts from the start of its load.
-/// - An expired value is never returned, even while its refresh hangs.
-/// - Errors are cached only if ``CachePolicy/errorTimeToLive`` or `freshnessLifetime` says so.
+/// - A value expires when neither ``CachePolicy/staleWhileRevalidate`` nor ``CachePolicy/staleIfError`` allows it to be
+///   returned any longer. An expired value is never returned, even while its refresh hangs.
+/// - Errors are cached only for the time of ``CachePolicy/errorTimeToLive``, or for the time that the closure
+///   `freshnessLifetime` of the initializer returns for an error.
 /// - At most `capacity` values are kept. Values that have not been used recently are evicted first: an eviction takes the oldest value, and passes over
 ///   each value that was used since it was stored or last passed over (the *second-chance* approximation of LRU).
 ///
@@ -41,9 +44,10 @@ public import TaskControl
 /// `CancellationCause.superseded(key:)` after a write or an invalidation, or `CancellationCause.ownerDeallocated(name:)`.
 ///
 /// ## Deadlines
-/// A load belongs to the cache and can continue without callers, so it has no deadline: neither that of its first caller nor the latest of its
-/// callers, which a flight of `SingleFlight` has. Use `withDeadline(in:clock:operation:)` or `withTimeout(_:clock:operation:)` inside the
-/// load function. A deadline around ``value(for:)`` limits how long that caller waits.
+/// A load belongs to the cache and can continue without callers, so it has no deadline: neither that of its first
+/// caller, nor, unlike a flight of `SingleFlight`, the latest deadline of its callers. Use
+/// `withDeadline(in:clock:operation:)` or `withTimeout(_:clock:operation:)` inside the load function. A deadline around
+/// ``value(for:)`` limits how long that caller waits.
 ///
 /// ## Priorities
 /// A load has the priority of its first caller, and is escalated to the highest priority of its callers, where the system supports it (macOS 26,
@@ -55,13 +59,16 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - capacity: The largest number of values. With zero or less nothing is kept, and only concurrent calls share a value.
-    ///   - policy: For how long values are used.
-    ///   - freshnessLifetime: Returns the time for which a result is fresh, for example from the headers of a response, and `nil` for the time of
-    ///     the policy: its ``CachePolicy/timeToLive`` for a value and its ``CachePolicy/errorTimeToLive`` for an error. Called after each load and
-    ///     each ``update(_:for:)``.
-    ///   - clock: Measures the age of values, and the patience of readers.
-    ///   - random: Returns random bits for ``CachePolicy/earlyRefresh``. By default those of the system.
+    ///   - capacity: The largest number of values. If it is zero or negative, no value is kept, and only concurrent
+    ///     calls share a value.
+    ///   - policy: The rules for how long values are returned, and for when they are loaded again.
+    ///   - freshnessLifetime: Returns the time for which a result is fresh, for example from the headers of a response,
+    ///     and `nil` for the time of the policy: its ``CachePolicy/timeToLive`` for a value and its
+    ///     ``CachePolicy/errorTimeToLive`` for an error. Called without a lock held: in the task of a load when the
+    ///     load has ended, except with an error after a cancellation, and by ``update(_:for:)``.
+    ///   - clock: Measures the age of values, and ``CachePolicy/patience``.
+    ///   - random: Returns 64 random bits for ``CachePolicy/earlyRefresh``. By default, the bits of the system's random
+    ///     number generator.
     ///   - load: Loads the value of a key, in a task of its own with the task-locals, the priority and the task name of the first caller, but without
     ///     its deadline. It must end when its task is cancelled.
     @inlinable
@@ -119,8 +126,9 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// - Parameter key: The key of the value. Its `==` is called while a lock is held, when hashes are equal, and must not call the cache.
     /// - Returns: The value.
-    /// - Throws: The error of the load, to all callers that waited for it, unless an old value can be returned; an error that is cached;
-    ///   `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError` if the caller is inside the load of its own key.
+    /// - Throws: The error of the load, to all callers that waited for it, unless an old value can be returned; an
+    ///   error that is cached; `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError` if the
+    ///   caller is inside the load of the same key, or if two loads wait for each other.
     /// - Complexity: O(1). A value that the cache has is returned without an allocation if the key is a trivial type of at most eight bytes, such as a
     ///   number, and otherwise with one.
     @inlinable
@@ -132,39 +140,44 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Returns a value whose load begins after the call, or that was written after the call.
     ///
-    /// A load that runs already is not joined; the call waits for its end. Callers that wait at the same time share the next load. The value is
-    /// stored.
+    /// The call does not use the result of a load that runs already: it waits for the end of that load. Callers that
+    /// wait at the same time share the next load. The value is stored in the cache.
     ///
     /// ## Cancellation
-    /// The same as for ``value(for:)``.
+    /// A cancelled caller receives `CancellationError` immediately. The last caller that leaves cancels the load,
+    /// unless the load is a refresh.
     ///
     /// - Parameter key: The key.
     /// - Returns: The value.
-    /// - Throws: The same as ``value(for:)``. If the load fails, its error is thrown, even if ``CachePolicy/staleIfError`` allows an old value.
+    /// - Throws: The error of the load, even if ``CachePolicy/staleIfError`` allows an old value to be returned;
+    ///   `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError` as for ``value(for:)``.
     /// - Complexity: O(1).
     @inlinable
     public nonisolated(nonsending) func fresh(for key: Key) async throws -> Value {
         try Self._value(try await _storage.fresh(_ErasedKey(key)))
     }
 
-    /// Returns the stale value of a key, if there is one, and then a fresh value. Use the sequence in a screen that shows a stale value
-    /// at once, and replaces it when the fresh value arrives.
+    /// Returns an asynchronous sequence of the stale value of a key, if there is one, and then a fresh value. Use the
+    /// sequence in a screen that shows a stale value at once, and replaces it when the fresh value arrives.
     ///
     /// ```swift
     /// for try await article in articles.values(for: id) { model.article = article }
     /// ```
     ///
-    /// If the cached value is fresh, it is the only element. If there is no value that may be returned at once, the only element is the loaded value, or
-    /// an old value if the load fails and ``CachePolicy/staleIfError`` allows the old value. Each iteration reads the cache again.
+    /// If the cached value is fresh, it is the only element. If there is no value that may be returned at once, the
+    /// only element is the loaded value, or an old value if the load fails and ``CachePolicy/staleIfError`` allows the
+    /// old value. Each iteration reads the cache again. If the refresh of a stale value fails, the iteration throws its
+    /// error after the stale value.
     ///
     /// - Parameter key: The key.
     /// - Returns: A sequence of one or two values.
     public func values(for key: Key) -> CachedValues<Key, Value> { CachedValues(cache: self, key: key) }
 
-    /// Returns the value in the cache that ``value(for:)`` would return without waiting. Begins no load, and does not count as a use.
+    /// Returns the cached value of a key if it is fresh, or if it is stale and ``CachePolicy/staleWhileRevalidate``
+    /// still allows it to be returned. This function begins no load, and does not count as a use of the value.
     ///
     /// - Parameter key: The key.
-    /// - Returns: `nil` if there is no value, if it has expired, or if an error is cached.
+    /// - Returns: The value; `nil` if there is no such value, or if an error is cached.
     /// - Complexity: O(1).
     @inlinable
     public func peek(_ key: Key) -> Value? {
@@ -176,7 +189,7 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     // MARK: Changing
 
-    /// Writes a value, which is fresh from now on.
+    /// Stores a value for a key. The value is fresh from now on.
     ///
     /// The result of a running load of the key goes only to the callers that wait for it; if there are none, the load is cancelled.
     ///
@@ -205,7 +218,8 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Removes the values that are older than a duration, to save memory. Loads that run are not affected.
     ///
-    /// - Parameter age: The age, from the start of the load.
+    /// - Parameter age: The age above which values are removed. It counts from the start of the load, or from the call
+    ///   of ``update(_:for:)``.
     /// - Complexity: O(*n*) in the number of values.
     public func removeAll(olderThan age: Duration) { _storage.removeAll(olderThan: age) }
 }

@@ -1,6 +1,7 @@
 internal import TaskControl
 
-/// The stale value of a key, if there is one, and then a fresh value: ``CachedFlight/values(for:)``.
+/// An asynchronous sequence of the stale value of a key, if there is one, and then a fresh value. Created with
+/// ``CachedFlight/values(for:)``.
 ///
 /// ## Cancellation
 /// An iteration that is cancelled while it waits for the fresh value throws `CancellationError`. If the iteration has returned a stale value, the
@@ -16,7 +17,8 @@ public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequ
     public struct AsyncIterator: AsyncIteratorProtocol {
         private enum Phase {
             case first, end
-            /// The fresh value comes from the flight after a load.
+            /// The next element is the result of a load that is newer than the load or written value with this serial
+            /// number.
             case second(after: UInt64)
         }
 
@@ -28,7 +30,8 @@ public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequ
 
         /// Returns the next value; `nil` after the last one.
         ///
-        /// - Throws: The same as ``CachedFlight/value(for:)``. A call after a stale value throws the error of the refresh, if the refresh fails.
+        /// - Throws: The same errors as ``CachedFlight/value(for:)``. A call after a stale value throws the error of
+        ///   the refresh, if the refresh fails.
         public mutating func next() async throws -> Value? {
             let key = _ErasedKey(key)
             switch phase {

@@ -12,9 +12,9 @@ extension TaskEvent.Kind {
     public static var evicted: Self { Self("evicted") }
     /// A value was written into the cache.
     public static var written: Self { Self("written") }
-    /// The value of a key was removed, and a running load of the key is not stored.
+    /// The value of a key was removed, and the result of a running load of the key will not be stored.
     public static var invalidated: Self { Self("invalidated") }
-    /// All values, or all values above an age, were removed.
+    /// All values, or all values that are older than a given duration, were removed.
     public static var removedAll: Self { Self("removedAll") }
 }
 

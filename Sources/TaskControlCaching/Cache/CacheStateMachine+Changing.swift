@@ -1,7 +1,7 @@
 internal import TaskControl
 
 extension CacheStateMachine {
-    /// Stores a value that was written.
+    /// Stores a value that was written, and supersedes a running load of the key, whose result is then not stored.
     ///
     /// - Complexity: O(1), amortized.
     mutating func update(_ key: Key, _ value: Value, _ span: Lifespan, at now: Duration) -> Remains {
@@ -15,25 +15,25 @@ extension CacheStateMachine {
         return remains
     }
 
-    /// Drops the value of a key, which is out of date, and supersedes its load.
+    /// Removes the value of a key, and supersedes a running load of the key, whose result is then not stored.
     mutating func invalidate(_ key: Key) -> Remains {
         var remains = Remains()
         if let index = entries.index(of: key) { invalidate(index, &remains) }
         return remains
     }
 
-    /// Drops all values, which are out of date, and supersedes all loads.
+    /// Removes all values, and supersedes all running loads, whose results are then not stored.
     ///
-    /// - Complexity: O(*n*).
+    /// - Complexity: O(*n*) in the number of values and loads.
     mutating func removeAll() -> Remains {
         var remains = Remains()
         for index in 0..<entries.extent where entries.isOccupied(index) { invalidate(index, &remains) }
         return remains
     }
 
-    /// Drops the values whose loads began longer ago than an age.
+    /// Removes the values that are older than a duration. The age counts from the start of the load, or from the write.
     ///
-    /// - Complexity: O(*n*).
+    /// - Complexity: O(*n*) in the number of values and loads.
     mutating func removeAll(olderThan age: Duration, at now: Duration) -> Remains {
         var remains = Remains()
         for index in 0..<entries.extent where entries.isOccupied(index) {
@@ -87,9 +87,10 @@ extension CacheStateMachine {
         count += 1
     }
 
-    /// Evicts a value by the second-chance algorithm: the first one that no caller has used since it was stored or passed over.
+    /// Evicts a value by the second-chance algorithm: the first value in the order that no caller has used since the
+    /// value was stored or last passed over. There must be a value.
     ///
-    /// - Complexity: O(1), amortized: a value that is passed over has been used.
+    /// - Complexity: O(1), amortized: a value is passed over only once per use.
     private mutating func evict(_ remains: inout Remains) {
         while hits[Int(order.first)].isUsed {
             let index = order.first
@@ -112,9 +113,10 @@ extension CacheStateMachine {
         count -= 1
     }
 
-    /// Removes an entry that has neither a value nor a load. Has no effect on other entries.
+    /// Removes an entry if it has neither a value nor a load.
     ///
-    /// - Returns: The key of the entry, to be released outside the lock, if it was removed.
+    /// - Returns: The key of the removed entry, which the caller releases outside the lock; `nil` if the entry was not
+    ///   removed.
     mutating func removeIfUnused(_ index: Table.Index) -> Key? {
         guard bodies[Int(index)].content == nil, bodies[Int(index)].load == nil else { return nil }
         let key = entries.remove(index).key
@@ -131,7 +133,9 @@ extension CacheStateMachine {
 }
 
 extension CacheStateMachine {
-    /// Traps if an invariant does not hold. O(*n*).
+    /// Traps if an invariant does not hold.
+    ///
+    /// - Complexity: O(*n*) in the number of values and loads.
     func checkInvariants() {
         var (withContent, withLine) = (0, 0)
         for index in 0..<entries.extent where entries.isOccupied(index) {

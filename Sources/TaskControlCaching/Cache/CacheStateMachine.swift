@@ -1,6 +1,7 @@
 internal import TaskControl
 
-/// Which values a cache has, how old they are, and which loads run. Pure: no lock, task, clock or closure.
+/// The state of a cache: its values, their ages, and its running loads. Pure: a value without a lock, task, clock or
+/// closure.
 ///
 ///     (absent) ──start──▶ loading ──finish──▶ fresh ──time──▶ stale ──time──▶ expired ──read──▶ (absent)
 ///        ▲                   │                  ▲               │ read: one refresh
@@ -8,18 +9,22 @@ internal import TaskControl
 ///        │                   ▼
 ///        └─────finish── superseded         its result goes to the callers that wait for it, and is not stored
 ///
-/// A load is known from the moment in which its flight begins the work until it ends. The flights of one key are distinguished by the load that
-/// they come after: a caller that needs a newer result than a running load will have joins the flight after that load, which waits for its end.
+/// A flight, a task whose result several callers share, performs each load. The state contains a load from the moment
+/// in which its flight begins the work until the work ends.
 ///
-/// Loads and values have serials, in the order in which the loads began or the values were written.
+/// Loads and written values have serial numbers, in the order in which the loads began or the values were written. The
+/// flights of one key are distinguished by the serial number that they come after, called `after`. A caller that needs
+/// a newer result than a running load will have joins the flight that comes after that load. That flight waits until
+/// the running load has ended, and then loads.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. A key has at most one load at any time.
-/// 2. A key without a value has a load; otherwise nothing of it is kept.
-/// 3. At most `capacity` values are kept; they form a chain in the order in which they were stored or passed over by an eviction.
-/// 4. Flights wait only for a load that runs.
+/// 2. Each key that the cache stores has a value or a load.
+/// 3. At most `capacity` values are kept. They form a linked list in the order in which they were stored or passed over
+///    by an eviction.
+/// 4. A flight waits only for a load that runs.
 struct CacheStateMachine<Key: Hashable, Value, Waiter> {
-    /// The number of a load or a written value; 0: before all of them.
+    /// The serial number of a load or a written value. 0 comes before all of them.
     typealias Serial = UInt64
     typealias Waiters = WaiterTable<Waiter, WaitOutcome>
     typealias Table = KeyTable<CacheEntry<Key>>
@@ -32,7 +37,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         var stale = Duration.zero
         /// The time after `fresh` in which the value is returned if a load fails.
         var fallback = Duration.zero
-        /// The time before the end of `fresh` at which the value is refreshed.
+        /// The time before the end of `fresh` in which a read refreshes the value.
         var early = Duration.zero
     }
 
@@ -40,13 +45,13 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         let value: Value
         let serial: Serial
         let start: Duration
-        /// The time from which on a read refreshes the value.
+        /// The time at and after which a read refreshes the value.
         let refreshTime: Duration
-        /// The time from which on the value is stale.
+        /// The time at and after which the value is stale.
         let staleTime: Duration
-        /// The time from which on the value is not returned without a load.
+        /// The time at and after which the value is returned only if a load fails.
         let useLimit: Duration
-        /// The time from which on the value is not returned at all.
+        /// The time at and after which the value has expired, and is not returned.
         let fallbackLimit: Duration
 
         init(_ value: Value, _ serial: Serial, start: Duration, _ span: Lifespan) {
@@ -60,16 +65,17 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
 
     struct Load {
         let serial: Serial
-        /// The load that precedes the flight of this load.
+        /// The serial number of the load or written value that the flight of this load comes after.
         let after: Serial
-        /// The flight that performs the load.
+        /// The flight that performs the load; `nil` if it is not known.
         let flight: Ticket?
         let start: Duration
-        /// Whether a write or an invalidation has come since the load began.
+        /// Whether a value was written or the key was invalidated since the load began, so that the result of the load
+        /// is not stored.
         var isSuperseded = false
     }
 
-    /// The value and the load of a key, at the index of its entry.
+    /// The value and the load of a key, at the same index as the ``CacheEntry`` of the key.
     struct Body {
         var content: Content?
         var load: Load?
@@ -79,14 +85,17 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         var failures = 0
         /// The time before which no read begins a refresh.
         var retryTime = Duration.zero
-        /// Whether a reader has undertaken to begin a refresh.
+        /// Whether a read has returned ``Answer/refresh(_:isStale:after:)`` and the refresh has not begun, so that no
+        /// other reader begins one.
         var isRefreshClaimed = false
     }
 
-    /// The part of a body that a hit needs, at the same index: the rest would be copied with it.
+    /// The part of the state of a key that `hit(_:atNanosecond:)` reads, at the same index as the ``Body`` of the key.
+    /// Separate from ``Body``, so that a hit does not copy the rest.
     struct Hit {
         var value: Value?
-        /// The time from which on a read refreshes the value, in whole nanoseconds, which are compared faster; the lowest number if there is no value.
+        /// The time at and after which a read refreshes the value; `Int64.min` if there is no value. In whole
+        /// nanoseconds, which are compared faster than durations.
         var refreshTime = Int64.min
         /// Whether a caller has used the value since it was stored or passed over by an eviction.
         var isUsed = false
@@ -95,7 +104,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     let capacity: Int
     private let retryDelay: Duration
     var entries = Table()
-    /// The bodies of the entries, as many as the table reaches.
+    /// The bodies of the entries, by the index of the entry. As long as the extent of the table.
     var bodies: ContiguousArray<Body> = []
     var hits: ContiguousArray<Hit> = []
     var waiters = Waiters()
@@ -108,7 +117,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// Creates the state of an empty cache.
     ///
     /// - Parameters:
-    ///   - capacity: The highest number of values.
+    ///   - capacity: The largest number of values. A negative number counts as zero.
     ///   - retryDelay: The time after a failed load in which no read begins a refresh. It is longer after several failures in a row.
     init(capacity: Int, retryDelay: Duration) {
         (self.capacity, self.retryDelay) = (max(0, capacity), retryDelay)
@@ -117,27 +126,33 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     // MARK: Reading
 
     enum Answer {
-        /// A value, and nothing else to do.
+        /// A value that is not due for a refresh. The caller returns it.
         case hit(Value)
-        /// A value that is older than it should be. A load for it runs if `joining` is not `nil`; it has the flight after that load.
+        /// A value that is due for a refresh, which the caller must not begin. If `joining` is not `nil`, a refresh
+        /// runs or another reader begins it: the flight that comes after this serial number. If `joining` is `nil`, no
+        /// refresh is expected.
         case old(Value, isStale: Bool, joining: Serial?)
-        /// A value that is older than it should be; the caller must launch the flight after a load.
+        /// A value that is due for a refresh. The caller must begin the refresh: the flight that comes after this
+        /// serial number.
         case refresh(Value, isStale: Bool, after: Serial)
-        /// The caller must join the flight after a load.
+        /// There is no value to return. The caller must join or begin the flight that comes after this serial number.
+        /// `expired` is a value that the read has removed.
         case load(after: Serial, expired: Expired?)
     }
 
-    /// A value that was removed because it had expired, to be released outside the lock.
+    /// A value that was removed because it had expired, and its key if the key was removed too. The caller releases
+    /// both outside the lock.
     struct Expired {
         let value: Value
         var key: Key?
     }
 
-    /// Returns the value of a key for a caller, if the value can be returned without any other action.
+    /// Returns the value of a key if it is not due for a refresh, and counts as a use of the value.
     ///
-    /// - Parameter now: The time in whole nanoseconds. A value is never returned at its refresh time or later, since no two times are in the
-    ///   opposite order of their nanoseconds.
-    /// - Returns: `nil` if anything must be done, or if a nanosecond does not suffice to decide: see `read(_:at:)`.
+    /// - Parameter now: The time, rounded to whole nanoseconds. Rounding does not change the order of two times, so a
+    ///   value is never returned at its refresh time or later.
+    /// - Returns: The value; `nil` if the caller must call `read(_:at:)`, because there is no such value, or because
+    ///   whole nanoseconds are too coarse to decide.
     /// - Complexity: O(1).
     mutating func hit(_ key: Key, atNanosecond now: Int64) -> Value? {
         guard let index = entries.index(of: key) else { return nil }
@@ -147,7 +162,8 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return hit.value
     }
 
-    /// Returns the value of a key for a caller, or what the caller must do to obtain a value.
+    /// Returns the value of a key, or the action by which the caller obtains a value. Counts as a use of the value.
+    /// Removes an expired value.
     ///
     /// - Complexity: O(1).
     mutating func read(_ key: Key, at now: Duration) -> Answer {
@@ -180,41 +196,50 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return .load(after: after, expired: Expired(value: content.value, key: removeIfUnused(index)))
     }
 
-    /// Returns the load after which the load comes that is expected to bring a newer value of a key; `nil` if none is expected.
+    /// Determines the flight that will refresh the value of a key: a refresh that runs, or that a reader has yet to
+    /// begin.
+    ///
+    /// - Returns: The serial number that this flight comes after; `nil` if no refresh is expected.
     private func running(_ index: Table.Index) -> Serial? {
         if let load = bodies[Int(index)].load { return load.isSuperseded ? nil : load.after }
         return bodies[Int(index)].isRefreshClaimed ? bodies[Int(index)].content?.serial : nil
     }
 
-    /// Returns the load that precedes the flight of a caller that cannot use the value.
+    /// Determines the flight that a caller must join if there is no value to return.
+    ///
+    /// - Returns: The serial number that this flight comes after.
     private func flight(of index: Table.Index) -> Serial {
         if let load = bodies[Int(index)].load { return load.isSuperseded ? load.serial : load.after }
         return bodies[Int(index)].content?.serial ?? 0
     }
 
-    /// Returns the load that precedes a flight whose load begins from now on.
+    /// Returns the serial number of the newest load or written value of a key; 0 if there is none. The load of a flight
+    /// that comes after this number begins from now on.
     func newest(_ key: Key) -> Serial {
         guard let index = entries.index(of: key) else { return 0 }
         // A value that was written during the load is newer than the load.
         return max(bodies[Int(index)].load?.serial ?? 0, bodies[Int(index)].content?.serial ?? 0)
     }
 
-    /// Returns the value of a key, if it would be returned without a load. Does not count as a use of the value.
+    /// Returns the value of a key; `nil` if there is none, or if it may be returned only after a failed load. Does not
+    /// count as a use of the value.
     func peek(_ key: Key, at now: Duration) -> Value? {
         guard let index = entries.index(of: key), let content = bodies[Int(index)].content else { return nil }
         return now < content.useLimit ? content.value : nil
     }
 
-    /// The time for which a reader of a stale value may wait for its refresh.
+    /// The facts that determine how a reader of a stale value waits for its refresh.
     struct Outlook {
         /// The time until the value is not returned any more.
         let remaining: Duration
-        /// Whether a reader has undertaken the refresh, whose load has not begun.
+        /// Whether another reader must begin the refresh, and has not begun it yet.
         let isClaimed: Bool
     }
 
-    /// Returns the outlook of a reader that waits for the load after another load; `nil` if the value is not returned any more. Does not count as a
-    /// use of the value.
+    /// Returns the outlook of a reader of a stale value that waits for its refresh; `nil` if the value may not be
+    /// returned any longer. Does not count as a use of the value.
+    ///
+    /// - Parameter after: The serial number that the flight of the refresh comes after.
     func outlook(_ key: Key, after: Serial, at now: Duration) -> Outlook? {
         guard let index = entries.index(of: key), let content = bodies[Int(index)].content, now < content.useLimit
         else { return nil }
@@ -222,7 +247,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return Outlook(remaining: content.useLimit - now, isClaimed: isClaimed)
     }
 
-    /// Returns the value of a key for a caller whose load has failed.
+    /// Returns the value of a key for a caller whose load has failed; `nil` if there is none, or if it has expired.
     func fallback(_ key: Key, at now: Duration) -> Value? {
         guard let index = entries.index(of: key), let content = bodies[Int(index)].content else { return nil }
         return now < content.fallbackLimit ? content.value : nil
@@ -239,16 +264,18 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     enum Starting {
         /// The flight must load, and then call `finish`.
         case load(Serial)
-        /// A newer value than that of the load before has come meanwhile.
+        /// The flight must return this value instead of loading: a fresh value that is newer than `after` was stored
+        /// meanwhile.
         case value(Value)
-        /// Another load of the key runs: the flight must park, and ask again when it is woken.
+        /// Another load of the key runs, performed by the flight `behind`. This flight must call `park(_:_:)`, and call
+        /// `start` again when it is resumed.
         case wait(Waiters.ID, behind: Ticket?)
     }
 
-    /// Decides what a flight does that is about to load.
+    /// Returns the next action of a flight that is about to load.
     ///
     /// - Parameters:
-    ///   - after: The load after which the flight comes.
+    ///   - after: The serial number of the load or written value that the flight comes after.
     ///   - flight: The flight.
     /// - Complexity: O(1), amortized.
     mutating func start(_ key: Key, after: Serial, flight: Ticket?, at now: Duration) -> Starting {
@@ -265,14 +292,14 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return .load(nextSerial - 1)
     }
 
-    /// Parks the waiter of a flight.
+    /// Stores the continuation of a flight that waits for a running load.
     ///
-    /// - Returns: The result with which the waiter must be resumed at once; `nil`: it waits.
+    /// - Returns: The outcome with which the continuation must be resumed at once; `nil` if it was stored.
     mutating func park(_ id: Waiters.ID, _ waiter: Waiter) -> WaitOutcome? { waiters.park(id, waiter) }
 
     /// Removes a flight that no longer waits. Has no effect if the flight was woken.
     ///
-    /// - Returns: The waiter, if it is parked.
+    /// - Returns: The continuation to resume; `nil` if the flight had not parked yet, or was woken.
     mutating func leave(_ id: Waiters.ID, _ key: Key) -> Waiter? {
         guard waiters.isWaiting(id), let index = entries.index(of: key) else { return nil }
         return waiters.leave(id, in: &bodies[Int(index)].line, with: .left)
@@ -280,26 +307,30 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
 
     enum Outcome {
         case value(Value, Lifespan)
-        /// An error. It is stored if its lifespan is more than zero and there is no value to fall back to.
+        /// A result that contains an error. It is stored if its lifespan is more than zero, and if there is no older
+        /// value that may be returned after a failed load.
         case failure(Value, Lifespan)
         /// The flight was cancelled, which says nothing about the key.
         case cancelled
     }
 
-    /// The consequences of a change: the storage acts on them, and releases the values and keys outside the lock.
+    /// The consequences of a change. The caller acts on them after it has released the lock, and only then releases the
+    /// values and keys.
     struct Remains {
         /// The flights that waited for the load.
         var woken: [Waiter] = []
         var values: [Value] = []
         var keys: [Key] = []
-        /// The keys whose values had to make room.
+        /// The keys whose values were removed because the cache was full.
         var evicted: [Key] = []
-        /// The keys whose loads were superseded, with the load after which the flight of each comes, and that flight: the key may have a newer
-        /// flight after the same load.
+        /// The keys whose running loads were superseded, so that their results are not stored. For each key, `flight`
+        /// is the flight of the load, and `after` is the serial number that it comes after. Both are needed: the key
+        /// may have a newer flight with the same `after`.
         var superseded: [(key: Key, after: Serial, flight: Ticket?)] = []
     }
 
-    /// Ends a load, and stores its result unless the load was superseded.
+    /// Ends a load, and stores its result unless the load was superseded by a write or an invalidation. Traps unless
+    /// the load runs.
     ///
     /// - Complexity: O(1), and O(*n*) in the number of flights that wait for it.
     mutating func finish(_ key: Key, _ serial: Serial, _ outcome: Outcome, at now: Duration) -> Remains {
@@ -327,8 +358,8 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return remains
     }
 
-    /// Records a failed load: later reads try again after the delay, and after twice the time for each further failure, but at least once per time to
-    /// live.
+    /// Records a failed load, and sets the time before which no read begins a refresh. The delay doubles for each
+    /// further failure in a row, up to the time to live of the value.
     private mutating func fail(_ index: Table.Index, at now: Duration) {
         bodies[Int(index)].failures += 1
         let lifetime = bodies[Int(index)].content.map { $0.staleTime - $0.start } ?? .zero
@@ -353,14 +384,14 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         (0..<entries.extent).count { entries.isOccupied($0) && bodies[Int($0)].load != nil }
     }
 
-    /// The number of entries that memory is allocated for.
+    /// The number of entries for which memory is allocated.
     var memory: Int { max(entries.capacity, bodies.capacity, waiters.capacity) }
 }
 
-/// A key of a cache.
+/// An entry of the table of a cache: a key, and its links to other entries.
 struct CacheEntry<Key: Hashable>: Keyed, Linked {
     let key: Key
     var nextInBucket = Chain.none
-    /// The neighbors in the chain of the entries with a value.
+    /// The neighbors in the list of the entries that have a value, in the order of eviction.
     var links = Links()
 }

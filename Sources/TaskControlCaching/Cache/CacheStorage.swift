@@ -1,8 +1,9 @@
 public import TaskControl
 
-/// The engine of a cache: locks, asks the state machine, unlocks, and only then acts. Its loads are flights.
+/// The engine of a cache: it calls a ``CacheStateMachine`` under a lock, and acts on the answers after unlocking. A
+/// flight, a task whose result several callers share, performs each load.
 ///
-/// The flights hold it while they run; ``CachedFlight`` cancels them when it is deallocated.
+/// The flights retain the engine while they run. ``CachedFlight`` cancels the flights when it is deallocated.
 @usableFromInline
 final class _CacheStorage: Sendable {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
@@ -26,7 +27,7 @@ final class _CacheStorage: Sendable {
         loader: _CacheLoader
     ) {
         state = Locked(Machine(capacity: capacity, retryDelay: policy.refreshRetryDelay.usable))
-        // The events of a failed load are those of its flight: a refresh that fails is no mistake.
+        // A failed load is reported by the events of its flight only: a refresh that fails is not an unhandled error.
         flights = _FlightTable(origin: .cachedFlight, name: name, unheard: .isHandled, emitsLife: true)
         time = Stopwatch(clock)
         self.clock = clock
@@ -39,7 +40,7 @@ final class _CacheStorage: Sendable {
 
     // MARK: Reading
 
-    /// Returns the result of a key, if it can be returned without any other action.
+    /// Returns the cached result of a key; `nil` if there is none, or if it is due for a refresh.
     @usableFromInline
     func hit(_ key: _ErasedKey) -> _CachedResult? {
         let now = time.nanoseconds
@@ -64,7 +65,8 @@ final class _CacheStorage: Sendable {
         }
     }
 
-    /// Reads, and carries out the consequences of the read except a wait.
+    /// Reads the result of a key. If the answer requires it, begins a refresh, or emits that a value has expired. The
+    /// caller performs a required wait.
     private func read(_ key: _ErasedKey) -> Machine.Answer {
         let now = time.now
         let (answer, moment) = state.withLock { ($0.read(key, at: now), Diagnostics.moment) }
@@ -76,23 +78,28 @@ final class _CacheStorage: Sendable {
         return answer
     }
 
-    /// Returns the result of a refresh, if it comes soon, and otherwise the result that the cache has after the wait.
+    /// Returns the result of a refresh if it ends within ``CachePolicy/patience``, and otherwise the result that the
+    /// cache has after the wait.
+    ///
+    /// - Parameter after: The serial number that the flight of the refresh comes after.
     ///
     /// - Returns: `nil` if the cache then has no result that may be returned without a load.
+    /// - Throws: `CancellationError` if the caller is cancelled.
     private nonisolated(nonsending) func newer(
         _ key: _ErasedKey,
         _ after: Machine.Serial
     ) async throws -> _CachedResult? {
         let start = time.now
         guard let outlook = state.withLock({ $0.outlook(key, after: after, at: start) }) else { return nil }
-        // The reader that has undertaken the refresh may not have begun it yet. Otherwise no flight begins here: a later read tries again if the
-        // refresh has failed already.
+        // The reader that must begin the refresh may not have begun it yet. Otherwise no flight begins here: a later
+        // read tries again if the refresh has failed already.
         if outlook.isClaimed { launch(key, after) }
         let flight = _ErasedKey(LoadKey(key: key, after: after))
         do {
-            // A value is not returned past its expiry, however patient the reader is.
+            // An expired value is not returned, even if the patience of the policy is longer.
             let result = try await withTimeout(min(policy.patience, outlook.remaining), clock: clock) {
-                // Joined here, since this may never run: a caller that has joined must wait, or it is never removed.
+                // Joins inside the closure, which may never run: a caller that has joined a flight must wait for it, or
+                // the caller is never removed.
                 try await flights.joinIfPresent(flight, of: _CachedResult.self)?.value()
             }
             if let result { return result }
@@ -102,7 +109,8 @@ final class _CacheStorage: Sendable {
         return peek(key)
     }
 
-    /// Returns the result of a load, or an old value if the load fails and the policy allows an old value to be returned.
+    /// Returns the result of the load that comes after a serial number, or an old value if the load fails and the
+    /// policy allows an old value to be returned.
     nonisolated(nonsending) func loadOrOld(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
         do {
             return try await load(key, after)
@@ -124,8 +132,9 @@ final class _CacheStorage: Sendable {
         try await load(key, state.withLock { $0.newest(key) })
     }
 
-    /// Returns the first result of a sequence, and the load that precedes the flight of the second result. Without a result, the sequence has only
-    /// the second; without a load, only the first.
+    /// Returns the first result of a ``CachedValues`` sequence, and the serial number that the flight of the second
+    /// result comes after. If the result is `nil`, the sequence has only the second result. If the number is `nil`, the
+    /// sequence has only the first result.
     @usableFromInline
     func first(_ key: _ErasedKey) -> (_CachedResult?, after: UInt64?) {
         switch read(key) {
@@ -145,7 +154,10 @@ final class _CacheStorage: Sendable {
 
     // MARK: Loading
 
-    /// Waits for the flight of a key after a load, or begins it.
+    /// Returns the result of the flight of a key that comes after a serial number. Begins the flight if there is none.
+    ///
+    /// - Throws: The error of the load; `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError`
+    ///   if the caller is inside the flight.
     @usableFromInline
     nonisolated(nonsending) func load(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
         let flight = _ErasedKey(LoadKey(key: key, after: after))
@@ -155,22 +167,27 @@ final class _CacheStorage: Sendable {
         return try await caller.value()
     }
 
-    /// Waits for the flight of a key after a load, or begins it. The flight continues without callers.
+    /// Returns the result of the flight of a key that comes after a serial number. Begins the flight if there is none.
+    /// The flight continues if the caller is cancelled.
+    ///
+    /// - Throws: The same errors as `load(_:_:)`.
     nonisolated(nonsending) func refreshed(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
         try Task.checkCancellation()
         launch(key, after)
         return try await load(key, after)
     }
 
-    /// Begins the flight of a key after a load for the cache itself.
+    /// Begins the flight of a key that comes after a serial number, unless there is one. The flight continues without
+    /// callers.
     private func launch(_ key: _ErasedKey, _ after: Machine.Serial) {
         let flight = _ErasedKey(LoadKey(key: key, after: after))
         flights.launch(flight) { try await self.fly(key, after, flight) }
     }
 
-    /// Performs the work of a flight.
+    /// Performs the work of a flight: waits until no other load of the key runs, loads, and stores the result.
     ///
-    /// Before its result is visible, the flight accepts no more callers: a caller that comes after a later invalidation must not receive the result.
+    /// Before its result is stored, the flight accepts no more callers: a caller that comes after a later invalidation
+    /// must not receive the result.
     private nonisolated(nonsending) func fly(
         _ key: _ErasedKey,
         _ after: Machine.Serial,
@@ -186,7 +203,8 @@ final class _CacheStorage: Sendable {
             let start = time.now
             switch state.withLock({ $0.start(key, after: after, flight: id, at: start) }) {
             case .value(let result):
-                // Asked again when nothing joins any more.
+                // Calls `start` again after the flight accepts no more callers: the value may have been invalidated
+                // before.
                 guard isRetired else {
                     retire()
                     continue
@@ -203,7 +221,10 @@ final class _CacheStorage: Sendable {
         }
     }
 
-    /// Waits until the load that runs has ended, so that a key never has two.
+    /// Waits until the running load of the key has ended, so that a key never has two loads at a time.
+    ///
+    /// - Throws: `CancellationError` if the flight is cancelled; a reentrancy error if the other flight waits for this
+    ///   flight.
     private nonisolated(nonsending) func wait(
         at place: Machine.Waiters.ID,
         _ key: _ErasedKey,
@@ -288,7 +309,8 @@ final class _CacheStorage: Sendable {
         act(on: change)
     }
 
-    /// Acts on what a change has left, which is released after that.
+    /// Carries out the consequences of a change: resumes waiting flights, releases superseded flights, and emits
+    /// evictions.
     private func act(on change: (remains: Machine.Remains, moment: EventMoment?)) {
         for waiter in change.remains.woken { waiter.resume(returning: .reached) }
         for load in change.remains.superseded {
@@ -317,7 +339,7 @@ final class _CacheStorage: Sendable {
     /// The number of running loads.
     var loadCount: Int { state.withLock { $0.loadCount } }
 
-    /// The number of entries that memory is allocated for.
+    /// The number of entries for which memory is allocated.
     var memory: Int { state.withLock { $0.memory } }
 }
 
@@ -330,6 +352,7 @@ extension _CachedResult {
 }
 
 extension Duration {
-    /// A duration that a client has computed: neither negative nor longer than a clock can add.
+    /// This duration, limited to the range from zero to 100 years, the longest time that is safe to add to the time of
+    /// a clock.
     fileprivate var usable: Duration { max(.zero, saturated) }
 }

@@ -2,7 +2,7 @@ public import TaskControl
 
 /// The result of a load, without the type of its value, so that the engine is compiled once.
 ///
-/// Sendable: a `let` that is Sendable is all that it has, and all that its subclass has.
+/// Sendable: the class and its subclass each have a single stored property, which is a Sendable constant.
 @usableFromInline
 class _CachedResult: @unchecked Sendable {
     @usableFromInline final let error: (any Error)?
@@ -46,7 +46,8 @@ struct _CacheLoader: Sendable {
     }
 }
 
-/// The key of a flight: the key of the cache, and the load that the flight comes after.
+/// The key of a flight: the key of the cache, and the serial number of the load or written value that the flight comes
+/// after.
 struct LoadKey: Hashable, Sendable, CustomStringConvertible {
     let key: _ErasedKey
     let after: UInt64

@@ -1,9 +1,10 @@
-/// Draws from the exponential distribution with the mean 1, by comparisons alone (J. von Neumann, "Various Techniques Used in Connection with Random
-/// Digits", 1951): the standard library has no logarithm.
+/// Returns a random number from the exponential distribution with the mean 1. It uses only comparisons (J. von Neumann,
+/// "Various Techniques Used in Connection with Random Digits", 1951), since the standard library has no logarithm.
 ///
 /// - Parameter next: Returns 64 random bits.
 func exponentialVariate(_ next: () -> UInt64) -> Double {
-    // More rounds than a good generator ever needs: a constant one must not hang the caller.
+    // More rounds than a good generator ever needs. The limit is for a generator that always returns the same number,
+    // which must not hang the caller.
     for whole in 0..<64 {
         let first = next() >> 11
         var (last, length) = (first, 1)
