@@ -1,5 +1,6 @@
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-    /// Creates an asynchronous sequence of the results of an operation that is called for each element, for several elements at the same time.
+    /// Creates an asynchronous sequence of the results of calling an operation for each element, for several elements
+    /// at the same time.
     ///
     /// ```swift
     /// for try await page in urls.concurrentMap(limit: 8, { url in try await server.fetch(url) }) {
@@ -26,9 +27,10 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// - Parameters:
     ///   - limit: The largest number of running operations and results that were not taken, together. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the source.
-    ///   - operation: Runs in a child task of the task of the work, not in the caller's isolation. The name, the priority and the task-local values,
-    ///     such as the deadline, are those of the task that calls `next()` first. A task of higher priority that waits in `next()` escalates the
-    ///     work. The child task runs other operations afterwards, unless it was cancelled.
+    ///   - operation: Runs in a child task of a task that the iterator creates, not in the caller's isolation. The
+    ///     name, the priority and the task-local values, such as the deadline, are those of the task that calls
+    ///     `next()` first. A task of higher priority that waits in `next()` escalates the work. The child task runs
+    ///     other operations afterwards, unless it was cancelled.
     /// - Returns: A sequence that buffers no results beyond the limit. Each iterator iterates the source separately.
     /// - Complexity: At most `limit` child tasks at a time.
     @inlinable
@@ -172,7 +174,7 @@ extension Sequence where Self: Sendable, Element: Sendable {
     }
 }
 
-/// A sequence as an asynchronous one.
+/// An asynchronous sequence of the elements of a sequence.
 @usableFromInline
 struct _FanOutElements<Base: Sequence & Sendable>: AsyncSequence, Sendable {
     @usableFromInline typealias Element = Base.Element

@@ -1,4 +1,5 @@
-/// An asynchronous sequence of the results of an operation that is called for several elements of a source at the same time.
+/// An asynchronous sequence of the results of calling an operation for each element of a source, for several elements
+/// at the same time.
 ///
 /// Created by `concurrentMap(limit:order:_:)` of an asynchronous sequence, whose documentation describes order, errors and cancellation.
 public struct ConcurrentMapSequence<Base: AsyncSequence & Sendable, Output: Sendable>: AsyncSequence, Sendable
@@ -32,7 +33,8 @@ where Base.Element: Sendable {
         )
     }
 
-    /// The iterator, and the owner of the work: it cancels the work when it is released. Copies share the work.
+    /// The iterator, which owns the work. Copies of an iterator share the work, which is cancelled when the last copy
+    /// is released.
     public struct Iterator: AsyncIteratorProtocol {
         @usableFromInline let run: _FanOutRun
 
@@ -41,7 +43,8 @@ where Base.Element: Sendable {
         /// Returns the next result, in the order of the sequence; `nil` when the source has ended and all results were taken.
         ///
         /// ## Cancellation
-        /// If the caller is cancelled, the call cancels all work, waits until it has ended, and throws.
+        /// If the caller is cancelled, the call cancels all work, waits until the work has ended, and throws
+        /// `CancellationError`.
         ///
         /// - Throws: The first error of the operation or of the source, once all work has ended; later calls return `nil`. `CancellationError` if the
         ///   caller is cancelled.

@@ -1,4 +1,4 @@
-/// The order in which the results of a bounded fan-out reach their consumer.
+/// The order of the results of `concurrentMap`, which calls an operation for several elements at the same time.
 public enum FanOutOrder: Hashable, Sendable {
     /// The order of the elements in the source: a result waits for the results of the elements before it.
     case source

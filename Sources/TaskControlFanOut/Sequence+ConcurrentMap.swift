@@ -1,5 +1,5 @@
 extension Sequence where Element: Sendable {
-    /// Returns the results of an operation that is called for each element, for several elements at the same time.
+    /// Returns the results of calling an operation for each element, for several elements at the same time.
     ///
     /// ```swift
     /// let pages = try await urls.concurrentMap(limit: 8) { url in
@@ -13,13 +13,15 @@ extension Sequence where Element: Sendable {
     /// To consume the results one at a time, in memory that is bounded by the limit, use ``concurrentMap(limit:order:_:forEach:)``.
     ///
     /// ## Cancellation
-    /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives `CancellationError`, or the array if
-    /// all elements were taken before and no operation fails. If `Failure` is neither `any Error` nor `CancellationError`, the call cannot throw
-    /// `CancellationError`: the operations of all elements then begin in spite of the cancellation, each in a cancelled task.
+    /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives
+    /// `CancellationError`, or the array if the iterator of the sequence had returned `nil` before and no operation
+    /// fails. If `Failure` is neither `any Error` nor `CancellationError`, the call cannot throw `CancellationError`:
+    /// the operations of all elements then begin in spite of the cancellation, each in a cancelled task.
     ///
     /// ## Errors
-    /// The first operation that throws cancels the others, whose tasks have the cause "another operation has failed". Its error is thrown when all
-    /// have ended; their results and errors are discarded.
+    /// The first operation that throws cancels the others, whose tasks have the cause "another operation has failed".
+    /// Its error is thrown when all operations have ended. All results, and the errors of the other operations, are
+    /// discarded.
     ///
     /// ## Ordering
     /// The operations begin in the order of the sequence.
@@ -68,13 +70,14 @@ extension Sequence where Element: Sendable {
     /// is never ahead of the work. All operations have ended when this returns or throws.
     ///
     /// ## Cancellation
-    /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives `CancellationError`, unless all
-    /// elements were taken before and no operation fails. If `Failure` is neither `any Error` nor `CancellationError`, the call cannot throw
-    /// `CancellationError`: the operations of all elements then begin in spite of the cancellation, each in a cancelled task.
+    /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives
+    /// `CancellationError`, unless the iterator of the sequence had returned `nil` before and no operation fails. If
+    /// `Failure` is neither `any Error` nor `CancellationError`, the call cannot throw `CancellationError`: the
+    /// operations of all elements then begin in spite of the cancellation, each in a cancelled task.
     ///
     /// ## Errors
-    /// The first operation that throws cancels the others, whose tasks have the cause "another operation has failed". Its error is thrown when all
-    /// have ended; their errors are discarded.
+    /// The first operation that throws cancels the others, whose tasks have the cause "another operation has failed".
+    /// Its error is thrown when all operations have ended. The errors of the other operations are discarded.
     ///
     /// ## Ordering
     /// The operations begin in the order of the sequence, and end in any order.

@@ -1,11 +1,14 @@
 public import TaskControl
 
-/// The fan-out from a sequence: the caller's task pulls the elements, and takes each result at once.
+/// The functions that call an operation for several elements at the same time: a fan-out. For a sequence, the caller's
+/// task takes the elements and the results. For an asynchronous sequence, a ``_FanOutPump`` takes the elements in a
+/// child task.
 @usableFromInline
 enum _FanOut {
     /// Runs an operation for each element of a sequence, a limited number of operations at a time.
     ///
-    /// - Parameter collect: Receives each result with the number of its element, in the order in which the operations end.
+    /// - Parameter collect: Receives each result with the number of its element, counted from 0, in the order in which
+    ///   the operations end.
     @inlinable
     static func run<Source: Sequence, Output: Sendable, Failure: Error>(
         isolation: isolated (any Actor)?,
@@ -17,7 +20,7 @@ enum _FanOut {
         let failure: Failure? = await withoutActuallyEscaping(operation) { operation in
             let (scope, name, limit) = (_FanOutScope(), callersName, max(1, limit))
             return await withTaskGroup(of: Void.self, returning: Failure?.self) { group in
-                // So that the body has the isolation.
+                // Captured so that the closure runs in the isolation.
                 _ = isolation
                 return await withTaskCancellationHandler {
                     _ = isolation
@@ -33,9 +36,10 @@ enum _FanOut {
         throw failure
     }
 
-    /// Pulls the elements of a sequence, and runs an operation for each of them in the tasks of a group.
+    /// Takes the elements of a sequence, and runs an operation for each of them in the tasks of a group. Returns when
+    /// all operations have ended.
     ///
-    /// - Returns: The first error.
+    /// - Returns: The first error; `nil` if there was none.
     @inlinable
     static func pull<Source: Sequence, Output: Sendable, Failure: Error>(
         isolation: isolated (any Actor)?,
@@ -49,17 +53,17 @@ enum _FanOut {
     ) async -> Failure? where Source.Element: Sendable {
         let handoff = _FanOutHandoff()
         var places: [_FanOutPlace<Source.Element, Output, Failure>] = []
-        // The places whose tasks have ended.
+        // The indexes of the places without a running task.
         var left: [Int] = []
         var finished: [_FanOutHandoff.Finished] = []
         var elements = source.makeIterator()
         var (started, running, isOpen) = (0, 0, true)
         var failure: Failure?
 
-        // Puts the next element into a place, unless there is none.
+        // Puts the next element into a place. Returns `false` if no operation may begin any more.
         func isFilled(_ place: _FanOutPlace<Source.Element, Output, Failure>) -> Bool {
             guard isOpen else { return false }
-            // A cancelled caller begins nothing, where its error can say so.
+            // A cancelled caller begins no operation, if the type of the error allows CancellationError.
             if _isTaskCancelled, let error = CancellationError() as? Failure {
                 (failure, isOpen) = (error, false)
                 return false
@@ -114,7 +118,8 @@ enum _FanOut {
         }
     }
 
-    /// Runs the operations of a place, until it has no other element.
+    /// Runs the operation for each element that the caller puts into a place, until the caller puts no other element
+    /// there.
     @inlinable
     @concurrent
     static func work<Element: Sendable, Output: Sendable, Failure: Error>(
@@ -141,7 +146,8 @@ enum _FanOut {
         }
     }
 
-    /// Runs a fan-out from an asynchronous source, with a consumer in the caller's isolation.
+    /// Runs an operation for each element of an asynchronous sequence, a limited number of operations at a time, and
+    /// passes each result to a consumer in the caller's isolation.
     @inlinable
     static func run<Source: AsyncSequence & Sendable, Output: Sendable>(
         isolation: isolated (any Actor)?,
@@ -155,7 +161,7 @@ enum _FanOut {
             let storage = _FanOutStorage(limit: limit, order: order)
             let name = callersName
             return await withTaskGroup(of: Void.self, returning: (any Error)?.self) { group in
-                // So that the body has the isolation.
+                // Captured so that the closure runs in the isolation.
                 _ = isolation
                 group.addTask(name: name) { await _FanOutPump.run(source, storage, name: name, operation) }
                 return await withTaskCancellationHandler {
@@ -186,7 +192,8 @@ enum _FanOut {
         throw failure
     }
 
-    /// The most results for which memory is reserved before there are results: a sequence without an end has a large count.
+    /// The largest number of results for which memory is reserved before there are results. An endless sequence may
+    /// have a very large `underestimatedCount`.
     @usableFromInline static let mostReserved = 65_536
 
     @usableFromInline static var callersName: String? { Diagnostics.currentTaskName }

@@ -1,17 +1,19 @@
 internal import TaskControl
 
-/// The way of the results of a fan-out to its caller, and of the next elements to the tasks that have run the operations.
+/// A channel between the tasks of a fan-out and its caller. The tasks report the operations that have ended, and wait
+/// for their next elements.
 ///
-/// A task that has ended an operation parks, and the caller resumes it with the next element: a fan-out creates as many tasks as it has places.
-/// Parking a task again costs less than creating a task, registering it for the cause of its cancellation, and releasing it.
+/// When its operation has ended, a task waits until the caller resumes it with the next element. So a fan-out creates
+/// only as many tasks as operations may run at the same time. Suspending a task again costs less than creating a task,
+/// registering it for the cause of its cancellation, and releasing it.
 @usableFromInline
 final class _FanOutHandoff: Sendable {
     /// An operation that has ended.
     @usableFromInline
     struct Finished: Sendable {
-        /// The place of the operation, which has the result.
+        /// The index of the ``_FanOutPlace`` of the operation, which contains the result.
         @usableFromInline let place: Int
-        /// The task of the operation; `nil`: the task ends.
+        /// The continuation of the operation's task, which waits for the next element; `nil` if the task ends instead.
         @usableFromInline let waiter: UnsafeContinuation<Void, Never>?
     }
 
@@ -19,15 +21,16 @@ final class _FanOutHandoff: Sendable {
 
     @usableFromInline init() {}
 
-    /// Reports the end of the operation of a place, which has the result.
+    /// Reports that the operation of a place has ended. The place contains the result.
     ///
-    /// - Parameter waiter: The task of the operation, which the caller resumes; `nil`: the task ends.
+    /// - Parameter waiter: The continuation of the operation's task, which the caller resumes when there is an element
+    ///   for it, or no more elements; `nil` if the task ends instead.
     @usableFromInline
     func finish(_ place: Int, _ waiter: UnsafeContinuation<Void, Never>?) {
         state.withLock { $0.finish(Finished(place: place, waiter: waiter)) }?.resume()
     }
 
-    /// Waits until an operation has ended, and takes all operations that have ended.
+    /// Waits until an operation has ended, and takes all operations that have ended and were not taken before.
     ///
     /// - Parameter list: An empty list, to which the operations are added.
     @usableFromInline
@@ -40,17 +43,19 @@ final class _FanOutHandoff: Sendable {
     }
 }
 
-/// The element and the result of one task of a fan-out. The caller and the task use it in turns.
+/// The element and the result of one task of a fan-out. The caller and the task use the place alternately, never at the
+/// same time.
 @usableFromInline
 final class _FanOutPlace<Element: Sendable, Output: Sendable, Failure: Error>: @unchecked Sendable {
-    // Sendable: the caller uses it until it starts or resumes the task, and the task until it says that its operation has ended. Both are barriers, so
-    // accesses are exclusive, which is not checked again at run time.
+    // Sendable: the caller uses the place until it starts or resumes the task, and the task uses the place until it
+    // reports that its operation has ended. Both are memory barriers, so accesses are exclusive, and the run-time check
+    // of exclusivity is turned off.
 
-    /// The position in the list of places.
+    /// The index of the place in the caller's list of places.
     @usableFromInline let index: Int
-    /// The number of the element.
+    /// The number of the element, counted from 0 in the order of the source.
     @exclusivity(unchecked) @usableFromInline var number = 0
-    /// The element of the task; `nil` after the last element: the task ends.
+    /// The next element of the task. If it is `nil` when the task is resumed, the task ends.
     @exclusivity(unchecked) @usableFromInline var element: Element?
     @exclusivity(unchecked) @usableFromInline var result: Result<Output, Failure>?
 

@@ -2,7 +2,8 @@
 ///
 ///     finish ──▶ finished ──take──▶ (the caller's)
 ///
-/// Invariant, checked by `checkInvariants()` after each step of the tests: the caller does not wait while something has finished.
+/// Invariant, checked by `checkInvariants()` after each step of the tests: the caller does not wait while there is an
+/// operation to take.
 struct FanOutHandoffStateMachine<Finished, Waiter> {
     /// The operations that have ended, in the order of their ends.
     private var finished: [Finished] = []
@@ -10,22 +11,24 @@ struct FanOutHandoffStateMachine<Finished, Waiter> {
 
     /// Adds an operation that has ended.
     ///
-    /// - Returns: The caller, to be resumed.
+    /// - Returns: The continuation of the caller, which must be resumed; `nil` if the caller does not wait.
     mutating func finish(_ operation: Finished) -> Waiter? {
         finished.append(operation)
         defer { caller = nil }
         return caller
     }
 
-    /// Takes all operations that have ended. The two lists are exchanged, so that a fan-out allocates only two.
+    /// Takes all operations that have ended. The list of these operations is exchanged for the given list, so that a
+    /// fan-out allocates memory for two lists only.
     ///
-    /// - Parameter list: An empty list, which is exchanged for the list of the operations.
+    /// - Parameter list: An empty list, which then contains the operations, the first that ended first.
     /// - Complexity: O(1).
     mutating func take(into list: inout [Finished]) { swap(&finished, &list) }
 
-    /// Parks the caller, if no operation has ended.
+    /// Stores the continuation of the caller if no operation has ended.
     ///
-    /// - Returns: Whether the caller is kept, and resumed when an operation has ended.
+    /// - Returns: Whether the continuation was stored, to be resumed when an operation has ended. If not, the caller
+    ///   must take the operations at once.
     mutating func park(_ waiter: Waiter) -> Bool {
         guard finished.isEmpty else { return false }
         caller = waiter

@@ -1,9 +1,10 @@
 public import TaskControl
 
-/// Pulls a source, and runs the operations of its elements.
+/// The functions that take the elements of an asynchronous source, and run an operation for each of them.
 @usableFromInline
 enum _FanOutPump {
-    /// Returns when the source was left and all operations have ended.
+    /// Takes elements from a source, and runs an operation for each of them, until the source ends, an operation fails,
+    /// or the task is cancelled. Returns when all operations have ended.
     @inlinable
     @concurrent
     static func run<Source: AsyncSequence, Output: Sendable>(
@@ -17,7 +18,7 @@ enum _FanOutPump {
         let pump = withUnsafeCurrentTask { _FanOutPumpTask($0) }
         await withTaskGroup(of: Void.self) { group in
             var places: [_FanOutPlace<Source.Element, Void, Never>] = []
-            // Tasks that wait for an element.
+            // The places whose operations have ended, each with its task if the task waits for an element.
             var free: [_FanOutHandoff.Finished] = []
             do {
                 var elements = source.makeAsyncIterator()
@@ -47,7 +48,8 @@ enum _FanOutPump {
         }
     }
 
-    /// Runs the operations of a place, until it has no other element.
+    /// Runs the operation for each element that the pump puts into a place, until the pump puts no other element there.
+    /// An error ends the fan-out.
     @inlinable
     @concurrent
     static func work<Element: Sendable, Output: Sendable>(
@@ -65,7 +67,8 @@ enum _FanOutPump {
                 if _isTaskCancelled { throw CancellationError() }
                 output = _FanOutOutput(try await operation(element))
             } catch {
-                // The consumer may be at work, so the operation itself cancels the others and the source.
+                // The consumer may be busy with a result, so the task of the operation itself cancels the others and
+                // the source.
                 if storage.stop(error, isFailure: true) { pump.cancel() }
                 return
             }
@@ -76,10 +79,12 @@ enum _FanOutPump {
     }
 }
 
-/// The task that pulls a source. Its operations, which it waits for, may cancel it.
+/// The task that takes the elements of a source. The tasks of the operations, which it waits for, cancel it after an
+/// error.
 @usableFromInline
 struct _FanOutPumpTask: @unchecked Sendable {
-    // Sendable: `cancel` may be called from other tasks, while the task lives. It lives longer than its operations, for which it waits.
+    // Sendable: `cancel` may be called from other tasks, as long as the task of the pump exists. That task outlives the
+    // operations, since it waits for them.
     private let task: UnsafeCurrentTask?
 
     @usableFromInline init(_ task: UnsafeCurrentTask?) { self.task = task }

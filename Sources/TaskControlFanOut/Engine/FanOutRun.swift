@@ -1,6 +1,7 @@
 internal import TaskControl
 
-/// The work of an iterator: a task that pulls the source, from the first call of `next()` to the release of the iterator.
+/// The work of an iterator: a task that takes the elements of the source and runs the operations. The first call of
+/// `next()` starts the task, and the release of the iterator cancels it.
 @usableFromInline
 final class _FanOutRun: Sendable {
     @usableFromInline typealias Pump = @Sendable (_FanOutStorage, _ name: String?) async -> Void
@@ -13,7 +14,7 @@ final class _FanOutRun: Sendable {
     }
 
     private let storage: _FanOutStorage
-    /// The phase, which calls of `next()` change, one at a time, and the end of this object.
+    /// The phase. Calls of `next()` change it, one call at a time. `deinit` reads it.
     private let phase: Locked<Phase>
 
     @usableFromInline
@@ -28,15 +29,19 @@ final class _FanOutRun: Sendable {
         task.cancel()
     }
 
-    /// Returns the next result.
+    /// Waits for the next result. Starts the work with the first call.
     ///
-    /// - Returns: `nil`: the source has ended, or an error was thrown before.
+    /// - Returns: The next result; `nil` if the source has ended and all results were taken, or if an error was thrown
+    ///   before.
+    /// - Throws: The first error of an operation or of the source, or `CancellationError` if the caller is cancelled,
+    ///   once all work has ended.
     @usableFromInline
     nonisolated(nonsending) func next() async throws -> _FanOutValue? {
         guard let task = task() else { return nil }
         while true {
             if _isTaskCancelled {
-                // The text of a key is code of the client: not called while the lock is held.
+                // Read before the lock is taken: the cause may contain the description of a key, which is code of the
+                // client.
                 let cause = Task.cancellationCause
                 storage.stop(CancellationError()) { scope in
                     if let cause, cause != .unknown { scope.cancel(because: cause) }
@@ -65,7 +70,7 @@ final class _FanOutRun: Sendable {
         }
     }
 
-    /// Returns the task of the work, which begins here if it has not begun; `nil` after the end.
+    /// Returns the task of the work, and starts it if it has not been started; `nil` after the end of the results.
     private func task() -> Task<Void, Never>? {
         switch phase.withLock({ $0 }) {
         case .running(let task): return task

@@ -1,8 +1,10 @@
 internal import TaskControl
 
-/// The tasks of one fan-out that have not ended: when they are cancelled, they learn why.
+/// The running tasks of one fan-out. Records the cause of their cancellation, so that `Task.cancellationCause` returns
+/// it in each of them.
 ///
-/// Causes are recorded at the cancellation and not at the beginning of each task: a task that is not cancelled costs two short sections under a lock.
+/// The causes are recorded when the tasks are cancelled, and not when each task begins. So a task that is not cancelled
+/// costs only two short critical sections.
 @usableFromInline
 final class _FanOutScope: Sendable {
     private static let failed = CancellationCause.requested(reason: "another operation has failed")
@@ -22,12 +24,13 @@ final class _FanOutScope: Sendable {
     private let caller = TaskAddress.running
     private let state = Locked(State())
 
-    /// Begins a fan-out of the running task.
+    /// Creates the scope of a fan-out whose caller is the running task.
     @usableFromInline init() {}
 
-    /// Adds the running task.
+    /// Adds the running task, which has just begun. If the fan-out is already cancelled, records the cause for the
+    /// task.
     ///
-    /// - Returns: The place of the task, for `end`.
+    /// - Returns: The index of the task in the scope, which the task passes to ``end(_:)``.
     @usableFromInline
     func begin() -> Int32 {
         let task = TaskAddress.running
@@ -41,7 +44,9 @@ final class _FanOutScope: Sendable {
         }
     }
 
-    /// Removes the running task, which ends.
+    /// Removes the running task, which is about to end.
+    ///
+    /// - Parameter place: The index that ``begin()`` returned.
     @usableFromInline
     func end(_ place: Int32) {
         state.withLock { $0.tasks.discard(place) }
@@ -52,17 +57,19 @@ final class _FanOutScope: Sendable {
     @usableFromInline
     func fail() { cancel(because: Self.failed) }
 
-    /// Records the cause of the tasks' cancellation, before they are cancelled. The first cause counts.
+    /// Records the cause of the tasks' cancellation, before they are cancelled. Has no effect if a cause was recorded
+    /// before.
     func cancel(because cause: CancellationCause) {
         state.withLock { state in
             guard case .running = state.phase else { return }
             state.phase = .cancelled(cause)
-            // Under the lock, under which the tasks are known to have their ends before them.
+            // While the lock is held, no task can leave the scope and be deallocated.
             forEachTask(of: state) { CancellationCauses.record(cause, for: $0) }
         }
     }
 
-    /// Records that the caller is being cancelled, and with it the tasks. Called by the cancellation handler of the caller; perhaps more than once.
+    /// Records that the caller is being cancelled, so that the tasks have the same cause as the caller. Called by the
+    /// cancellation handler of the caller, perhaps more than once.
     @usableFromInline
     func callerIsCancelled() {
         state.withLock { state in

@@ -1,22 +1,26 @@
-/// The places of a bounded fan-out: which results are ready, and who waits. Pure: no lock, task or closure.
+/// The state of a fan-out, which calls an operation for several elements of a source at the same time: the places in
+/// use, the results that are ready, and the tasks that wait. Pure: a value without a lock, task or closure.
+///
+/// The puller is the task that takes elements from the source. The consumer is the task that takes results.
 ///
 ///     place ──free──▶ start ──▶ running ──finish──▶ finished ──take──▶ (free)
 ///       │
 ///       └──wait──▶ parked, until a place is free
 ///
-/// An element takes a place when its operation starts, and leaves it when the consumer takes its result. So a result that waits behind a slow one
-/// counts as a running operation does, and memory is bounded by the limit.
+/// An element uses a place from the start of its operation until the consumer takes its result. So a result that waits
+/// for an earlier, slower operation uses a place as well, and memory is bounded by the limit.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. At most `limit` places are in use.
-/// 2. In the order of completion, no operation that runs is before a finished one.
-/// 3. No waiter waits for what is there: a free place, a result, the end.
+/// 2. With ``FanOutOrder/completion``, the results that are ready follow one another without gaps.
+/// 3. The puller does not wait while a place is free, and the consumer does not wait while there is a result, or after
+///    the end.
 struct FanOutStateMachine<Value, Waiter> {
     enum Place: Equatable {
-        /// The source can be asked for an element.
+        /// A place is free: the puller may take an element from the source.
         case free
         case wait
-        /// The source is not asked again.
+        /// The puller must not take another element from the source.
         case stop
     }
 
@@ -31,7 +35,8 @@ struct FanOutStateMachine<Value, Waiter> {
 
     struct Taken {
         let step: Step
-        /// The puller, to be resumed: a place is free.
+        /// The continuation of the puller, which must be resumed since a place is free; `nil` if the puller does not
+        /// wait.
         var puller: Waiter?
     }
 
@@ -39,7 +44,7 @@ struct FanOutStateMachine<Value, Waiter> {
         var isFirst = false
         var puller: Waiter?
         var consumer: Waiter?
-        /// The results that are not taken, to be released where no lock is held.
+        /// The results that were not taken, which the caller releases after it has released the lock.
         var dropped: [Value?] = []
     }
 
@@ -51,7 +56,8 @@ struct FanOutStateMachine<Value, Waiter> {
     private var started = 0
     private var finished = 0
     private var taken = 0
-    /// A ring of results: that of position *n* is at *n* modulo its size, which is a power of two and grows with the places in use.
+    /// A ring buffer of results: the result of position *n* is at the index *n* modulo the size of the buffer. The size
+    /// is a power of two, and grows with the number of places in use.
     private var ring: [Value?] = [nil]
     private var puller: Waiter?
     private var consumer: Waiter?
@@ -69,28 +75,30 @@ struct FanOutStateMachine<Value, Waiter> {
 
     // MARK: The source
 
-    /// Returns whether the source can be asked for an element.
+    /// Returns whether the puller may take an element from the source, must wait for a place, or must stop.
     func place() -> Place {
         guard phase == .open else { return .stop }
         return inUse < limit ? .free : .wait
     }
 
-    /// Parks the puller, if no place is free.
+    /// Stores the continuation of the puller if no place is free.
     ///
-    /// - Returns: `wait` if the puller is kept, and resumed when it should ask again.
+    /// - Returns: ``Place/wait`` if the continuation was stored, to be resumed when the puller should ask again.
+    ///   Otherwise the same as ``place()``.
     mutating func park(puller waiter: Waiter) -> Place {
         let place = place()
         if place == .wait { puller = waiter }
         return place
     }
 
-    /// Starts the operation of an element.
+    /// Records that the operation of an element starts. Traps if no place is free.
     ///
     /// - Returns: The number of the operation, counted from 0.
     /// - Complexity: O(1), amortized.
     mutating func start() -> Int {
         precondition(inUse < limit, "An element was pulled without a free place.")
-        // After the end nothing is kept, and an element that the source has returned since then may start.
+        // After a stop no results are stored. The operation of an element that the source has returned since then may
+        // still start.
         if phase != .stopped, inUse == ring.count { grow() }
         started += 1
         return started - 1
@@ -102,9 +110,9 @@ struct FanOutStateMachine<Value, Waiter> {
         ring = larger
     }
 
-    /// Records that the source has no other element.
+    /// Records that the source has no other element. Has no effect after a stop.
     ///
-    /// - Returns: The consumer, to be resumed.
+    /// - Returns: The continuation of the consumer, which must be resumed; `nil` if there is none to resume.
     mutating func endSource() -> Waiter? {
         guard phase == .open else { return nil }
         phase = .sourceEnded
@@ -115,7 +123,7 @@ struct FanOutStateMachine<Value, Waiter> {
 
     /// Stores the value of an operation that has ended. The value is ignored if the fan-out was stopped.
     ///
-    /// - Returns: The consumer, to be resumed.
+    /// - Returns: The continuation of the consumer, which must be resumed; `nil` if there is none to resume.
     mutating func finish(_ number: Int, _ value: Value) -> Waiter? {
         guard phase != .stopped else { return nil }
         let position = order == .source ? number : finished
@@ -124,7 +132,10 @@ struct FanOutStateMachine<Value, Waiter> {
         return position == taken ? wakeConsumer() : nil
     }
 
-    /// Ends the fan-out because of an error or a cancellation. The first one counts.
+    /// Ends the fan-out because of an error or a cancellation. Only the first call has an effect.
+    ///
+    /// - Returns: The continuations that the caller must resume, the results that it must release, and whether this
+    ///   call was the first.
     mutating func stop() -> Stop {
         guard phase != .stopped else { return Stop() }
         phase = .stopped
@@ -136,7 +147,7 @@ struct FanOutStateMachine<Value, Waiter> {
 
     // MARK: The consumer
 
-    /// Takes the next result, and frees its place.
+    /// Takes the next result, if it is ready, and frees its place.
     ///
     /// - Complexity: O(1).
     mutating func take() -> Taken {
@@ -151,18 +162,19 @@ struct FanOutStateMachine<Value, Waiter> {
         return Taken(step: .value(value), puller: puller)
     }
 
-    /// Parks the consumer, if there is nothing to take.
+    /// Stores the continuation of the consumer if there is neither a result nor the end to take.
     ///
-    /// - Returns: Whether the consumer is kept, and resumed when it should look again.
+    /// - Returns: Whether the continuation was stored, to be resumed when the consumer should call ``take()`` again. If
+    ///   not, the consumer must call it at once.
     mutating func park(consumer waiter: Waiter) -> Bool {
         guard isNothingToTake else { return false }
         consumer = waiter
         return true
     }
 
-    /// Removes the consumer, which was cancelled or has something to take.
+    /// Removes the continuation of the consumer, because the consumer was cancelled or has a result or the end to take.
     ///
-    /// - Returns: The consumer, to be resumed.
+    /// - Returns: The continuation of the consumer, which must be resumed; `nil` if there is none to resume.
     mutating func wakeConsumer() -> Waiter? {
         defer { consumer = nil }
         return consumer

@@ -1,6 +1,7 @@
 internal import TaskControl
 
-/// The books of a fan-out from an asynchronous source: one puller, its operations and one consumer.
+/// The state of a fan-out from an asynchronous source, under a lock. The puller, a task that takes elements from the
+/// source, the tasks of the operations, and one consumer of the results share it.
 @usableFromInline
 final class _FanOutStorage: Sendable {
     @usableFromInline enum Step: Sendable {
@@ -15,9 +16,9 @@ final class _FanOutStorage: Sendable {
 
     private struct State {
         var machine: Machine
-        /// The tasks that wait for an element, which the puller takes.
+        /// The operations that have ended, each with its task if the task waits for an element. The puller takes them.
         var tasks = FanOutHandoffStateMachine<_FanOutHandoff.Finished, Never>()
-        /// Whether there is no other element for the tasks.
+        /// Whether the puller has left, so that the tasks receive no other element.
         var isLeft = false
         var error: (any Error)?
     }
@@ -32,9 +33,10 @@ final class _FanOutStorage: Sendable {
 
     // MARK: The puller
 
-    /// Waits for a free place.
+    /// Waits until a place is free for another operation.
     ///
-    /// - Returns: Whether the source is asked for an element; if not, nothing is pulled any more.
+    /// - Returns: Whether the puller may take an element from the source. `false` if the fan-out has ended, so that the
+    ///   puller must stop.
     @usableFromInline
     func place() async -> Bool {
         while true {
@@ -43,7 +45,8 @@ final class _FanOutStorage: Sendable {
             case .free: return true
             case .stop: return false
             case .wait:
-                // Woken by the consumer, or by `stop`. Not by a cancellation: after that, the consumer continues, and takes a result or stops.
+                // Resumed by the consumer, or by `stop`. A cancellation does not resume the puller: after it, the
+                // consumer takes a result or stops.
                 await suspend { waiter in
                     state.withLock { $0.machine.park(puller: waiter) } == .wait ? nil : ()
                 }
@@ -51,10 +54,11 @@ final class _FanOutStorage: Sendable {
         }
     }
 
-    /// Starts the operation of an element.
+    /// Records that the operation of an element starts. Traps if no place is free.
     ///
-    /// - Parameter free: The tasks that wait for an element: filled if it is empty and there are some.
-    /// - Returns: The number of the operation that starts.
+    /// - Parameter free: The operations that have ended, each with its task if the task waits for an element. If the
+    ///   list is empty, those that have ended since the last call are added.
+    /// - Returns: The number of the operation that starts, counted from 0.
     @usableFromInline
     func start(_ free: inout [_FanOutHandoff.Finished]) -> Int {
         state.withLock { state in
@@ -63,9 +67,10 @@ final class _FanOutStorage: Sendable {
         }
     }
 
-    /// Lets the puller leave: the tasks that wait for an element end, and the running tasks end when their operations have ended.
+    /// Records that the puller takes no other elements. The tasks that wait for an element end at once, and the running
+    /// tasks end when their operations have ended.
     ///
-    /// - Parameter free: The tasks that the puller has.
+    /// - Parameter free: The tasks that wait for an element, and that the puller has taken.
     @usableFromInline
     func leave(_ free: [_FanOutHandoff.Finished]) {
         var others: [_FanOutHandoff.Finished] = []
@@ -77,10 +82,11 @@ final class _FanOutStorage: Sendable {
         for task in others { task.waiter?.resume() }
     }
 
-    /// Ends the results, since the source has returned `nil`.
+    /// Records that the source has returned `nil`, so that the results are complete when all operations have ended. In
+    /// a cancelled task, ends the fan-out with `CancellationError` instead.
     @usableFromInline
     func endSource() {
-        // A cancelled source may end early, which is no reason to call the results complete.
+        // A cancelled source may end early, so the results may be incomplete.
         if _isTaskCancelled { return _ = stop(CancellationError()) }
         state.withLock { $0.machine.endSource() }?.resume()
     }
@@ -90,12 +96,15 @@ final class _FanOutStorage: Sendable {
     /// Reports the value of an operation that has ended.
     ///
     /// - Parameters:
-    ///   - place: The place of the operation's task.
-    ///   - waiter: The task, resumed when there is an element for the task, or no more elements; `nil`: the task ends.
+    ///   - number: The number of the operation.
+    ///   - value: The value that the operation has returned.
+    ///   - place: The index of the ``_FanOutPlace`` of the operation's task.
+    ///   - waiter: The continuation of the task, which is resumed when there is an element for the task, or when there
+    ///     are no more elements; `nil` if the task ends instead.
     @usableFromInline
     func finish(_ number: Int, _ value: _FanOutValue, _ place: Int, _ waiter: UnsafeContinuation<Void, Never>?) {
         let (consumer, isLeft) = state.withLock { state in
-            // In one step with the result: when a place is free, so is a task.
+            // In the same critical section as the result: when a place is free, a task is free as well.
             if !state.isLeft { _ = state.tasks.finish(_FanOutHandoff.Finished(place: place, waiter: waiter)) }
             return (state.machine.finish(number, value), state.isLeft)
         }
@@ -103,16 +112,25 @@ final class _FanOutStorage: Sendable {
         if isLeft { waiter?.resume() }
     }
 
-    /// Ends the fan-out. The first error counts. The caller cancels the tasks of the fan-out.
+    /// Ends the fan-out with an error. Only the first call has an effect. The caller must cancel the tasks of the
+    /// fan-out.
+    ///
+    /// - Parameters:
+    ///   - error: The error that the consumer receives.
+    ///   - isFailure: Whether an operation, the source or the consumer has failed, which is recorded as the cause of
+    ///     the cancellation of the tasks.
+    /// - Returns: Whether this call was the first.
     @usableFromInline
     @discardableResult
     func stop(_ error: any Error, isFailure: Bool = false) -> Bool {
         stop(error) { if isFailure { $0.fail() } }
     }
 
-    /// Ends the fan-out. The first error counts.
+    /// Ends the fan-out with an error. Only the first call has an effect.
     ///
-    /// - Parameter record: Records the cause. Called with the lock held, under which the end is known to be the first.
+    /// - Parameter record: Records the cause of the cancellation of the tasks. Called with the lock held, and only by
+    ///   the first call of this function.
+    /// - Returns: Whether this call was the first.
     @discardableResult
     func stop(_ error: any Error, recording record: (_FanOutScope) -> Void) -> Bool {
         let stop = state.withLock { state in
@@ -130,9 +148,9 @@ final class _FanOutStorage: Sendable {
 
     // MARK: The consumer
 
-    /// Takes the next result.
+    /// Takes the next result, the end or the error of the fan-out, without waiting.
     ///
-    /// - Returns: `nil` if the consumer must wait.
+    /// - Returns: `nil` if there is neither a result nor an end, so that the consumer must wait.
     func take() -> Step? {
         let (taken, error) = state.withLock { ($0.machine.take(), $0.error) }
         taken.puller?.resume()
@@ -144,7 +162,8 @@ final class _FanOutStorage: Sendable {
         }
     }
 
-    /// Waits for the next result, until all tasks of the fan-out have ended if there is none.
+    /// Waits for the next result, or for the end or the error of the fan-out. The cancellation of the caller does not
+    /// end the wait, but the cancelled fan-out does.
     @usableFromInline
     nonisolated(nonsending) func next() async -> Step {
         while true {
@@ -153,24 +172,27 @@ final class _FanOutStorage: Sendable {
         }
     }
 
-    /// Parks the consumer, if there is nothing to take.
+    /// Stores the continuation of the consumer if there is nothing to take.
     ///
-    /// - Returns: `nil` if the consumer is parked.
+    /// - Parameter leavingIfCancelled: Whether a cancelled consumer must be resumed at once as well.
+    ///
+    /// - Returns: `nil` if the continuation was stored. Otherwise the consumer must be resumed at once.
     func park(_ waiter: UnsafeContinuation<Void, Never>, leavingIfCancelled: Bool = false) -> Void? {
         state.withLock { state in
-            // Looked at under the lock, so that a cancellation afterwards finds the waiter.
+            // Checked while the lock is held, so that the handler of a later cancellation finds the continuation.
             if leavingIfCancelled, _isTaskCancelled { return () }
             return state.machine.park(consumer: waiter) ? nil : ()
         }
     }
 
-    /// Resumes the consumer, which was cancelled.
+    /// Resumes the consumer if it waits, because it was cancelled.
     func wakeConsumer() { state.withLock { $0.machine.wakeConsumer() }?.resume() }
 }
 
-/// A result that waits for the consumer. The books keep it without its type, so that their code is compiled once.
+/// A result that waits for the consumer, without the type of its value, so that the code of ``_FanOutStorage`` is
+/// compiled once for all types.
 @usableFromInline class _FanOutValue: @unchecked Sendable {
-    // Sendable: its one subclass has an immutable, sendable value.
+    // Sendable: its only subclass has an immutable value that is Sendable.
     @inlinable init() {}
 }
 
