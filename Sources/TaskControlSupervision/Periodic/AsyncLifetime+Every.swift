@@ -9,8 +9,8 @@ extension AsyncLifetime {
     /// }
     /// ```
     ///
-    /// The owner is retained while the work is done, and not between two ticks. If the lifetime lives on without the owner, the task ends at the
-    /// next tick.
+    /// The owner is retained while the work is done, and not between two ticks. If the owner is deallocated before the
+    /// lifetime ends, the task ends at the next tick.
     ///
     /// While the work fails, the ticks are further apart: see `backoff`. The first success restores the interval.
     ///
@@ -18,27 +18,34 @@ extension AsyncLifetime {
     /// The work never overlaps itself.
     ///
     /// ## Cancellation
-    /// The end of the lifetime cancels the work, and no tick follows; `shutdown(grace:)` lets a tick that has begun continue for its grace. A tick
-    /// that is cancelled before it begins does not begin. An error that a cancelled task throws is part of its cancellation. A `CancellationError`
-    /// that the work throws without being cancelled is a failure like others.
+    /// The end of the lifetime cancels the work, and no tick follows. After `shutdown(grace:)`, a tick that has begun
+    /// may continue until the grace period is over. A tick that is cancelled before it begins does not begin. An error
+    /// that the work throws after it was cancelled is part of the cancellation, and is not passed to `onError`. A
+    /// `CancellationError` that the work throws without being cancelled is a failure like others.
     ///
     /// - Parameters:
     ///   - interval: The time between the ticks. Less than a nanosecond counts as a nanosecond.
-    ///   - timing: By default at a fixed rate, where missed ticks are left out.
-    ///   - jitter: The part of the interval, at most 1, by which each tick may be late: a random time, so that many devices do not do the work at
-    ///     the same moment. The times of the ticks themselves do not move. By default 0.
+    ///   - timing: The rule for the times of the ticks. By default, the ticks have a fixed rate, and missed ticks are
+    ///     left out.
+    ///   - jitter: The largest part of the interval, from 0 to 1, by which each tick is randomly late, so that many
+    ///     devices do not do the work at the same moment. The delay of a tick does not change the times of later ticks.
+    ///     By default 0. More than 1 counts as 1, and less than 0 as 0.
     ///   - initialDelay: The time until the first tick. By default one interval; with zero, the first tick is due at once.
-    ///   - backoff: The time from a failed tick to the next one, at least an interval; the ticks between are left out. By default it doubles from
-    ///     one interval up to 16. If a custom backoff returns `nil` for an error, the task ends.
+    ///   - backoff: The time from a failed tick to the next tick, at least one interval; the ticks between them are
+    ///     left out. By default, the time begins with one interval, and doubles with each failure up to 16 intervals.
+    ///     If a custom backoff returns `nil` for an error, the task ends. An error that conforms to
+    ///     `RetryAfterProviding` can make the time longer.
     ///   - owner: The owner, which is not retained between two ticks.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - clock: Measures the times.
-    ///   - generator: The source of the jitter.
-    ///   - perform: Runs in the isolation of the code that calls this, with its task-locals and without its deadline.
+    ///   - clock: Measures the times. If its `sleep` fails, the task ends, and the error goes to diagnostics.
+    ///   - generator: The source of the random numbers for the jitter.
+    ///   - perform: The work, which receives the owner. Runs in the isolation of the code that calls this, with its
+    ///     task-locals and without its deadline.
     ///   - onError: Receives each error that the work throws, in the isolation of the code that calls this. Without it, the errors go to
     ///     diagnostics.
-    /// - Returns: The task, to cancel it. If the lifetime is closed, a cancelled task that does nothing.
+    /// - Returns: The task, which ends the work when it is cancelled. If the lifetime is closed, the task is cancelled
+    ///   and does nothing.
     /// - Complexity: O(1) per tick, regardless of the number of missed ticks, except with ``MissedTicks/all``.
     @discardableResult
     public func every<Owner: AnyObject & Sendable>(
@@ -142,7 +149,7 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
     ///
     /// - Returns: `false` if the owner was deallocated.
     private func work(isolation: isolated (any Actor)?) async throws -> Bool {
-        // In the isolation of the work: a cancellation on the way there counts.
+        // Checked in the isolation of the work, so that a cancellation before the work begins there counts.
         try Task.checkCancellation()
         guard let owner else { return false }
         try await perform(owner)

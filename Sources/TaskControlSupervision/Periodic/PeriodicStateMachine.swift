@@ -27,7 +27,7 @@ struct PeriodicStateMachine {
     mutating func begin(at now: Duration) {
         switch timing {
         case .fixedDelay, .fixedRate(.all): break
-        // Ticks that were missed before this one are part of it.
+        // Ticks that were missed before this tick are combined with it.
         case .fixedRate: due = lastTime(notAfter: now)
         }
     }
@@ -55,7 +55,8 @@ struct PeriodicStateMachine {
     ///
     /// - Parameters:
     ///   - delay: The time after the failed tick. At least an interval.
-    ///   - hint: The time from now for which a server asked to receive no further call. The next tick is not planned before.
+    ///   - hint: The time from now for which a server asked to receive no further call. The next tick is not planned
+    ///     before the end of this time.
     ///   - now: The time at which the work has failed.
     mutating func backOff(_ delay: Duration, hint: Duration = .zero, at now: Duration) {
         let (delay, earliest) = (max(interval, delay.saturated), now.saturatingAdding(max(.zero, hint)))
@@ -65,7 +66,8 @@ struct PeriodicStateMachine {
         }
     }
 
-    /// Returns the last regular time that is not after a time; the planned time if that is later.
+    /// Returns the last regular time, which is the planned time plus a multiple of the interval, that is not after a
+    /// time; the planned time if it is later than the given time.
     private func lastTime(notAfter time: Duration) -> Duration {
         // A clock may jump far: the quotient must be a number of 64 bits.
         let time = time.saturated
@@ -77,7 +79,8 @@ struct PeriodicStateMachine {
         return last
     }
 
-    /// Returns the first regular time that is after the planned one and not before a time.
+    /// Returns the first regular time, which is the planned time plus a multiple of the interval, that is after the
+    /// planned time and not before a time.
     private func firstTime(notBefore time: Duration) -> Duration {
         let last = lastTime(notAfter: time)
         return last == due || last < time ? last + interval : last

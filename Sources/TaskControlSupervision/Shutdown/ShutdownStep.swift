@@ -25,8 +25,8 @@ extension ShutdownPlan {
         ///
         /// - Parameters:
         ///   - supervisor: The supervisor.
-        ///   - grace: The time that all children may take together. Then the remaining children have no grace. By default, only the graces of the children
-        ///     apply.
+        ///   - grace: The time that all children may take together. After that time, the remaining children have no
+        ///     grace period. By default, only the grace periods of the children apply.
         public static func supervisor(_ supervisor: Supervisor, grace: Duration? = nil) -> Step {
             Step(
                 name: supervisor.name ?? "Supervisor",
@@ -102,7 +102,7 @@ extension ShutdownPlan.Step {
             while let event = await group.next() {
                 switch event {
                 case .ended(let error):
-                    // The clock has no say any more.
+                    // The grace period no longer matters.
                     group.cancelAll()
                     return error.map { failure($0, grace, hasExceededGrace, clockError) }
                 case .graceEnded:
@@ -125,7 +125,7 @@ extension ShutdownPlan.Step {
         _ clockError: (any Error)?
     ) -> FailedStep {
         var error = error
-        // A limit is a TimeoutError, never a cancellation.
+        // A time limit is reported as a TimeoutError, never as a cancellation.
         if error is CancellationError {
             if hasExceededGrace, let grace {
                 error = TimeoutError(duration: grace)

@@ -12,38 +12,43 @@ extension AsyncLifetime {
     /// try await feed.waitUntilReady()
     /// ```
     ///
-    /// After a failure the work waits for the delay of `backoff`, and runs again. The delays grow with each failure, and begin again after a run
-    /// that was ready for `stableAfter`. When more restarts than `limit` would be needed, the work fails permanently: its state is
-    /// ``SupervisedWork/State/failed(_:)``, with its failures. If no task waits for the work or follows its states then, the last error is reported
-    /// as an unhandled one.
+    /// After a failure the work waits for the delay of `backoff`, and runs again. The delays grow with each failure,
+    /// and begin again after a run that was ready for `stableAfter`. When more restarts than `limit` would be needed,
+    /// the work fails permanently: its state is ``SupervisedWork/State/failed(_:)``, with its failures. If no task then
+    /// waits for the work or reads its ``SupervisedWork/states``, the last error is reported as an unhandled error.
     ///
     /// The operation must be safe to repeat. An operation that captures the object that declares the lifetime retains the object: capture it weakly.
     ///
     /// ## Ordering
-    /// A run begins after the run before it has returned or thrown.
+    /// A run begins after the previous run has returned or thrown.
     ///
     /// ## Cancellation
-    /// The work ends with the lifetime, which cancels its run, and is not restarted then; `Task.cancellationCause` has the cause. A
-    /// `CancellationError` that the operation throws without being cancelled is a failure like others.
+    /// The work ends with the lifetime: its run is cancelled, with the cause in `Task.cancellationCause`, and the work
+    /// is not restarted. A `CancellationError` that the operation throws without being cancelled is a failure like
+    /// others.
     ///
-    /// `shutdown(grace:)` of the lifetime asks the work to stop, no longer restarts it, and cancels it when the grace is over.
-    /// An error that a run throws after it was asked to stop, and before it is cancelled, is reported as an unhandled one.
+    /// `shutdown(grace:)` of the lifetime asks the work to stop, no longer restarts it, and cancels it when the grace
+    /// period is over. An error that a run throws after it was asked to stop, and before it is cancelled, is reported
+    /// as an unhandled error.
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
     ///   - restart: When the work is restarted: after an error, also after a return, or never.
-    ///   - limit: The number of restarts per time. By default 5 in 60 seconds. OTP allows 1 in 5 seconds, and Elixir 3, without a delay between
-    ///     them.
-    ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A custom backoff that returns
-    ///     `nil` for an error fails the work permanently.
+    ///   - limit: The number of restarts per period. By default 5 in 60 seconds. Erlang/OTP allows 1 in 5 seconds, and
+    ///     Elixir 3 in 5 seconds, without a delay between them.
+    ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A
+    ///     custom backoff that returns `nil` for an error fails the work permanently. An error that conforms to
+    ///     `RetryAfterProviding` can make the delay longer, also longer than a cap.
     ///   - stableAfter: The time for which a run must be ready for the delays to begin again.
-    ///   - grace: The time for which the run may continue after ``SupervisedWork/stop()`` before it is cancelled. By default it is cancelled at
-    ///     once, as a process in OTP that does not trap exits. Give work that watches ``SupervisedRun/waitForStop()`` the time that it needs, such
-    ///     as the 5 seconds of OTP.
+    ///   - grace: The time for which the run may continue after ``SupervisedWork/stop()`` before it is cancelled. By
+    ///     default, the run is cancelled at once. Give work that calls ``SupervisedRun/waitForStop()`` the time that it
+    ///     needs, for example 5 seconds, as in Erlang/OTP.
     ///   - priority: The priority; `nil` for that of the caller. A task that waits for the work, or drains the lifetime, raises it.
-    ///   - clock: Measures the delays, the limit and the grace.
-    ///   - operation: Receives the run, which it calls when it is ready. Runs in the isolation of the code that calls this, in a task of its own,
-    ///     with the task-locals of the caller and without its deadline.
+    ///   - clock: Measures the delays, the period of the limit, and the grace period. If its `sleep` fails while the
+    ///     work waits for its restart, the work fails permanently.
+    ///   - operation: Receives the run, and calls it as a function, `ready()`, when the work is ready. Runs in the
+    ///     isolation of the code that calls this, in a task of its own, with the task-locals of the caller and without
+    ///     its deadline.
     /// - Returns: The work, to observe its state. If the lifetime is closed, the operation never runs, and the work is stopped.
     /// - Complexity: O(1), and O(*n*) in the limit for each restart.
     @discardableResult

@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// The number of restarts that are allowed per time, before supervised work fails permanently.
+/// The number of restarts that are allowed per period, before supervised work fails permanently.
 ///
 /// In any period of the given length, at most the given number of restarts begin. A failure after which another restart would be
 /// needed is permanent.
@@ -9,12 +9,12 @@ public struct RestartLimit: Hashable, Sendable {
     let count: Int?
     let period: Duration
 
-    /// Allows a number of restarts per period.
+    /// Creates a limit that allows a number of restarts per period.
     ///
     /// - Parameters:
-    ///   - count: The number of restarts. Less than zero is zero, which allows none.
-    ///   - period: The length of the period. With zero or less, the number of restarts is not limited, unless `count`
-    ///     is zero.
+    ///   - count: The number of restarts. A negative number counts as zero, which allows no restart.
+    ///   - period: The length of the period. If it is zero or negative, the number of restarts is not limited, unless
+    ///     `count` is zero.
     public static func restarts(_ count: Int, per period: Duration) -> RestartLimit {
         RestartLimit(count: max(0, count), period: period.saturated)
     }

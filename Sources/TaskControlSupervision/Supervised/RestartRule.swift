@@ -1,4 +1,5 @@
-/// The rule for when supervised work is restarted. The rules are those of a supervisor in OTP: temporary, transient and permanent.
+/// The rule for when supervised work is restarted. The rules correspond to temporary, transient and permanent in
+/// Erlang/OTP, except that a failure of work with the rule ``never`` also fails its ``Supervisor``.
 @nonexhaustive
 public enum RestartRule: Hashable, Sendable, CaseIterable {
     /// The work runs once. If it throws, it has failed permanently. If its ``Supervisor`` would restart the work because another child has failed,

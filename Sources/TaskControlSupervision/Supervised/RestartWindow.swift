@@ -1,4 +1,4 @@
-/// The times of recent restarts, by which a ``RestartLimit`` allows or refuses another one.
+/// The times of recent restarts, which determine whether a ``RestartLimit`` allows another restart.
 struct RestartWindow {
     private let limit: RestartLimit
     /// The times of the restarts, the oldest first. At most as many as the limit allows per period.
@@ -16,7 +16,7 @@ struct RestartWindow {
         return times.count { isRecent($0, at: time) } >= count
     }
 
-    /// Records a restart, which the limit must allow.
+    /// Records a restart at a time. The limit must allow the restart.
     mutating func record(at time: Duration) {
         guard limit.count != nil else { return }
         times = times.filter { isRecent($0, at: time) }

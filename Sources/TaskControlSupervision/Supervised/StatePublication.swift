@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// The state of an object, and the streams through which tasks follow it. All streams receive the states in the order of the calls of
+/// The state of an object, and the streams of its states. All streams receive the states in the order of the calls of
 /// ``publish(_:isFinal:)``.
 package final class StatePublication<State: Sendable>: Sendable {
     private struct Books {
@@ -49,7 +49,7 @@ package final class StatePublication<State: Sendable>: Sendable {
         return stream
     }
 
-    /// Publishes a state.
+    /// Publishes a state. Has no effect after the last state.
     ///
     /// - Parameters:
     ///   - state: The state.
@@ -63,7 +63,7 @@ package final class StatePublication<State: Sendable>: Sendable {
         }
     }
 
-    /// Publishes the state that a closure returns.
+    /// Publishes the state that a closure returns. Has no effect after the last state.
     ///
     /// - Parameter next: Returns the state; `nil` to publish none. Called while the lock is held, so that states are published in the order of the
     ///   decisions. It must not call other code.

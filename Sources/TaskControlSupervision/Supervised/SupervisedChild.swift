@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// A child of a supervision: its operation, its rules, the owner of its tasks, and its published state.
+/// A child of a supervision: its operation, its backoff, the owner of its tasks, and its published state.
 final class SupervisedChild: Sendable {
     typealias Operation = @isolated(any) @Sendable (SupervisedRun) async throws -> Void
 
@@ -40,7 +40,7 @@ final class SupervisedChild: Sendable {
         lifetime = AsyncLifetime(name: name)
     }
 
-    /// Calls the operation for one run.
+    /// Calls the operation for one run, and throws its errors. Has no effect after the end of the child.
     func run(_ run: SupervisedRun) async throws {
         guard let work = work.withLock({ $0 }) else { return }
         try await Self.call(work.operation, run, isolation: work.operation.isolation)
@@ -79,7 +79,7 @@ final class SupervisedChild: Sendable {
             defer { work = nil }
             return work
         }
-        // Perhaps the last reference to what it has captured: released here, where the lock is free.
+        // This may be the last reference to the captures of the operation. It is released here, where the lock is free.
         withExtendedLifetime(ended) {}
     }
 

@@ -23,13 +23,15 @@ public struct SupervisedRun: Sendable {
     /// - Complexity: O(1).
     public func callAsFunction() { storage.ready() }
 
-    /// Whether the work was asked to stop, or the run has ended. A run that was asked to stop is cancelled when its grace is over.
+    /// Whether the work was asked to stop, or the run has ended. A run that was asked to stop is cancelled when its
+    /// grace period is over.
     public var isStopping: Bool { storage.isStopping }
 
     /// Waits until the work is asked to stop, or the run has ended.
     ///
-    /// This function is for work that has something to finish, such as a server that answers the requests it has accepted. Work that is
-    /// cancelled at once, the default, does not need it.
+    /// Call this function in work that must finish something before it stops, such as a server that answers the
+    /// requests it has accepted. Work with a grace period of zero, the default, is cancelled at once and does not need
+    /// this function.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once.

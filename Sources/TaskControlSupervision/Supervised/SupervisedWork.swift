@@ -21,7 +21,8 @@ public final class SupervisedWork: Sendable {
         case completed
         /// The work was stopped, and is not restarted.
         case stopped
-        /// The work has failed, and is not restarted. The value contains the latest 32 failures of the work, the oldest first.
+        /// The work has failed, and is not restarted. The value contains the latest 32 failures, the oldest first; for
+        /// a child of a ``Supervisor``, the failures of all children.
         case failed([FailedRun])
 
         /// Whether this is the last state.
@@ -47,9 +48,10 @@ public final class SupervisedWork: Sendable {
     /// The current state of the work. It may have changed by the time the caller uses it.
     public var state: State { child.publication.state }
 
-    /// A stream of the current state and each later one, which ends after the last state.
+    /// A stream of the current state and each later state. The stream ends after the last state.
     ///
-    /// Each stream has all states, in their order. A reader that falls behind by more than 64 states misses the oldest of them.
+    /// Each access creates a stream of its own. A reader that falls behind by more than 64 states misses the oldest of
+    /// these states.
     ///
     /// ## Cancellation
     /// The stream ends when the task that reads it is cancelled. The work continues.
@@ -66,13 +68,14 @@ public final class SupervisedWork: Sendable {
         case .reached: return
         case .left: throw CancellationError()
         case .ended:
-            // A caller that is cancelled learns of its cancellation.
+            // A cancelled caller receives CancellationError.
             try Task.checkCancellation()
             throw child.error
         }
     }
 
-    /// Stops the work permanently, and waits for its end: asks it to stop, and cancels it when its grace is over.
+    /// Stops the work permanently, and waits for its end. The work is asked to stop, and is cancelled when its grace
+    /// period is over.
     ///
     /// The priority of the work is raised to that of the caller. The other children of a ``Supervisor`` continue. Never call this function from
     /// the work itself: it would wait for itself.

@@ -1,8 +1,9 @@
 internal import TaskControl
 
 extension SupervisionEngine {
-    /// Starts, stops and restarts the children until all have ended, or one has failed permanently. If the caller is cancelled, stops all children
-    /// without a grace period.
+    /// Starts, stops and restarts the children until all have ended, or until one has failed permanently and the others
+    /// were stopped. If the caller is cancelled, stops all children without a grace period. Returns at once if this
+    /// function was called before, or if the supervision has ended.
     ///
     /// - Throws: ``SupervisionError`` if a child has failed permanently.
     func coordinate<C: Clock>(on clock: C) async throws(SupervisionError) where C.Duration == Duration {
@@ -31,7 +32,7 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
     let engine: SupervisionEngine
     let clock: C
     private let start: C.Instant
-    /// The task of the coordinator. The runs have the causes of its cancellation too.
+    /// The task of the coordinator. If it is cancelled, the runs have the cause of its cancellation too.
     private let parent = TaskAddress.running
     private var runs: [Int: SupervisedRunStorage] = [:]
     private var schedules: [Int: RetrySchedule] = [:]
@@ -40,8 +41,8 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
     private var failedName: String?
     /// The error of a failed child, and the time until which the children that restart with it wait; `nil` before the first restart.
     private var restart: (until: Duration, error: any Error)?
-    /// The time until which the coordinator has last slept, below which the clock does not fall: a clock that ends a sleep a part of a nanosecond
-    /// early would otherwise be asked to sleep for the rest again and again.
+    /// The end of the last sleep, which is the least value of ``now``. Without this value, the coordinator would sleep
+    /// again and again for the rest of a nanosecond if a clock ends a sleep too early.
     private var floor = Duration.zero
     private var isCancelled = false
 
@@ -142,7 +143,8 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
             return books.machine.hasWaiters(child.index)
         }
         let cause = causes.last { $0.name == child.name }
-        // A supervisor throws the error; the owner of a single work learns it from a state or a wait.
+        // A supervisor throws the error. Supervised work of a lifetime has it in its state, and throws it from a wait,
+        // so it is reported only if no task observes either.
         if engine.source.primitive == .keepRunning, !isWatched, !child.publication.isObserved, let cause {
             origin.reportUnhandled(cause.error)
         }
@@ -188,7 +190,7 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
         let error = run?.error.flatMap { $0 is CancellationError ? nil : $0 }
         let hasBegun = run != nil
         if isFinal {
-            // Not a part of a cancellation, and no restart follows: nothing else receives the error.
+            // The error is not part of a cancellation, and no restart follows, so nothing else receives the error.
             if let error, run?.wasCancelled == false { origin.reportUnhandled(error) }
             engine.publishEnd(of: child, .stopped)
             if hasBegun { emit(.stopped, .ended(.cancelled), child, error: error) }

@@ -37,7 +37,8 @@ final class SupervisionEngine: Sendable {
         _ priority: TaskPriority?,
         _ operation: @escaping SupervisedChild.Operation
     ) -> SupervisedWork {
-        // Two callers may take the same number: the one that comes second makes its child again.
+        // Two callers may read the same number. The caller that adds its child second creates the child again with the
+        // next number.
         while true {
             let index = state.withLock { $0.machine.nextChild }
             let child = SupervisedChild(index, name, backoff, priority, operation)
@@ -87,7 +88,7 @@ final class SupervisionEngine: Sendable {
             ($0.machine.close(isAbrupt: isAbrupt, graceIsOfOwner: graceIsOfOwner), Diagnostics.moment)
         }
         answer.waking?.resume(returning: .reached)
-        // Before a coordinator has begun: nothing runs.
+        // No coordinator has begun, so no child runs.
         if answer.isEnd {
             publishEnd()
             Diagnostics.emit(at: moment, source.event(.closed))
@@ -123,7 +124,7 @@ final class SupervisionEngine: Sendable {
             } onCancel: {
                 state.withLock { $0.machine.leaveReadiness(of: child, id) }?.resume(returning: .left)
             } raising: { [self] priority in
-                // Those before it must be ready first.
+                // The children before this child must be ready first.
                 raise(to: priority) { $0 <= child }
             }
         }
@@ -148,14 +149,14 @@ final class SupervisionEngine: Sendable {
         _ = await suspend { waiter in
             state.withLock { $0.machine.parkForEnd(of: nil, id, waiter) }
         } onCancel: {
-            // Resumes the coordinator, another task: not inside a handler.
+            // Resumes the coordinator, which is another task: this must not happen inside a cancellation handler.
             performOutsideHandler { self.close(isAbrupt: true) }
         } raising: { [self] priority in
             raise(to: priority) { _ in true }
         }
     }
 
-    /// Escalates children, and the coordinator, on which they depend, to a priority.
+    /// Escalates the given children, and the coordinator on which they depend, to a priority.
     ///
     /// - Parameters:
     ///   - priority: The priority.

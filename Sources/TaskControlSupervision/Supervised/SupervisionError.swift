@@ -13,7 +13,7 @@ extension FailedRun: CustomStringConvertible {
     public var description: String { "\(name), run \(run): \(error)" }
 }
 
-/// The error of supervised work that has ended, and is not restarted.
+/// The error of supervised work that has ended and is not restarted.
 ///
 /// ``SupervisedWork/waitUntilReady()`` throws it if the work ends before it is ready, and ``Supervisor/run(until:)`` if a child fails permanently.
 public struct SupervisionError: Error, Sendable {
@@ -32,8 +32,8 @@ public struct SupervisionError: Error, Sendable {
     public let name: String
     /// The reason for which the work ended.
     public let reason: Reason
-    /// The failures that led to the end, the oldest first: the latest 32; for a supervisor, those of all children. Empty unless the work
-    /// has failed permanently.
+    /// The latest 32 failures, the oldest first; for a ``Supervisor`` and its children, the failures of all children.
+    /// Empty unless the work has failed permanently.
     public let causes: [FailedRun]
 }
 

@@ -1,6 +1,7 @@
 extension SupervisionStateMachine {
-    /// The children in the order in which they were added. A child is removed when its end was published and all of its waiters have parked. Each
-    /// child has a number that is never reused, so a late event of a removed child has no effect on another one.
+    /// The children in the order in which they were added. A child is removed when its end was published and each
+    /// caller that waited for the child has received an outcome. Each child has a number that is never reused, so a
+    /// late event of a removed child has no effect on another child.
     struct Children {
         private var slots: [(number: Int, child: Child)] = []
         /// The number that the next child receives.
@@ -35,7 +36,8 @@ extension SupervisionStateMachine {
         /// Returns whether a child was added, and its end has not been published.
         func isPresent(_ number: Int) -> Bool { contains(number) && !self[number].isEndPublished }
 
-        /// Removes a child whose end was published, unless one of its waiters has not parked yet and must still receive its outcome.
+        /// Removes a child whose end was published, unless a caller that waits for the child must still receive an
+        /// outcome.
         ///
         /// - Complexity: O(*n*).
         mutating func removeIfOver(_ number: Int) {
@@ -56,7 +58,8 @@ extension SupervisionStateMachine {
             slots.prefix { $0.number < number }.allSatisfy { isRight($0.child) }
         }
 
-        /// Returns the position of the child with a number; `nil` if it was removed. A binary search, since the numbers are in ascending order.
+        /// Returns the position of the child with a number; `nil` if the child was removed. Uses a binary search, since
+        /// the numbers are in ascending order.
         private func position(of number: Int) -> Int? {
             var (low, high) = (slots.startIndex, slots.endIndex)
             while low < high {

@@ -47,7 +47,7 @@ extension SupervisionStateMachine {
         case cancel(Int, isFinal: Bool)
         /// Publish that the child was stopped: permanently if `isFinal`, otherwise until it is restarted.
         case down(Int, isFinal: Bool)
-        /// Wait until an event has happened, or until a time; `nil` for no time.
+        /// Wait until an event has happened, or until a time. If the time is `nil`, wait only for an event.
         case wait(until: Duration?)
         /// Publish the end of the supervision, and return.
         case end(End)
@@ -127,7 +127,8 @@ extension SupervisionStateMachine {
         }
     }
 
-    /// The answer to a caller that wants to wait until a child is ready: it need not wait, or must park.
+    /// The answer to a caller that wants to wait until a child is ready: the child is ready, it has ended, or the
+    /// caller must wait with the ID.
     enum Enrollment {
         case reached, ended
         case waits(Waiters.ID)
@@ -145,8 +146,8 @@ enum SupervisionWake: Hashable, Sendable {
 }
 
 extension SupervisionStrategy {
-    /// Returns whether a child is restarted when another one has failed. Children that were added later have greater
-    /// numbers.
+    /// Returns whether the child `sibling` is restarted because the child `child` has failed. Children that were added
+    /// later have greater numbers.
     func restarts(_ sibling: Int, with child: Int) -> Bool {
         switch self {
         case .one: false

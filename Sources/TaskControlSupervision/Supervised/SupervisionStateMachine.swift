@@ -43,7 +43,8 @@ struct SupervisionStateMachine<Waiter> {
 
     // MARK: Beginning and end
 
-    /// Records that the coordinator begins. Returns `false` if a coordinator has begun before, or if the supervision has ended.
+    /// Records that the coordinator begins. Returns whether the coordinator may continue: `false` if a coordinator has
+    /// begun before, or if the supervision has ended.
     mutating func begin() -> Bool {
         if hasBegun || isEnding { return false }
         hasBegun = true
@@ -52,7 +53,8 @@ struct SupervisionStateMachine<Waiter> {
 
     /// Adds a child after the others.
     ///
-    /// - Returns: The number of the child; `nil` if the supervision is being stopped or has ended. And the coordinator, if it must be resumed.
+    /// - Returns: The number of the child, which is `nil` if the supervision is being stopped or has ended; and the
+    ///   coordinator, if it must be resumed.
     mutating func add(_ rules: Rules) -> (child: Int?, waking: Waiter?) {
         if isEnding || closing != nil { return (nil, nil) }
         return (children.append(Child(rules: rules)), wake())
@@ -73,7 +75,8 @@ struct SupervisionStateMachine<Waiter> {
         return (wake(), isEnding)
     }
 
-    /// Stops all children, unless a coordinator has begun, because none will begin. Returns whether the caller must publish the end.
+    /// Stops all children if no coordinator has begun. Called when no coordinator will begin. Returns whether the
+    /// caller must publish the end.
     mutating func abandon() -> Bool { hasBegun ? false : close(isAbrupt: true).isEnd }
 
     private mutating func close(_ end: End) {
@@ -160,7 +163,7 @@ struct SupervisionStateMachine<Waiter> {
             if case .ended(let end) = children[child].phase { return decide(child, end, at: now) }
         }
         var times: [Duration?] = []
-        // Children that are stopped alone, each for itself: they hold up no other child.
+        // Children that `stop()` of their handles stops. Each is stopped independently, and delays no other child.
         if closing == nil {
             for child in children.numbers where children[child].isRetired && !children[child].isOver {
                 let action = stop(child, at: now)
@@ -191,7 +194,7 @@ struct SupervisionStateMachine<Waiter> {
         }
         // A sibling has failed first, and this child begins again with it.
         if children[child].mustStop { return down(child) }
-        // A run that was ready for long was stable: what failed before it is another story.
+        // The run was ready for `stableAfter`, so it was stable: earlier failures no longer count.
         if let since = children[child].readySince, now - since >= children[child].rules.stableAfter {
             children[child].failures = 0
         }
@@ -226,7 +229,7 @@ struct SupervisionStateMachine<Waiter> {
             return .requestStop(child)
         }
         if stop.isCancelled { return .wait(until: nil) }
-        // The owner ends its own grace by a cancellation of the coordinator.
+        // If the owner decides about the grace period, it ends the period by cancelling the coordinator.
         if !isAbrupt, stop.deadline.map({ now < $0 }) ?? true { return .wait(until: stop.deadline) }
         children[child].stop?.isCancelled = true
         return .cancel(child, isFinal: isFinal(child))
@@ -335,7 +338,7 @@ struct SupervisionStateMachine<Waiter> {
         return coordinator
     }
 
-    /// Adds a caller that waits until a child is ready, unless it need not wait.
+    /// Adds a caller that waits until a child is ready, unless the child is ready or has ended.
     mutating func enrollForReadiness(of child: Int) -> Enrollment {
         guard children.isPresent(child) else { return .ended }
         if children[child].phase == .ready, children[child].isReadyPublished, !children[child].mustStop {

@@ -1,4 +1,5 @@
-/// The children that a ``Supervisor`` restarts when one of them fails. The strategies are those of OTP: one for one, one for all, rest for one.
+/// The children that a ``Supervisor`` restarts when one of them fails. The strategies are those of Erlang/OTP: one for
+/// one, one for all, rest for one.
 @nonexhaustive
 public enum SupervisionStrategy: Hashable, Sendable, CaseIterable {
     /// Only the failed child is restarted.

@@ -13,21 +13,23 @@ public import TaskControl
 /// try await supervisor.run()                 // until `shutdown()`, a cancellation, or a permanent failure
 /// ```
 ///
-/// When a child fails, the strategy says which children are restarted with it. The limit of restarts applies to all children together: when more
-/// restarts would be needed, or a child with the rule ``RestartRule/never`` fails, the supervisor stops all children, and ``run(until:)`` throws.
+/// When a child fails, the strategy determines which children are restarted with it. The limit of restarts applies to
+/// all children together: when more restarts would be needed, or a child with the rule ``RestartRule/never`` fails, the
+/// supervisor stops all children, and ``run(until:)`` throws.
 ///
 /// Safe to use from any thread and any isolation. A supervisor that is deallocated before it has run stops its children.
 ///
 /// ## Ordering
-/// Children start in the order in which they were added, each when those before it are ready or have ended. They stop in reverse order, each
-/// after those behind it have ended. A run never begins before the run before it has ended.
+/// Children start in the order in which they were added, each when the children before it are ready or have ended. They
+/// stop in reverse order, each after the children that were added later have ended. A run of a child never begins
+/// before the previous run of the child has ended.
 ///
 /// With the strategy ``SupervisionStrategy/one``, a child starts when each child before it has been ready once or has ended, and a child that has
 /// run before begins again without waiting for the others. A child that ``SupervisedWork/stop()`` stops waits for no other child either.
 ///
 /// ## Cancellation
-/// Cancelling the task that calls ``run(until:)`` stops all children, in order and without grace. An error that a child throws after it was asked
-/// to stop, and before it is cancelled, is reported as an unhandled error.
+/// Cancelling the task that calls ``run(until:)`` stops all children, in reverse order and without a grace period. An
+/// error that a child throws after it was asked to stop, and before it is cancelled, is reported as an unhandled error.
 public final class Supervisor: Sendable {
     private let engine: SupervisionEngine
     private let clock: any Clock<Duration>
@@ -36,10 +38,13 @@ public final class Supervisor: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - strategy: The children that are restarted when one of them fails. By default that child alone, as in Elixir.
-    ///   - limit: The number of restarts per time, of all children together; the children that a strategy restarts with another do not count. By
-    ///     default 5 in 60 seconds. OTP allows 1 in 5 seconds, and Elixir 3, without a delay between them.
-    ///   - clock: Measures the delays, the limit and the graces.
+    ///   - strategy: The children that are restarted when one of them fails. By default, only the failed child, as in
+    ///     Elixir.
+    ///   - limit: The number of restarts per period, of all children together. A child that the strategy restarts
+    ///     because another child has failed does not count. By default 5 in 60 seconds. Erlang/OTP allows 1 in 5
+    ///     seconds, and Elixir 3 in 5 seconds, without a delay between them.
+    ///   - clock: Measures the delays, the period of the limit, and the grace periods. If its `sleep` fails, a child
+    ///     that waits for its restart fails permanently.
     public init(
         name: String? = nil,
         strategy: SupervisionStrategy = .one,
@@ -56,21 +61,24 @@ public final class Supervisor: Sendable {
     /// The name shown in diagnostics.
     public var name: String? { engine.source.name }
 
-    /// Adds a child after the others. While the supervisor runs, the child starts when it is its turn: see the order of ``Supervisor``.
+    /// Adds a child after the others. While the supervisor runs, the child starts when the children before it are
+    /// ready: see "Ordering" in ``Supervisor``.
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
     ///   - restart: When the work is restarted: after an error, also after a return, or never.
-    ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A custom backoff that returns
-    ///     `nil` for an error fails the child permanently, and with it the supervisor.
+    ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A
+    ///     custom backoff that returns `nil` for an error fails the child permanently, and with it the supervisor. An
+    ///     error that conforms to `RetryAfterProviding` can make the delay longer, also longer than a cap.
     ///   - stableAfter: The time for which a run must be ready for the delays to begin again.
-    ///   - grace: The time for which the run may continue after it was asked to stop, before it is cancelled. By default it is cancelled at once,
-    ///     as a process in OTP that does not trap exits. Give work that watches ``SupervisedRun/waitForStop()`` the time that it needs, such as the
-    ///     5 seconds of OTP.
+    ///   - grace: The time for which the run may continue after it was asked to stop, before it is cancelled. By
+    ///     default, the run is cancelled at once. Give work that calls ``SupervisedRun/waitForStop()`` the time that it
+    ///     needs, for example 5 seconds, as in Erlang/OTP.
     ///   - priority: The priority; `nil` for that of the task that calls ``run(until:)``. If that task is escalated later, the child is
     ///     escalated too, as a child task would be.
-    ///   - operation: Receives the run, which it calls when it is ready. Runs in the isolation of the code that calls this, in a task of its own,
-    ///     with the task-locals of the task that calls ``run(until:)`` and without its deadline.
+    ///   - operation: Receives the run, and calls it as a function, `ready()`, when the work is ready. Runs in the
+    ///     isolation of the code that calls this, in a task of its own, with the task-locals of the task that calls
+    ///     ``run(until:)`` and without its deadline.
     /// - Returns: The child, to observe its state. If the supervisor has stopped, the operation never runs, and the child is stopped.
     /// - Complexity: O(1).
     @discardableResult
@@ -89,12 +97,13 @@ public final class Supervisor: Sendable {
 
     /// Runs the children until all have completed, until they were stopped, or until one of them fails permanently.
     ///
-    /// A supervisor runs once. When this function returns or throws, no run is under way.
+    /// A supervisor runs once: a second call returns at once. When the first call returns or throws, no run is in
+    /// progress.
     ///
-    /// If ``shutdown()`` was called before, the children never run, and this function returns at once. A second call returns at once, too.
+    /// If ``shutdown()`` was called before, the children never run, and this function returns at once.
     ///
     /// ## Cancellation
-    /// A cancelled caller stops the children in reverse order, without grace, and waits for them to end.
+    /// A cancelled caller stops the children in reverse order, without a grace period, and waits for them to end.
     ///
     /// - Parameter trigger: A function that waits for a reason to stop, such as a signal. When it returns, the children are shut down, as with
     ///   ``shutdown()``. It runs in a child task, which is cancelled with the caller and when the children have ended. This function waits for it, so
@@ -125,12 +134,12 @@ public final class Supervisor: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Stops the children in reverse order, with the grace of each, and waits for them to end. No child is restarted from now on. The priority of the
-    /// children is raised to that of the caller.
+    /// Stops the children in reverse order, each with its grace period, and waits for them to end. No child is
+    /// restarted from now on. The priority of the children is raised to that of the caller.
     ///
     /// Never call this function from a child: it would wait for itself.
     ///
     /// ## Cancellation
-    /// Cancelling the caller ends the graces early; the call still waits for the children to end.
+    /// Cancelling the caller ends the grace periods early; the call still waits for the children to end.
     public func shutdown() async { await engine.shutdown() }
 }
