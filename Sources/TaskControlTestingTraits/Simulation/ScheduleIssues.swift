@@ -29,7 +29,7 @@ final class ScheduleIssues: Sendable {
     /// Whether the schedule that began last had an issue that fails the test.
     var hasIssue: Bool { state.withLock { $0.hasIssue } }
 
-    /// Notes that a schedule begins. Issues that are reported from now on belong to it.
+    /// Records that a schedule begins. Issues that are reported from now on belong to this schedule.
     func begin(_ simulation: Simulation) {
         state.withLock { state in
             state.simulation = simulation
@@ -87,13 +87,15 @@ extension ScheduleIssues {
     func record(_ failure: SimulationFailure, _ test: Test, _ testCase: Test.Case?) async throws {
         let comment = Comment(rawValue: "seed \(failure.seed)\nreplay: \(failure.replay)\n\(failure.details)")
         let held = held
-        // There is no other way to record an issue of a kind of one's own: an issue that is recorded here gets its kind afterwards.
+        // Swift Testing has no function that records an issue of a given kind. So the handler sets the kind of the
+        // issue that is recorded here.
         let handler = IssueHandlingTrait.compactMapIssues { issue in
             var issue = issue
             if let held {
                 (issue.kind, issue.severity, issue.sourceLocation) = (held.kind, held.severity, held.sourceLocation)
                 issue.comments = held.comments
-                // Something else than the issue ended the schedule: another thread that recorded it, for example.
+                // Something other than the issue ended the schedule, for example because another thread recorded the
+                // issue.
                 if case .expectation = failure.reason {} else { issue.comments.append("\(failure.reason)") }
             }
             issue.comments.append(comment)
@@ -112,7 +114,8 @@ extension ScheduleIssues {
 }
 
 extension Issue {
-    /// The description of the expectation that has failed.
+    /// The text of the expectation that has failed. For other issues, the text "no issue." and the description of the
+    /// issue.
     fileprivate var expectation: String {
         let prefix = "Expectation failed: "
         return description.hasPrefix(prefix) ? String(description.dropFirst(prefix.count)) : "no issue. \(description)"

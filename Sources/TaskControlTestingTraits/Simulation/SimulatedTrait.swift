@@ -23,7 +23,7 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
             _ = Self.saysThatTestsRunOnce
             return try await function()
         }
-        // Within the scope of the suite's trait, which has applied the settings of the test's own trait.
+        // The test runs within the scope of its suite's trait, which has applied the settings of the test's own trait.
         if Simulation.current != nil { return try await function() }
         let trait = test.traits.lazy.compactMap { $0 as? SimulatedTrait }.last ?? self
         try await trait.simulate(test, testCase, BorrowedFunction(function))
@@ -45,7 +45,8 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
             failure = error
         }
         guard let failure else { return }
-        // Not a failure of the seed, such as by `Test.cancel`: Swift Testing knows the error.
+        // The error comes from a cancellation, for example by `Test.cancel`, and not from the seed. Swift Testing
+        // handles this error.
         if case .threw(let error) = failure.reason, Task.isCancelled, issues.held == nil { throw error }
         try await issues.record(failure, test, testCase)
     }
@@ -69,7 +70,8 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
                 line: test.sourceLocation.line,
                 column: test.sourceLocation.column
             ) { simulation in
-                // The task of the test is blocked: its cancellation ends the test before the next seed.
+                // The task of the test is blocked while the seeds run. If the task is cancelled, the test ends before
+                // the next seed.
                 if isCancelled.withLock({ $0 }) { throw CancellationError() }
                 issues.begin(simulation)
                 try await function()
@@ -87,7 +89,8 @@ extension Trait where Self == SimulatedTrait {
     /// A trait that runs the test once for each of the seeds `0..<1_000`. See ``simulated(seeds:strategy:maxSteps:checksDeterminism:)``.
     public static var simulated: Self { .simulated() }
 
-    /// Runs the test once per seed in virtual time, each time with another order of its tasks, to find concurrency bugs.
+    /// Creates a trait that runs the test once per seed in virtual time, each time with another order of its tasks, to
+    /// find concurrency bugs.
     ///
     /// ```swift
     /// @Test(.simulated(seeds: 0..<10_000)) func aSecondLoginWaitsForTheFirst() async throws {
@@ -98,10 +101,11 @@ extension Trait where Self == SimulatedTrait {
     /// }
     /// ```
     ///
-    /// The function of the test becomes the body of `simulate(seeds:)` of `TaskControlTesting`, whose documentation describes what a simulation
-    /// controls. Each case of a parameterized test is simulated separately. On a suite, the trait applies to all tests of the suite; a test's own
-    /// trait replaces that of its suite. The other traits of the test apply to all seeds together. `Simulation.current` provides the seed's random
-    /// numbers and its actions at random points of the schedule.
+    /// The function of the test becomes the body of `simulate(seeds:)` of `TaskControlTesting`, whose documentation
+    /// describes what a simulation controls. Each case of a parameterized test is simulated separately. On a suite, the
+    /// trait applies to all tests of the suite; a test's own trait replaces that of its suite. The other traits of the
+    /// test apply to all seeds together. `Simulation.current` provides random numbers that depend on the seed, and
+    /// functions that cancel a task or call a closure at a random point of the schedule.
     ///
     /// ## Issues
     /// The first issue that fails the test ends the seed and the test: a failed `#expect` or `#require`, a thrown error, `Issue.record`, or a problem

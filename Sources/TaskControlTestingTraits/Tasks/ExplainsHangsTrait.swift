@@ -73,7 +73,7 @@ public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == ExplainsHangsTrait {
-    /// Records why a test has not returned after a time limit, and cancels the test.
+    /// Creates a trait that records why a test has not returned after a time limit, and cancels the test.
     ///
     /// ```swift
     /// @Test(.explainsHangs(after: .seconds(30)), .timeLimit(.minutes(1))) func transfersBothWays() async throws {

@@ -64,8 +64,8 @@ extension Trait where Self == NoTaskLeftBehindTrait {
     /// ``noTaskLeftBehind(within:)``.
     public static var noTaskLeftBehind: Self { .noTaskLeftBehind(within: .seconds(1)) }
 
-    /// Fails a test if a task that it has started with TaskControl has not ended within a time after the test has returned. The issue lists these
-    /// tasks.
+    /// Creates a trait that fails a test if a task that it has started with TaskControl has not ended within a time
+    /// after the test has returned. The issue lists up to ten of these tasks.
     ///
     /// ```swift
     /// @Test(.noTaskLeftBehind) func aClosedFeedStopsItsTasks() async {
@@ -80,10 +80,11 @@ extension Trait where Self == NoTaskLeftBehindTrait {
     ///   TaskStore "feed", task "poll", key news, runs, started at /app/Sources/Feed.swift:21
     /// ```
     ///
-    /// The trait checks tasks of the library's owners and queues, flights, `AsyncTask`, and work abandoned by `withDetachedTimeout`. It does not
-    /// notice a bare `Task { }`, but notices tasks that the bare task starts with the library. Tasks of other tests that run at the same time do not
-    /// count: a task-local identifies the test on whose behalf code runs. A `Task.detached`, a thread and a Dispatch queue do not inherit
-    /// task-locals, so that the trait does not notice tasks that they start.
+    /// The trait checks tasks of the library's owners and queues, flights, `AsyncTask`, and work abandoned by
+    /// `withDetachedTimeout`. It does not notice a bare `Task { }`, but notices tasks that the bare task starts with
+    /// the library. Tasks of other tests that run at the same time do not count: a task-local identifies the test on
+    /// whose behalf code runs. A `Task.detached`, a thread and a Dispatch queue do not inherit task-locals, so the
+    /// trait does not notice the tasks that they start.
     ///
     /// On Linux, for code with debug information, the issue contains the source location at which each task was started. On other platforms, give
     /// names to tasks and their owners. On Linux, each task that is started while the test runs costs about 15 µs more.
@@ -94,8 +95,8 @@ extension Trait where Self == NoTaskLeftBehindTrait {
     /// ## Cancellation
     /// If the test is cancelled, its tasks have the same time to end.
     ///
-    /// - Parameter limit: The longest time that tasks may take to end after the test has returned, in real time. The trait returns as soon as all
-    ///   tasks have ended.
+    /// - Parameter limit: The longest time that tasks may take to end after the test has returned: real time, except in
+    ///   a simulation. The trait returns as soon as all tasks have ended.
     public static func noTaskLeftBehind(within limit: Duration) -> Self {
         Self(limit: limit, clock: ContinuousClock())
     }

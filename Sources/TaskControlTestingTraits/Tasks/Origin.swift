@@ -40,7 +40,8 @@ extension String {
     }
 }
 #else
-/// The source location at which a task was started. It cannot be determined on this platform.
+/// The source location at which a task was started. It cannot be determined on this platform, so both properties are
+/// `nil`.
 struct Origin: Sendable {
     static var here: Origin? { nil }
 

@@ -2,14 +2,15 @@ internal import TaskControl
 internal import TaskControlSupport
 internal import TaskControlTesting
 
-/// An observer of the tasks, turns and calls (subjects) that this library has begun on behalf of one test and that have not ended.
+/// An observer of the tasks, the turns of tasks in queues, and the calls that this library has begun on behalf of one
+/// test and that have not ended. All of these are called subjects.
 ///
 /// A task-local identifies the scope on whose behalf code runs, so that tests that run in parallel do not observe each other's tasks. A subject that
 /// begins within a scope also belongs to all enclosing scopes.
 final class TestScope: TaskObserver {
     @TaskLocal private static var current: TestScope?
 
-    /// A task, a turn or a call that has not ended.
+    /// A task, a turn of a task in a queue, or a call of this library that has not ended.
     struct Subject {
         let primitive: TaskEvent.Primitive
         let number: UInt64
@@ -63,13 +64,13 @@ final class TestScope: TaskObserver {
         try $current.withValue(nil) { try body() }
     }
 
-    /// The tasks that have not ended, in the order in which they were started.
+    /// The subjects that are tasks and have not ended, in the order in which they were started.
     var tasks: [Subject] { state.withLock { $0.tasks } }
 
     /// The identities of the subjects that have not ended, as a `TaskSnapshot` contains them.
     var identities: Set<TaskEvent.Identity> { state.withLock { Set($0.subjects.keys) } }
 
-    /// Waits until all tasks have ended.
+    /// Waits until all tasks of the scope have ended. Only one caller may wait at a time.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     func waitForTasks() async throws {
