@@ -19,9 +19,11 @@
 /// `.preferPrevious` starts work once too, and gives its callers a task instead of a value.
 ///
 /// ## Cancellation
-/// Every caller can leave, also the first caller: a cancelled caller receives `CancellationError` at once, and the others and the work continue. The
-/// last one to leave cancels the work (see ``AbandonedFlightBehavior``). From that moment on no caller joins the flight: a later caller begins a
-/// new one, even while the cancelled work still runs. If a result and a cancellation come at the same time, the result counts.
+/// Every caller, also the first, can stop waiting: a cancelled caller receives `CancellationError` at once, and the
+/// work continues for the others. When the last caller has stopped waiting, the work is cancelled, unless the group was
+/// created with ``AbandonedFlightBehavior/finish``. From that cancellation on, no caller joins the flight: a later
+/// caller begins a new one, even while the cancelled work still runs. If a result and a cancellation come at the same
+/// time, the result counts.
 ///
 /// ## Priorities
 /// A flight has its first caller's priority, and is raised to that of a caller with a higher priority, where the system supports it (macOS 26,
@@ -29,11 +31,11 @@
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let _flights: _FlightTable
 
-    /// Creates an object without flights.
+    /// Creates a group in which no work is in progress.
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - behavior: The rule for the work when its last caller has left.
+    ///   - behavior: The rule for work whose last caller has stopped waiting. By default, the work is cancelled.
     public init(name: String? = nil, whenAbandoned behavior: AbandonedFlightBehavior = .cancel) {
         _flights = _FlightTable(
             origin: .singleFlight,
@@ -50,19 +52,25 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// The name shown in diagnostics.
     public var name: String? { _flights.name }
 
-    /// Returns the value of a key, from the current flight or from a new one.
+    /// Runs work once for all callers that ask for the same key at the same time, and returns its value.
+    ///
+    /// The first caller of a key begins a *flight*: the operation, in a task of its own. Callers that come before the
+    /// flight has ended join it, and receive the same value or error.
     ///
     /// ## Cancellation
-    /// A cancelled caller stops waiting immediately. The last caller that leaves cancels the work. A caller that was cancelled before the call does not
-    /// begin a flight.
+    /// A cancelled caller stops waiting immediately. When the last caller has stopped waiting, the work is cancelled,
+    /// unless the group was created with ``AbandonedFlightBehavior/finish``. A caller that was cancelled before the
+    /// call neither begins nor joins a flight.
     ///
     /// - Parameters:
     ///   - key: The key of the flight. Its `==` is called while a lock is held, if hashes are equal, and must not call this object.
-    ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's task-locals, priority and task
-    ///     name. Not called if there is a flight to join. Not begun if all callers have stopped waiting by then.
+    ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's
+    ///     task-locals, priority and task name. Not called if there is a flight to join. Never begins if the flight is
+    ///     cancelled before, for example because all callers have stopped waiting.
     /// - Returns: The value of the flight.
-    /// - Throws: The error of the flight, to all of its callers; `CancellationError` if the caller is cancelled or ``cancelAll()`` is called;
-    ///   ``SingleFlightReentrancyError`` if the caller is inside the flight of its own key.
+    /// - Throws: The error of the operation, to all of its callers; `CancellationError` if the caller is cancelled or
+    ///   ``cancelAll()`` is called; ``SingleFlightReentrancyError`` if the caller is inside the operation of the same
+    ///   key.
     /// - Complexity: O(1).
     @inlinable
     public nonisolated(nonsending) func run(
@@ -75,21 +83,31 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         return try await caller.value()
     }
 
-    /// Lets the next caller of a key begin a new flight, for example when the old flight fetches a value that is known to be out of date.
+    /// Makes the next caller of a key run the work again instead of joining the work in progress, for example because
+    /// that work fetches a value that is known to be out of date.
     ///
-    /// Callers that wait for the old flight still receive its result.
+    /// Callers that already wait still receive the result of the old work. If no work for the key is in progress, the
+    /// call has no effect.
+    ///
+    /// - Parameter key: The key of the work.
+    /// - Complexity: O(1).
     public func forget(_ key: Key) {
         _flights.forget(_ErasedKey(key))
     }
 
-    /// The number of flights in progress, including forgotten flights and excluding cancelled ones. It may have changed by the time the caller uses
-    /// it.
+    /// The number of operations in progress, each counted once for all of its callers. Includes operations whose key
+    /// was forgotten with ``forget(_:)``, and excludes cancelled operations. The number may have changed by the time
+    /// the caller uses it.
     public var inFlightCount: Int { _flights.count }
 
-    /// Cancels all flights, also those that continue without callers. Their callers receive `CancellationError` at once.
+    /// Cancels all work in progress, also work that continues without callers. The callers receive `CancellationError`
+    /// immediately; later callers begin new work.
+    ///
+    /// - Complexity: O(*n*) in the number of operations in progress and their callers.
     public func cancelAll() { _flights.cancelAll(because: nil) }
 
-    /// Cancels all flights for a reason, which `Task.cancellationCause` returns inside their operations. Otherwise the same as ``cancelAll()``.
+    /// Cancels all work in progress for a reason. Inside the operations, `Task.cancellationCause` returns it as
+    /// ``CancellationCause/requested(reason:)``. Otherwise the same as ``cancelAll()``.
     ///
     /// - Parameter reason: A description of the reason, for logs.
     public func cancelAll(because reason: String) { _flights.cancelAll(because: reason) }

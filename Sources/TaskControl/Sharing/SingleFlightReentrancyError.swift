@@ -1,19 +1,21 @@
-/// The error of a call that is inside the flight of its own key, for which it would wait forever.
+/// The error of a call of ``SingleFlight`` or ``withSingleFlight(key:operation:)`` from inside the operation of the
+/// same key: the call would wait for that operation, and so for itself, forever.
 ///
-/// The child tasks of a flight, the flights of other keys that it starts, and a new `Task` that it creates also count as inside the flight, until it
-/// has ended. Two flights of one object that wait for each other also count as inside each other.
+/// The operation that callers of one key share is called a *flight*. The child tasks of a flight, the flights of other
+/// keys that it starts, and a new `Task` that it creates also count as inside the flight, until the flight has ended.
+/// Two flights of one object that wait for each other also count as inside each other.
 ///
-/// Two flights of different objects that wait for each other are not detected, if each was started by another caller: they wait forever, like two locks
-/// that are taken in opposite orders.
+/// Two flights of different objects that wait for each other are not detected if each was started by another caller:
+/// they wait forever, like two threads that take two locks in opposite orders.
 ///
-/// To fix it, do the work in the running flight, or give the inner work another key.
+/// To fix the mistake, do the work in the running operation, or give the inner work another key.
 public struct SingleFlightReentrancyError: Error, Sendable, CustomStringConvertible {
-    /// The key of the flight.
+    /// The key that was requested from inside its own operation.
     public let key: any Hashable & Sendable
 
     /// Creates the error, for tests and for types of your own.
     ///
-    /// - Parameter key: The key of the flight.
+    /// - Parameter key: The key that was requested from inside its own operation.
     public init(key: any Hashable & Sendable) {
         self.key = key
     }

@@ -6,7 +6,8 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// The flight of a key was forgotten: the next caller begins a new one.
+    /// ``SingleFlight/forget(_:)`` was called for a key whose work is in progress: the next caller of the key begins
+    /// new work.
     public static var forgotten: Self { Self("forgotten") }
 }
 

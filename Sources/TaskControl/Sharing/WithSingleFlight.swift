@@ -13,16 +13,18 @@
 /// different servers or users can be equal, give the keys a type of their own, or use a ``SingleFlight``, which shares only with its own callers.
 ///
 /// ## Cancellation
-/// Every caller can leave, also the first caller: a cancelled caller receives `CancellationError` at once, and the others and the work continue. The
-/// last one to leave cancels the work; a later caller begins a new flight. If a result and a cancellation come at the same time, the result counts.
+/// Every caller, also the first, can stop waiting: a cancelled caller receives `CancellationError` at once, and the
+/// work continues for the others. When the last caller has stopped waiting, the work is cancelled; a later caller
+/// begins a new flight. If a result and a cancellation come at the same time, the result counts.
 ///
 /// - Parameters:
 ///   - key: The key of the flight. Its `==` is called while a lock is held, if hashes are equal, and must not call this function.
-///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's task-locals, priority and task name.
-///     Not called if there is a flight to join. Not begun if all callers have stopped waiting by then.
+///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's
+///     task-locals, priority and task name. Not called if there is a flight to join. Never begins if all callers have
+///     stopped waiting before.
 /// - Returns: The value of the flight.
-/// - Throws: The error of the flight, to all of its callers; `CancellationError` if the caller is cancelled;
-///   ``SingleFlightReentrancyError`` if the caller is inside the flight of its own key.
+/// - Throws: The error of the operation, to all of its callers; `CancellationError` if the caller is cancelled;
+///   ``SingleFlightReentrancyError`` if the caller is inside the operation of the same key.
 /// - Complexity: O(1).
 @inlinable
 public nonisolated(nonsending) func withSingleFlight<Key: Hashable & Sendable, Value: Sendable>(
@@ -36,7 +38,7 @@ public nonisolated(nonsending) func withSingleFlight<Key: Hashable & Sendable, V
     return try await caller.value()
 }
 
-/// The flights of ``withSingleFlight(key:operation:)`` that are in progress, for tests and debugging.
+/// The operations of ``withSingleFlight(key:operation:)`` that are in progress, for tests and debugging.
 public final class SingleFlightRegistry: Sendable {
     /// The registry of this process.
     public static let shared = SingleFlightRegistry()
@@ -45,11 +47,14 @@ public final class SingleFlightRegistry: Sendable {
 
     private init() {}
 
-    /// Returns the number of flights in progress, excluding cancelled flights. The number may have changed by the time the caller uses it.
+    /// Returns the number of operations of ``withSingleFlight(key:operation:)`` that are in progress, each counted once
+    /// for all of its callers. Excludes cancelled operations. The number may have changed by the time the caller uses
+    /// it.
     public func inFlightCount() -> Int { _flights.count }
 }
 
-/// The key of a flight of ``withSingleFlight(key:operation:)``: the client's key, and the type of the flight's value.
+/// The key under which ``withSingleFlight(key:operation:)`` shares an operation: the client's key, and the type of the
+/// operation's value.
 @usableFromInline
 struct _SharedKey<Key: Hashable & Sendable, Value>: Hashable, Sendable, CustomStringConvertible {
     @usableFromInline let key: Key

@@ -1,15 +1,17 @@
-/// A run of work that callers share, as its task and its callers know it: one object for all of them. ``_FlightTable`` acts on it.
+/// One run of an operation that several callers share: the object to which its task and its callers refer. The state of
+/// the flight is in a ``_FlightTable``.
 ///
-/// Sendable: `id` is written under the lock, before the flight is in the table.
+/// It is Sendable because `id` is written once, under the lock of the table, before that lock makes the flight visible
+/// to other tasks.
 @usableFromInline
 class _Flight: @unchecked Sendable {
     @usableFromInline let table: _FlightTable
     let key: _ErasedKey?
-    /// The flights that it was begun in, the innermost last; some of them may have ended.
+    /// The flights inside which this flight was begun, the innermost last; some of them may have ended.
     let outer: [_FlightPlace]
-    /// The deadline of the flight; `nil`: none.
+    /// The deadline of the flight, shared by its callers; `nil` if the flight has none.
     @usableFromInline let deadline: _LatestDeadline?
-    /// The raw priority with which its task is created.
+    /// The raw priority with which the task of the flight is created.
     let level = inheritedLevel
     var id = _FlightTable.ID(serial: 0, slot: 0)
 

@@ -1,4 +1,4 @@
-/// The task of a flight: runs the operation, and reports its result to the callers.
+/// The body of the task of a flight: runs the operation, and reports its result to the callers of the flight.
 @usableFromInline
 struct _FlightBody<Value: Sendable>: _TaskBody {
     @usableFromInline let flight: _TypedFlight<Value>

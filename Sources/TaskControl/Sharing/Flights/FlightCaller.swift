@@ -1,4 +1,5 @@
-/// A caller of a flight: the one that began it, or one that joined it.
+/// A caller that waits for a flight (one run of an operation that several callers share), whether it began the flight
+/// or joined it. Must wait exactly once: with ``value()`` or with ``result()``.
 @usableFromInline
 package struct _FlightCaller<Value: Sendable>: Sendable {
     @usableFromInline let flight: _TypedFlight<Value>
@@ -10,9 +11,9 @@ package struct _FlightCaller<Value: Sendable>: Sendable {
         self.place = place
     }
 
-    /// Waits for the value.
+    /// Waits for the value of the flight. A caller that is cancelled stops waiting immediately.
     ///
-    /// - Throws: The error of the flight; `CancellationError` if the caller or the flight was cancelled.
+    /// - Throws: The error of the operation; `CancellationError` if the caller or the flight was cancelled.
     @inlinable
     @inline(__always)
     package nonisolated(nonsending) func value() async throws -> Value {
@@ -28,9 +29,10 @@ package struct _FlightCaller<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the result, also if it is an error that a cancelled caller must not receive.
+    /// Waits for the result of the flight, and does not replace its error by `CancellationError` if the caller has been
+    /// cancelled meanwhile. A caller that is cancelled before the result stops waiting immediately.
     ///
-    /// - Returns: `nil` if the caller or the flight was cancelled.
+    /// - Returns: The result; `nil` if the caller or the flight was cancelled before there was a result.
     @inlinable
     nonisolated(nonsending) func result() async -> Result<Value, any Error>? {
         await _FlightTable.wait(for: flight, at: place) ? flight.result : nil

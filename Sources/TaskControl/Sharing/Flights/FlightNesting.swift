@@ -1,18 +1,18 @@
-/// The waits of flights for each other: one flight waits for another if a caller inside it is on the other. Empty, except for flights inside
-/// flights. Pure.
+/// The waits of flights for each other: a flight waits for another one while a caller inside its operation waits for
+/// that other flight. Empty, except while flights run inside flights. A pure value: no lock, task or closure.
 struct FlightNesting<ID: Hashable> {
-    /// The number of callers inside a flight that are on another one.
+    /// The flights that each flight waits for, with the number of callers inside it that wait for each of them.
     private var waits: [ID: [ID: Int]] = [:]
-    /// The callers of each flight that is waited for, and the flights that they are inside of. Such a flight may have ended, and then is not among
-    /// the waits.
+    /// For each flight that is waited for: its callers that are inside other flights, each with the innermost of these
+    /// other flights. A flight inside which a caller is may have ended; it then has no element in `waits`.
     private var origins: [ID: [ID: ID]] = [:]
 
     var isEmpty: Bool { origins.isEmpty }
 
-    /// The flights that it knows as waiting or waited for.
+    /// All flights that are recorded as waiting or as waited for.
     var flights: Set<ID> { Set(waits.keys).union(waits.values.flatMap(\.keys)).union(origins.keys) }
 
-    /// The number of elements that it holds memory for.
+    /// The capacity of the largest dictionary, as a measure of the memory that is allocated.
     var capacity: Int {
         let inner = origins.values.map(\.capacity) + waits.values.map(\.capacity)
         return max(waits.capacity, origins.capacity, inner.max() ?? 0)
@@ -23,7 +23,8 @@ struct FlightNesting<ID: Hashable> {
         origins[target, default: [:]][caller] = origin
     }
 
-    /// Removes a caller that has left.
+    /// Removes the wait of a caller that no longer waits for a flight. Has no effect on a caller that is inside no
+    /// flight.
     mutating func remove(to target: ID, by caller: ID) {
         guard let origin = origins[target]?.removeValue(forKey: caller) else { return }
         origins[target]?.shrinkIfMostlyEmpty()
@@ -34,13 +35,13 @@ struct FlightNesting<ID: Hashable> {
 
     /// Removes all waits for a flight.
     ///
-    /// - Complexity: O(*n*) in the number of its callers that are inside flights.
+    /// - Complexity: O(*n*) in the number of the flight's callers that are inside other flights.
     mutating func removeAll(to target: ID) {
         for origin in (origins.removeValue(forKey: target) ?? [:]).values { remove(from: origin, to: target) }
         shrink()
     }
 
-    /// Removes all waits of a flight that has ended.
+    /// Removes a flight that has ended: the waits for it, and its own waits for others.
     mutating func removeAll(of flight: ID) {
         removeAll(to: flight)
         waits[flight] = nil

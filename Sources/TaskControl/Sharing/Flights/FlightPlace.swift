@@ -1,27 +1,28 @@
-/// Identifies a flight to the code that runs inside it.
+/// The identity of a flight, stored in a task-local value for the code that runs inside the flight.
 ///
-/// Not the flight itself: this is in a task-local, so whatever begins inside and outlives the flight would retain its key and its value, and
-/// those of the flights before it.
+/// It does not refer to the flight itself: a task that begins inside the flight and outlives it retains its task-local
+/// values, and would then retain the key and the value of the flight, and of all flights around it.
 @usableFromInline
 struct _FlightPlace: Sendable {
     let table: _FlightTable
     let id: _FlightTable.ID
 
-    /// The flights that the current task is inside of, the innermost last; some of them may have ended. Child tasks inherit them, and so do the
-    /// flights that begin inside.
+    /// The flights that the current task is inside of, the innermost last; some of them may have ended. Child tasks,
+    /// and flights that begin in the current task, inherit them.
     static var all: [_FlightPlace] { _FlightPlaces.current?.all ?? [] }
 
-    /// The flights that the current task is inside of and that have not ended, the innermost last: a chain of flights, each begun by the one before
-    /// it, does not grow.
+    /// The flights that the current task is inside of and that have not ended, the innermost last. Without those that
+    /// have ended, the list does not grow in a chain of flights in which each flight begins the next one.
     @usableFromInline static var held: [_FlightPlace] { all.filter { $0.table.isInFlight($0.id) } }
 }
 
 extension _FlightTable {
-    /// The innermost flight that the current task is inside of; `nil` if it is inside none.
+    /// The identity of the innermost flight that the current task is inside of, in the table of that flight; `nil` if
+    /// the task is inside no flight.
     package static var innermostID: ID? { _FlightPlaces.current?.innermost.id }
 }
 
-/// The flights that code is inside of. A flight that is inside no other allocates nothing for it.
+/// The flights that the current code is inside of. No array is allocated for a flight that is inside no other flight.
 @usableFromInline
 struct _FlightPlaces: Sendable {
     let innermost: _FlightPlace

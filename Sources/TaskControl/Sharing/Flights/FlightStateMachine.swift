@@ -1,4 +1,6 @@
-/// The flights, and the callers that share them. Pure: no lock, task or foreign closure.
+/// The state of flights and their callers. A flight is one run of an operation that several callers share. A pure
+/// value: no lock, task or foreign closure. Generic over the key, the payload (the object of a flight), the waiter (the
+/// continuation of a caller) and the job (the handle of a flight's task).
 ///
 ///     join ──▶ current ──forget──▶ forgotten          no caller joins it; its callers keep it
 ///                 │                    │
@@ -6,21 +8,24 @@
 ///                 │                    │                        │
 ///                 └──────finish────────┴────────finish──────────┴──▶ (gone)      its callers are returned
 ///
-/// A flight is there before its task is; `attach` brings the task's handle, and returns what it has missed. Callers are on the flight
-/// from `join`, the step that shows them the flight, and may leave before they have parked.
+/// A flight is in the machine before its task exists; `attach` adds the handle of the task, and returns the
+/// cancellation and the escalation that came before. A caller belongs to its flight from `join` on, and may leave
+/// before it has parked, which means that its continuation is stored.
 ///
-/// Flights and callers are in two tables, and hold nothing that has to be retained: each call that ends one of them passes the key.
+/// Flights and callers are in two tables, whose elements contain no keys or other references that would have to be
+/// retained and released: so each method that ends a flight receives the key again.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
-/// 1. An ID is a slot and a serial that is not used again before 2³⁸ others have been, so a late event finds nothing.
-/// 2. A key leads to a flight that is current, and to each current flight leads one key.
-/// 3. A cancelled flight is not current, and has no callers: no caller joins a cancelled flight.
-/// 4. A flight without callers is cancelled, unless it runs to its completion or is kept.
+/// 1. An ID is a slot and a serial number that is not used again before 2³⁸ others were, so an event that comes after
+///    the end of its flight or caller finds nothing.
+/// 2. Each key in `current` leads to a flight in the phase `current`, and each such flight has one key there.
+/// 3. A cancelled flight is not in `current`, and has no callers: no caller joins a cancelled flight.
+/// 4. A flight without callers is cancelled, unless `runsToCompletion` is true or the flight is kept.
 /// 5. No flight waits for itself, whatever the number of flights in between.
 struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     typealias ID = Ticket
 
-    /// A caller on a flight.
+    /// The identity of a caller that waits for a flight.
     struct Caller: Hashable, Sendable {
         fileprivate let id: ID
     }
@@ -36,13 +41,13 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var job: Job?
         var callers = Chain()
         var phase: Phase
-        /// Whether the flight continues without callers.
+        /// Whether the flight continues without callers, because `launch` was called for it.
         var isKept = false
-        /// The priority that it has, or has been raised to for the sake of a caller.
+        /// The raw priority of the flight: the one that it began with, or the higher one of a caller.
         var level: UInt8
     }
 
-    /// A caller is in the chain of its flight until it is settled.
+    /// A caller of a flight. It is in the flight's chain of callers until its wait has an outcome.
     struct Wait: WaiterEntry {
         let serial: UInt64
         let flight: Slot
@@ -55,9 +60,10 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     private(set) var flights = SlotTable<Entry>()
     private(set) var waits = SlotTable<Wait>()
     private var current: [Key: (slot: Slot, payload: Payload)] = [:]
-    /// The waits of flights for each other, and the callers inside them that wait.
+    /// The waits of flights for each other, which callers inside these flights cause.
     private var nesting = FlightNesting<ID>()
-    /// The causes of the flights that were cancelled before `attach`. Apart from the entries, since few flights are.
+    /// The causes of the flights that were cancelled before `attach`. They are not stored in the entries, since few
+    /// flights have one.
     private(set) var causes: [ID: CancellationCause] = [:]
     /// The number of flights in progress: those that have not ended, and are not cancelled.
     private(set) var count = 0
@@ -74,21 +80,22 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     enum Joining {
         /// A new flight, for which the caller must create the task.
         case begun(Caller, ID)
-        /// The present flight, which the caller has joined, with its priority.
+        /// The caller has joined the flight of the key. `level` is the raw priority of that flight.
         case joined(Caller, Payload, level: UInt8)
-        /// The caller would wait for itself.
+        /// The caller is inside the flight that it asks for, or inside one that this flight waits for: it would wait
+        /// for itself.
         case reentrant
-        /// There is no flight to join, and no payload for a new one.
+        /// The key has no flight, and there is no payload for a new one.
         case absent
     }
 
-    /// Adds a caller that asks for the work of a key.
+    /// Adds a caller to the flight of a key. If the key has no flight, begins one.
     ///
     /// - Parameters:
     ///   - key: The key; `nil` for work that no other caller joins.
     ///   - origins: The flights that the caller is inside of, the innermost last.
-    ///   - level: The priority that the task of a new flight will have.
-    ///   - payload: The payload of a new flight; `nil`: only a present flight is joined.
+    ///   - level: The raw priority that the task of a new flight will have.
+    ///   - payload: The payload of a new flight; `nil` if the caller may join a flight and begin none.
     /// - Complexity: O(1); with `origins`, O(*n*) in the number of flights that wait for each other.
     mutating func join(
         _ key: Key?,
@@ -111,9 +118,10 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return .begun(enter(id, from: origins.last), id)
     }
 
-    /// Begins the flight of a key without a caller, or keeps the present flight: it continues without callers.
+    /// Begins the flight of a key without a caller. If the key has a flight already, keeps that flight. A kept flight
+    /// continues without callers.
     ///
-    /// - Returns: The new flight, for which the caller must create the task; `nil` if there is one.
+    /// - Returns: The new flight, for which the caller must create the task; `nil` if the key had a flight.
     /// - Complexity: O(1).
     mutating func launch(_ key: Key, level: UInt8 = 0, _ payload: Payload) -> ID? {
         if let slot = current[key]?.slot {
@@ -139,17 +147,20 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     }
 
     struct Attachment {
-        /// The cause of the flight's cancellation, if it was cancelled before its task was there.
+        /// The cause for which the task must be cancelled, because its flight was cancelled before the task existed;
+        /// `nil` if the flight was not cancelled.
         var cause: CancellationCause?
-        /// The priority to raise the task to; 0: none.
+        /// The raw priority to which the task must be raised; 0 if it has the priority of its flight already.
         var level: UInt8 = 0
 
         var isCancelled: Bool { cause != nil }
     }
 
-    /// Attaches the handle of the task that has been created for a flight, or does nothing if the flight has ended already.
+    /// Attaches the handle of the task that was created for a flight. Has no effect if the flight has ended already.
     ///
-    /// - Parameter level: The priority of the task.
+    /// - Parameter level: The raw priority of the task.
+    /// - Returns: The cancellation and the escalation of the flight that came before, which the caller must apply to
+    ///   the task.
     mutating func attach(_ id: ID, _ job: Job, level: UInt8) -> Attachment {
         guard isThere(id) else { return Attachment() }
         flights[id.slot].job = job
@@ -157,29 +168,31 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return Attachment(cause: takeCause(of: id), level: owed > level ? owed : 0)
     }
 
-    /// Returns whether the work of a flight whose task has begun may begin: not if the flight was cancelled.
+    /// Returns whether the task of a flight may run the operation; `false` if the flight was cancelled.
     func mayBegin(_ id: ID) -> Bool { isThere(id) && flights[id.slot].phase != .cancelled }
 
     // MARK: Waiting
 
-    /// Parks the waiter of a caller, or returns the result with which the waiter must be resumed at once.
+    /// Stores the continuation of a caller until its wait ends, or returns the outcome with which it must be resumed at
+    /// once.
     mutating func park(_ caller: Caller, _ waiter: Waiter) -> WaitOutcome? {
         waits.park(caller.id, waiter)
     }
 
     struct Leaving {
-        /// The waiter of the caller that has left, if it was parked.
+        /// The continuation of the caller that has left, to be resumed; `nil` if the caller has not parked.
         var waiter: Waiter?
-        /// The flight that was cancelled, since the caller was the last.
+        /// The flight that was cancelled, because it has no callers any more; `nil` if none was cancelled.
         var cancelled: ID?
         var cancelling: Job?
         /// The payload of the flight, to be released outside the lock.
         var payload: Payload?
     }
 
-    /// Removes a caller. The last caller that leaves cancels the flight. A second report, or a late report, has no effect.
+    /// Removes a caller. The last caller that leaves cancels the flight, unless the flight may continue without
+    /// callers. Has no effect if the caller has left before, or if its flight has ended.
     ///
-    /// - Parameter key: The key of the flight.
+    /// - Parameter key: The key of the flight; `nil` if it has none.
     /// - Complexity: O(1).
     mutating func leave(_ caller: Caller, of key: Key?) -> Leaving {
         guard waits.isWaiting(caller.id) else { return Leaving() }
@@ -194,9 +207,10 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return leaving
     }
 
-    /// Ends the keeping of a flight: without callers, the flight is cancelled. Has no effect on a flight that no caller can join.
+    /// Ends the keeping of a flight that `launch` has begun or kept: a flight without callers is cancelled now, and any
+    /// other flight when its last caller leaves. Has no effect on a flight that callers can no longer join.
     ///
-    /// - Parameter key: The key of the flight.
+    /// - Parameter key: The key of the flight; `nil` if it has none.
     /// - Complexity: O(1).
     mutating func release(_ id: ID, of key: Key, because cause: CancellationCause) -> Leaving {
         guard isThere(id), flights[id.slot].phase == .current else { return Leaving() }
@@ -209,9 +223,11 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     // MARK: Waiting for another flight
 
-    /// Adds a wait of the work of a flight for another flight, without making it one of the callers of the other flight.
+    /// Records that the work of a flight waits for another flight, without being one of the callers of that other
+    /// flight.
     ///
-    /// - Returns: Whether the work may wait: not if the other flight waits for this flight.
+    /// - Returns: Whether the work may wait; `false` if the other flight already waits for this flight, directly or
+    ///   through other flights. Nothing is recorded then.
     mutating func wait(_ id: ID, behind other: ID) -> Bool {
         guard isThere(id), isThere(other) else { return true }
         if nesting.leads(from: other, to: [id]) { return false }
@@ -219,20 +235,23 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return true
     }
 
-    /// Removes a wait of the work of a flight for another flight.
+    /// Removes a wait that `wait(_:behind:)` has recorded.
     mutating func stopWaiting(_ id: ID, behind other: ID) {
         if !nesting.isEmpty { nesting.remove(to: other, by: id) }
     }
 
-    /// Takes a caller off its flight.
+    /// Removes a caller from its flight, and gives its wait an outcome.
     ///
-    /// - Returns: The waiter, if it is parked.
+    /// - Returns: The waiter to resume, if it has parked; otherwise it receives the outcome when it parks.
     private mutating func settle(_ slot: Slot, of id: ID, with outcome: WaitOutcome) -> Waiter? {
         callerCount -= 1
         return waits.settle(slot, of: &flights[id.slot].callers, with: outcome)
     }
 
-    /// Raises the flight of a caller that has been raised, and returns the task that must be raised to that priority.
+    /// Raises a flight to the raw priority of one of its callers.
+    ///
+    /// - Returns: The task that must be raised; `nil` if the flight has that priority already, has ended, or has no
+    ///   task yet. In the last case, `attach` returns the priority.
     mutating func raise(_ id: ID, to level: UInt8) -> Job? {
         guard isThere(id), flights[id.slot].level < level else { return nil }
         flights[id.slot].level = level
@@ -242,19 +261,20 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     // MARK: Ending
 
     struct Landing {
-        /// The parked callers of the flight, in the order of joining; the first by itself, since most often there is no other.
+        /// The continuation of the first caller that has parked, in the order of joining; `nil` if none has. Separate
+        /// from `others`, since most flights have one caller.
         let first: Waiter?
         let others: [Waiter]
-        /// Whether no caller was there to receive its result.
+        /// Whether the flight had no callers, so that no caller receives the result.
         let isUnheard: Bool
         let wasCancelled: Bool
         /// The payload of the flight, to be released outside the lock.
         let payload: Payload?
     }
 
-    /// Ends a flight whose work has ended.
+    /// Ends a flight whose work has ended. Traps if the flight has ended before.
     ///
-    /// - Parameter key: The key of the flight.
+    /// - Parameter key: The key of the flight; `nil` if it has none.
     /// - Complexity: O(*n*) in the number of the flight's callers.
     mutating func finish(_ id: ID, of key: Key?) -> Landing {
         guard isThere(id) else { preconditionFailure("A flight ends once.") }
@@ -275,7 +295,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         )
     }
 
-    /// Removes all callers of a flight, and returns the parked callers in the order of joining.
+    /// Removes all callers of a flight, and returns the continuations of those that have parked, in the order of
+    /// joining.
     private mutating func settleAll(of id: ID, with outcome: WaitOutcome) -> (first: Waiter?, others: [Waiter]) {
         var (first, others): (Waiter?, [Waiter]) = (nil, [])
         while !flights[id.slot].callers.isEmpty {
@@ -285,9 +306,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return (first, others)
     }
 
-    /// Lets the next caller of a key begin a new flight. Callers on the old flight stay on it.
+    /// Makes the next caller of a key begin a new flight. Callers of the old flight still receive its result.
     ///
-    /// - Returns: The payload of the flight, to be released outside the lock.
+    /// - Returns: The payload of the old flight, to be released outside the lock; `nil` if no flight has changed.
     mutating func forget(_ key: Key) -> Payload? {
         guard let (slot, payload) = current.removeValue(forKey: key) else { return nil }
         flights[slot].phase = .forgotten
@@ -295,9 +316,10 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return payload
     }
 
-    /// Lets the next caller of a key begin a new flight, since the result of the present flight will soon be available.
+    /// Makes the next caller of a key begin a new flight, because the result of the given flight will soon be
+    /// available.
     ///
-    /// - Returns: The payload of the flight, to be released outside the lock.
+    /// - Returns: The payload of the old flight, to be released outside the lock; `nil` if no flight has changed.
     mutating func retire(_ id: ID, of key: Key) -> Payload? {
         guard isThere(id), let payload = unlink(id, key) else { return nil }
         flights[id.slot].phase = .forgotten
@@ -312,7 +334,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var remains: [Key: (slot: Slot, payload: Payload)] = [:]
     }
 
-    /// Cancels all flights. Their callers leave.
+    /// Cancels all flights, and ends the waits of their callers.
     ///
     /// - Complexity: O(*n*) in the number of flights and callers.
     mutating func cancelAll(because cause: CancellationCause) -> Clearing {
@@ -330,7 +352,10 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return clearing
     }
 
-    /// Marks a flight as cancelled, and returns its job, which the storage cancels; `nil`: `attach` returns the cause.
+    /// Marks a flight as cancelled.
+    ///
+    /// - Returns: The handle of the flight's task, which must be cancelled outside the lock; `nil` if the task is not
+    ///   attached yet: then `attach` returns the cause.
     private mutating func cancel(_ id: ID, because cause: CancellationCause) -> Job? {
         flights[id.slot].phase = .cancelled
         count -= 1

@@ -4,7 +4,8 @@ extension _FlightTable {
 
     func subject(_ id: ID) -> TaskEvent.Identity { TaskEvent.Identity(id.number, of: source.number) }
 
-    /// Emits the beginning of a flight, from inside the task of its first caller, which has created the task.
+    /// Emits the event that begins a flight. Called in the task of the first caller, which has created the task of the
+    /// flight.
     func emitBegun(_ id: ID, _ key: _ErasedKey?, _ taskName: String?) {
         Diagnostics.emitBeginning(
             isInside: true,
@@ -29,7 +30,11 @@ extension _FlightTable {
 
     /// Emits the end of a flight.
     ///
-    /// - Parameter isCancelled: Whether the flight was cancelled. The task of the flight may receive that cancellation a moment later.
+    /// - Parameters:
+    ///   - failure: The error of the flight; `nil` if the flight has a value.
+    ///   - hasBegun: Whether the operation was called. If not, the flight was cancelled before, and counts as skipped.
+    ///   - isCancelled: Whether the flight was cancelled. Its task may receive that cancellation a moment later.
+    ///   - moment: The moment at which the flight ended.
     @inline(never)
     func emitEnd(
         _ id: ID,

@@ -1,8 +1,9 @@
-/// Flights that belong to an owner, and continue without callers.
+/// Flights that are kept: they continue without callers, until they are released.
 extension _FlightTable {
-    /// Begins the flight of a key without a caller, or keeps the flight that is there.
+    /// Begins the flight of a key without a caller. If the key has a flight already, keeps that flight. A kept flight
+    /// continues without callers until ``release(_:of:because:)`` is called.
     ///
-    /// It is inside no other flight: nothing waits for it.
+    /// The new flight does not count as inside the flights of the current task, since none of them waits for it.
     @inlinable
     package func launch<Value: Sendable>(
         _ key: _ErasedKey,
@@ -23,7 +24,9 @@ extension _FlightTable {
         emitLaunched(flight)
     }
 
-    /// - Returns: Whether the flight has begun; if not, the flight that is there is kept.
+    /// Begins a flight without a caller. If its key has a flight already, keeps that flight instead.
+    ///
+    /// - Returns: Whether the new flight has begun; `false` if the key had a flight.
     @usableFromInline
     func launch(_ key: _ErasedKey, _ flight: _Flight) -> Bool {
         state.withLock { machine in
@@ -36,13 +39,15 @@ extension _FlightTable {
 
     @usableFromInline
     func emitLaunched(_ flight: _Flight) {
-        // Observers take the task that begins a flight for a caller that waits.
+        // Observers assume that the task that begins a flight waits for it. This event corrects that.
         Diagnostics.emit(source.event(.left, about: subject(flight.id), detail: "goes on without a caller"))
     }
 
-    /// Joins the flight of a key, and begins none.
+    /// Joins the flight of a key, if there is one.
     ///
-    /// - Returns: `nil` if there is none, or if the caller would wait for itself.
+    /// - Returns: The caller, which must then wait; `nil` if the key has no flight, or if the current task is inside
+    ///   that flight and would wait for itself.
+    /// - Throws: `CancellationError` if the current task was cancelled before.
     @inlinable
     package func joinIfPresent<Value: Sendable>(
         _ key: _ErasedKey,
@@ -53,12 +58,18 @@ extension _FlightTable {
         return _FlightCaller(downcast(flight), at: place)
     }
 
-    /// Keeps a flight no longer: without callers it is cancelled.
+    /// Ends the keeping of a flight that `launch` has begun or kept: it is cancelled if it has no callers, and
+    /// otherwise when its last caller leaves. Has no effect on a flight that callers can no longer join.
+    ///
+    /// - Parameters:
+    ///   - id: The flight.
+    ///   - key: The key of the flight.
+    ///   - cause: The cause of the cancellation if the flight has no callers.
     package func release(_ id: ID, of key: _ErasedKey, because cause: CancellationCause) {
         let (leaving, task, moment) = state.withLock { machine in
             let leaving = machine.release(id, of: key, because: cause)
             let task = leaving.cancelling?.owned
-            // Under the lock, under which the task is known to have its end before it.
+            // Under the lock: a flight leaves the table before its task ends, so the task has not ended.
             if let task { CancellationCauses.record(.known(cause), for: task.address) }
             return (leaving, task, Diagnostics.moment)
         }
@@ -68,15 +79,18 @@ extension _FlightTable {
         withExtendedLifetime(leaving.payload) {}
     }
 
-    /// Lets no further caller join a flight. Called by the work of the flight when its result will soon be available.
+    /// Makes later callers of the key begin a new flight instead of joining this flight. Called by the work of the
+    /// flight when its result will soon be available.
     package func retire(_ id: ID, of key: _ErasedKey) {
         let payload = state.withLock { $0.retire(id, of: key) }
         withExtendedLifetime(payload) {}
     }
 
-    /// Adds a wait of the work of a flight for another flight.
+    /// Records that the work of a flight waits for another flight, so that flights that wait for each other are
+    /// detected.
     ///
-    /// - Returns: Whether the work may wait: not if the other flight waits for this flight.
+    /// - Returns: Whether the work may wait; `false` if the other flight already waits for this flight, directly or
+    ///   through other flights. Nothing is recorded then.
     package func wait(_ id: ID, behind other: ID) -> Bool { state.withLock { $0.wait(id, behind: other) } }
 
     package func stopWaiting(_ id: ID, behind other: ID) { state.withLock { $0.stopWaiting(id, behind: other) } }

@@ -1,22 +1,27 @@
-/// The engine under all flights: locks, asks the state machine, unlocks, and only then acts.
+/// The flights of one ``SingleFlight``, of all calls of ``withSingleFlight(key:operation:)``, or of another part of
+/// this package. A flight is one run of an operation that several callers share.
 ///
-/// The tasks of its flights retain it, so that they outlive its face.
+/// Asks ``FlightStateMachine`` for each decision under a lock, and carries it out after unlocking.
+///
+/// The tasks of the flights retain the table: it exists until they have ended, even if the ``SingleFlight`` is
+/// deallocated before.
 @usableFromInline
 package final class _FlightTable: Sendable {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
-    /// Unowned: a flight leaves the table before its task ends.
+    /// A reference to the task of a flight that does not retain the task. It is valid under the lock, since a flight
+    /// leaves the table before its task ends.
     typealias Job = _TaskHandle.Unowned
     typealias Machine = FlightStateMachine<_ErasedKey, _Flight, Waiter, Job>
     @usableFromInline package typealias ID = Ticket
 
-    /// Identifies a caller to this table.
+    /// The identity of a caller of a flight in this table.
     @usableFromInline
     struct CallerPlace: Sendable {
         fileprivate let caller: Machine.Caller
     }
 
     let state: Locked<Machine>
-    /// The call that reports results that no caller received.
+    /// The name and the primitive with which results that no caller received are reported.
     let origin: TaskOrigin
     package let source: EventSource
 
@@ -25,11 +30,11 @@ package final class _FlightTable: Sendable {
 
     /// The rule for a result that no caller receives.
     package enum Unheard {
-        /// An error is reported.
+        /// An error is reported to diagnostics. A value is discarded.
         case errorIsReported
-        /// The end of the work is reported, whatever the result.
+        /// The end of the work is reported to diagnostics, whether it has a value or an error.
         case endIsReported
-        /// The owner of the flights takes care of it.
+        /// Nothing is reported: the code that created the table has handled the result inside the operation.
         case isHandled
     }
 
@@ -54,12 +59,16 @@ package final class _FlightTable: Sendable {
 
     /// Joins the flight of a key, or begins it.
     ///
-    /// Not inlined, and apart from the wait for the value: a task that waits must fit into the memory that every task has.
+    /// Neither inlined nor combined with the wait for the value: the frames of a waiting task must fit into the memory
+    /// that the runtime allocates together with the task.
     ///
     /// - Parameters:
-    ///   - key: `nil` for a flight that nothing else joins.
-    ///   - name: The name of the task, if one is created; `nil` for that of the caller's task.
-    /// - Returns: `nil` if the caller would wait for itself, which needs a key.
+    ///   - key: The key of the flight; `nil` for a flight that no other caller joins.
+    ///   - name: The name of the task, if one is created; `nil` for the name of the caller's task.
+    ///   - operation: The work of the flight. Not called if there is a flight to join.
+    /// - Returns: The caller, which must then wait; `nil` if the current task is inside the flight of this key and
+    ///   would wait for itself. Never `nil` if `key` is `nil`.
+    /// - Throws: `CancellationError` if the current task was cancelled before.
     @inlinable
     @inline(never)
     package func join<Value: Sendable>(
@@ -96,7 +105,8 @@ package final class _FlightTable: Sendable {
         }
     }
 
-    /// Returns a flight with the type of its value, which is a part of the key, or the same for all keys of a table.
+    /// Casts a flight to the type of its value, without a check. All flights of one key have values of one type: the
+    /// type is a part of the key, or the same for all keys of a table.
     @inlinable
     func downcast<Value: Sendable>(_ flight: _Flight) -> _TypedFlight<Value> {
         unsafeDowncast(flight, to: _TypedFlight<Value>.self)
@@ -104,7 +114,7 @@ package final class _FlightTable: Sendable {
 
     @usableFromInline
     enum Joining {
-        /// The flight that was passed has begun.
+        /// The flight that was passed to `join` has begun. Its task must be created.
         case begun(CallerPlace)
         case joined(_Flight, CallerPlace)
         case reentrant
@@ -115,7 +125,7 @@ package final class _FlightTable: Sendable {
     ///
     /// - Parameters:
     ///   - held: The flights that the caller is inside of.
-    ///   - fresh: The flight that begins, unless there is one to join; `nil`: none begins.
+    ///   - fresh: The flight to begin if there is none to join; `nil` to begin none.
     @usableFromInline
     func join(_ key: _ErasedKey?, inside held: [_FlightPlace], _ fresh: _Flight?) -> Joining {
         let origins = held.isEmpty ? [] : held.filter { $0.table === self }.map(\.id)
@@ -141,12 +151,13 @@ package final class _FlightTable: Sendable {
 
     @usableFromInline var callersName: String? { Diagnostics.currentTaskName }
 
-    /// Receives the handle of the task that has been created for a flight.
+    /// Stores the handle of the task that was created for a flight, and cancels or escalates the task if the flight was
+    /// cancelled or escalated before. Then emits the event that begins the flight.
     @usableFromInline
     func attach(_ flight: _Flight, _ task: _TaskHandle, name: String?) {
         let attachment = state.withLock { machine in
             let attachment = machine.attach(flight.id, Job(task), level: flight.level)
-            // Under the lock, under which the task is known to have its end before it.
+            // Under the lock: a flight leaves the table before its task ends, so the task has not ended.
             if let cause = attachment.cause { CancellationCauses.record(.known(cause), for: task.address) }
             return attachment
         }
@@ -159,9 +170,10 @@ package final class _FlightTable: Sendable {
 
     /// Waits for the end of a flight.
     ///
-    /// Captures only the flight and the caller: a task that waits must fit into the memory that every task has.
+    /// Captures only the flight and the caller: the frames of a waiting task must fit into the memory that the runtime
+    /// allocates together with the task.
     ///
-    /// - Returns: Whether the result is there. If not, the caller or the flight was cancelled.
+    /// - Returns: Whether the flight has a result; `false` if the caller or the flight was cancelled before.
     @usableFromInline
     nonisolated(nonsending) static func wait(for flight: _Flight, at place: CallerPlace) async -> Bool {
         let outcome = await suspend {
@@ -169,16 +181,16 @@ package final class _FlightTable: Sendable {
         } onCancel: {
             flight.table.leave(place.caller, of: flight.key)
         } raising: { priority in
-            // Without the lock for most callers: a flight never has less than it began with.
+            // Most callers need no lock: the priority of a flight is never below the one that it began with.
             if priority.rawValue > flight.level { flight.table.raise(flight.id, to: priority) }
         }
         if outcome != .reached { flight.table.emitLeft(flight.id) }
         return outcome == .reached
     }
 
-    /// Parks the waiter of a caller.
+    /// Stores the continuation of a caller until its wait ends.
     ///
-    /// - Returns: The outcome with which the waiter must be resumed at once.
+    /// - Returns: The outcome with which the continuation must be resumed at once; `nil` if the caller must wait.
     private func park(_ caller: Machine.Caller, _ waiter: Waiter) -> WaitOutcome? {
         state.withLock { $0.park(caller, waiter) }
     }
@@ -189,15 +201,18 @@ package final class _FlightTable: Sendable {
         if let task { TaskControl.raise([task], to: priority) }
     }
 
-    /// Removes a caller. Called by its cancellation handler, so only the caller is resumed here.
+    /// Removes a caller that was cancelled. Called by the cancellation handler of the caller's task, so it resumes no
+    /// other task.
     ///
-    /// The last caller that leaves cancels the flight: in the table at once, so that work that has not begun does not begin; the task of the flight
-    /// soon after.
+    /// If no caller is left, the flight is cancelled, unless it may continue without callers: in the table at once, so
+    /// that work that has not begun does not begin; the task of the flight soon after.
+    ///
+    /// - Parameter key: The key of the flight; `nil` if it has none.
     func leave(_ caller: Machine.Caller, of key: _ErasedKey?) {
         let (leaving, task, moment) = state.withLock { machine in
             let leaving = machine.leave(caller, of: key)
             let task = leaving.cancelling?.owned
-            // Under the lock, under which the task is known to have its end before it.
+            // Under the lock: a flight leaves the table before its task ends, so the task has not ended.
             if let task { CancellationCauses.record(.known(.lastCallerLeft), for: task.address) }
             return (leaving, task, Diagnostics.moment)
         }
@@ -217,9 +232,11 @@ package final class _FlightTable: Sendable {
 
     // MARK: The work
 
-    /// Begins the work of a flight.
+    /// Checks that the work of a flight may begin, and emits the event that the work runs. Called by the task of the
+    /// flight.
     ///
-    /// The task's own flag does not suffice: a cancellation that came before the task's handle reaches the task later.
+    /// The flight is checked as well as the task: if the flight was cancelled before the handle of its task was
+    /// attached, the task itself is cancelled only later.
     ///
     /// - Throws: `CancellationError` if the flight was cancelled before.
     @usableFromInline
@@ -234,8 +251,9 @@ package final class _FlightTable: Sendable {
 
     /// Ends a flight whose result has been written.
     ///
-    /// - Returns: Whether a caller receives the result, and whether the flight had been cancelled, which its task may learn later. If no caller
-    ///   receives it, the task continues with ``report(_:wasCancelled:)``.
+    /// - Returns: Whether a caller receives the result, and whether the flight was cancelled. The task of the flight
+    ///   may receive that cancellation only later. If no caller receives the result, the task must call
+    ///   ``report(_:wasCancelled:)``.
     @usableFromInline
     func finish(_ flight: _Flight, _ failure: (any Error)?, hasBegun: Bool) -> (isHeard: Bool, wasCancelled: Bool) {
         let moment = Diagnostics.moment
@@ -249,7 +267,11 @@ package final class _FlightTable: Sendable {
         return (!landing.isUnheard, landing.wasCancelled)
     }
 
-    /// Reports a result that no caller receives.
+    /// Reports a result that no caller receives, in the way that the table's ``Unheard`` rule states.
+    ///
+    /// - Parameters:
+    ///   - failure: The error of the flight; `nil` if it has a value.
+    ///   - wasCancelled: Whether the flight was cancelled.
     @usableFromInline
     nonisolated(nonsending) func report(_ failure: (any Error)?, wasCancelled: Bool) async {
         switch unheard {
@@ -261,7 +283,7 @@ package final class _FlightTable: Sendable {
         }
     }
 
-    /// Reports the end of work that no caller awaits. Work that failed for another reason than its cancellation is a mistake.
+    /// Reports the end of work that no caller awaits. An error other than `CancellationError` is reported as a mistake.
     private func reportAbandoned(_ failure: (any Error)?) {
         func event() -> TaskEvent {
             TaskEvent(

@@ -1,10 +1,13 @@
-/// A flight with the result of its work.
+/// A flight (one run of an operation that several callers share) that stores the result of its operation. The result is
+/// `nil` until the operation has ended.
 @usableFromInline
 typealias _TypedFlight<Value: Sendable> = _FlightStoring<Result<Value, any Error>?>
 
-/// A flight, and what it stores: generic over the whole of that, so that a release of the flight does not look up the type.
+/// A flight with a stored property of any type. Generic over the whole type of the property, and not over the type of
+/// the flight's value, so that deallocating a flight does not have to look up the type `Result<Value, any Error>?`.
 ///
-/// Sendable: the flight's task writes the result before it reports its end under the lock, and callers read it after they have learned of that.
+/// It is Sendable because the task of the flight writes the result before it ends the flight under the lock of the
+/// table, and callers read the result only after the flight has ended.
 @usableFromInline
 final class _FlightStoring<Stored>: _Flight, @unchecked Sendable {
     @usableFromInline var result: Stored
