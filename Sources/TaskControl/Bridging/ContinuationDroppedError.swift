@@ -1,7 +1,9 @@
-/// An error for a callback API that released its callback without calling it, so that the continuation could never be resumed.
+/// The error of a callback API that released its callback without calling it, so that the continuation could never be
+/// resumed.
 ///
-/// Thrown to the caller, which would otherwise have waited forever, and reported to diagnostics, since it is a mistake: a path on which the
-/// completion handler is not called, or a delegate that was released too early.
+/// The caller of `withCancellableContinuation`, which would otherwise have waited forever, throws this error. It is
+/// also reported to diagnostics, since it is a mistake in the program: a path on which the completion handler is not
+/// called, or a delegate that was released too early.
 public struct ContinuationDroppedError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file of the call, in the form of `#fileID`.
     public let fileID: String

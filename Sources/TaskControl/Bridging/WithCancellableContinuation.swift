@@ -10,29 +10,35 @@
 /// Without this function, the code needs a continuation, a cancellation handler, and a locked variable for the request. It must also handle a
 /// cancellation that comes while `load` runs, before the request is stored.
 ///
-/// A callback may come from any thread, and while `body` runs. Only the first callback counts: the result of a second one is ignored, and reported to
-/// diagnostics. An API that releases its callback without calling it does not hang the caller, which receives ``ContinuationDroppedError``.
-/// While the handle retains the callback, as a request retains its completion handler, the callback is not released.
+/// A callback may come from any thread, and while `body` runs. Only the first callback counts: the result of a second
+/// one is ignored, and reported to diagnostics. An API that releases its callback without calling it does not hang the
+/// caller, which receives ``ContinuationDroppedError``. While the handle, which is the closure that `body` returns,
+/// retains the callback, as a request retains its completion handler, the callback is not released.
 ///
 /// Related APIs: `withCheckedThrowingContinuation` is for work that can't be cancelled. `Task.cancellableValue` awaits a task, and cancels it.
 ///
 /// ## Cancellation
-/// A caller that was cancelled before the call does not call the API. If the caller is cancelled later, the handle is cancelled, at most once, on the
-/// thread that cancels the caller; if `body` still runs at that time, the handle is cancelled as soon as `body` has returned. The `cancel()` of the
-/// handle runs inside the cancellation handler of the caller's task: it must not wait for another task, nor resume or cancel a task that awaits or
-/// cancels the caller, or is its parent; do that in a `Task { }`. The caller then throws immediately, or waits for the callback: see
-/// ``CancelledContinuationBehavior``. If a callback and a cancellation come at about the same time, the first of them determines the result.
+/// A caller that was cancelled before the call throws `CancellationError` without calling the API. If the caller is
+/// cancelled later, the handle is called, at most once, on the thread that cancels the caller; if `body` still runs at
+/// that time, the handle is called as soon as `body` has returned. The handle runs inside the cancellation handler of
+/// the caller's task: it must not wait for another task, nor resume or cancel a task that awaits or cancels the caller,
+/// or is its parent; do that in a `Task { }`. The caller then throws immediately, or waits for the callback: see
+/// ``CancelledContinuationBehavior``. If a callback and a cancellation come at about the same time, the first of them
+/// determines the result.
 ///
 /// ## Ordering
-/// The handle is released before the caller continues. If the callback has come before `body` returns the handle, the handle is not cancelled.
+/// The handle is released before the caller continues. If the callback has come before `body` returns the handle, the
+/// handle is not called. If the callback has come before `body` throws, the result of the callback counts, and the
+/// error of `body` is reported to diagnostics.
 ///
 /// - Parameters:
 ///   - type: The type of the value, where it can't be inferred.
 ///   - behavior: The rule for a caller that is cancelled.
 ///   - fileID: The file of the call, for reports.
 ///   - line: The line of the call, for reports.
-///   - body: Calls the API, and returns the handle that cancels it. Runs in the caller's task and isolation, so that it may use an actor's state, and
-///     does not escape. The handle that it returns is called from any thread, and never under a lock.
+///   - body: Calls the API, and returns the handle, a closure that cancels the call. Runs in the caller's task and
+///     isolation, so that it may use an actor's state, and does not escape. The handle that it returns is called from
+///     any thread, and never while a lock of this library is held.
 /// - Returns: The value that the continuation was resumed with.
 /// - Throws: The error that the continuation was resumed with, or that `body` throws; if the caller is cancelled, `CancellationError` in its place. A
 ///   `CancellationError` of the API itself, without a cancellation, is passed on like any other error. ``ContinuationDroppedError`` if the API
@@ -69,7 +75,8 @@ public nonisolated(nonsending) func withCancellableContinuation<Value>(
 /// }
 /// ```
 ///
-/// Otherwise the same as `withCancellableContinuation` with a closure as its handle, cancellation and order included.
+/// Cancellation and ordering are the same as for the overload whose `body` returns a closure: where that closure is
+/// called, `cancel()` of the handle is called.
 ///
 /// - Parameters:
 ///   - type: The type of the value, where it can't be inferred.
@@ -91,7 +98,7 @@ public nonisolated(nonsending) func withCancellableContinuation<Value, Handle: C
 ) async throws -> sending Value {
     try await withCancellableContinuation(of: type, whenCancelled: behavior, fileID: fileID, line: line) {
         continuation in
-        // It was sent here, and is used once more, by the thread that cancels.
+        // The handle was sent here, and is used only once more, by the thread that cancels.
         nonisolated(unsafe) let handle = try body(continuation)
         return { handle.cancel() }
     }

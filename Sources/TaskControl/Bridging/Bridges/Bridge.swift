@@ -66,7 +66,7 @@ struct _Bridge: Sendable {
         await suspend { waiter in
             state.withLock { $0.machine.park(waiter) } ? nil : ()
         } onCancel: {
-            // May come before the waiter has parked: the caller may have been cancelled while the API was called.
+            // This may run before the waiter has parked: the caller may have been cancelled while the API was called.
             cancel(isLeaving: behavior == .throwImmediately)
         }
         emitCancelled()
@@ -97,11 +97,11 @@ struct _Bridge: Sendable {
             return handle
         }
         guard handle != nil else { return }
-        // A caller that leaves now reports that itself.
+        // A caller that stops waiting now reports the cancellation itself.
         if !isLeaving, Diagnostics.whileObserved(true) != nil { performOutsideHandler { emitCancelled() } }
         insideHandler {
             handle?()
-            // Before the caller continues.
+            // Released before the caller continues.
             handle = nil
         }
         state.withLock { $0.machine.cancelled() }?.resume()

@@ -10,11 +10,13 @@
 ///                           ▼
 ///     calling ──fail──▶   over
 ///
-/// The first event that ends the bridge wins. The machine returns the handle once, for the storage to cancel or to release. While the handle is being
-/// cancelled the caller is not resumed, so the handle is always released before the caller continues. The caller installs its cancellation handler
-/// after `begin`; the runtime then calls that handler at once for a caller that was cancelled earlier.
+/// The bridge is the connection between the callback and the waiting caller. The first event that ends the bridge
+/// determines the result. The machine returns the handle once, and ``_Bridge`` then cancels or releases it. While the
+/// handle is being cancelled the caller is not resumed, so the handle is always released before the caller continues.
+/// The caller installs its cancellation handler after `begin`; the runtime then calls that handler at once for a caller
+/// that was cancelled earlier.
 struct BridgeStateMachine<Handle, Waiter, Outcome> {
-    /// The way in which the wait of the caller has ended.
+    /// The way in which the wait of the caller has ended, and its result.
     enum Ending {
         case finished(Outcome)
         /// The last copy of the continuation was released, and none was resumed.
@@ -82,7 +84,8 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         }
     }
 
-    /// Removes and returns the result of a callback that came before the body returned; `nil` if there is none.
+    /// Removes and returns the result of a callback that came before the body returned or threw; `nil` if there is
+    /// none.
     private mutating func takeOutcome() -> Outcome? {
         guard case .finished(let outcome) = ending else { return nil }
         phase = .over
@@ -90,7 +93,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         return outcome
     }
 
-    /// Keeps the waiter of the caller until the bridge ends.
+    /// Stores the continuation of the caller until the bridge ends.
     ///
     /// - Returns: Whether the caller must wait; `false` if the bridge has already ended.
     mutating func park(_ waiter: Waiter) -> Bool {
@@ -114,7 +117,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         return ending
     }
 
-    // MARK: What happens to it
+    // MARK: Events
 
     struct Waking {
         /// The handle, which must be released before the waiter is resumed.
@@ -130,7 +133,8 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     /// Records a callback.
     ///
     /// - Parameter outcome: The result that the callback brings.
-    /// - Returns: For the first callback, the waiter and the handle; for a later one, the reason why it is ignored.
+    /// - Returns: For the first callback, the waiter to resume and the handle to release; for a later one, the reason
+    ///   why it is ignored.
     mutating func finish(_ outcome: Outcome) -> Finishing {
         if let waking = end(.finished(outcome)) { return .first(waking) }
         defer { excess = .again }
@@ -139,12 +143,13 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
 
     /// Records that the API has released the last copy of the continuation, perhaps after resuming it.
     ///
-    /// - Returns: The waiter and the handle if this ends the bridge; otherwise an empty value.
+    /// - Returns: The waiter to resume and the handle to release, if this ends the bridge; otherwise an empty value.
     mutating func drop() -> Waking { end(.dropped) ?? Waking() }
 
     /// Ends the bridge, unless it has already ended.
     ///
-    /// - Returns: The waiter to resume and the handle to release; `nil` if the bridge had already ended.
+    /// - Returns: The waiter to resume and the handle to release; an empty value while the handle is being cancelled,
+    ///   since `cancelled()` then returns the waiter; `nil` if the bridge had already ended.
     private mutating func end(_ ending: Ending) -> Waking? {
         switch phase {
         case .calling, .waiting:
@@ -164,7 +169,8 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     /// Records that the caller was cancelled. May be called more than once, and after the end.
     ///
     /// - Parameter isLeaving: Whether the caller stops waiting immediately, instead of waiting for the callback.
-    /// - Returns: The handle, which the storage must cancel and release, and then call `cancelled()`; `nil` if there is nothing to cancel.
+    /// - Returns: The handle, which must be cancelled and released outside the lock, before `cancelled()` is called;
+    ///   `nil` if there is nothing to cancel.
     mutating func cancel(isLeaving: Bool) -> Handle? {
         switch phase {
         case .waiting:
@@ -185,7 +191,8 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
 
     /// Records that the handle returned by `cancel(isLeaving:)` has been cancelled and released.
     ///
-    /// - Returns: The waiter to resume, if the bridge has ended meanwhile.
+    /// - Returns: The waiter to resume, if the bridge has ended meanwhile; `nil` if the caller must continue to wait,
+    ///   or has not parked.
     mutating func cancelled() -> Waiter? {
         precondition(phase == .cancelling, "A handle is cancelled once, when the caller has been cancelled.")
         guard ending != nil else {

@@ -75,11 +75,12 @@ final class _TypedBridgeToken<Value>: _BridgeToken, @unchecked Sendable {
         super.init(bridge, place)
     }
 
-    /// Returns the value or throws the error of the callback, and emits the end of the call. Called once, by the caller of
+    /// Returns the value or throws the error of the callback, and emits the end of the call. If the caller is
+    /// cancelled, it throws `CancellationError` instead of the error. Called once, by the caller of
     /// `withCancellableContinuation`, so no other code has the value.
     @inlinable
     func take() throws -> sending Value {
-        // Taken out: no other code has it, since the caller takes it once, after the end.
+        // Taken out, so that no other code has the result: the caller takes it once, after the end.
         nonisolated(unsafe) let result = result.take()
         switch result {
         case .success(let value):
