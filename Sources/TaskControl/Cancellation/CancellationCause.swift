@@ -16,19 +16,23 @@
 /// default`.
 @nonexhaustive
 public enum CancellationCause: Hashable, Sendable, Codable {
-    /// A newer task of the same key has replaced the task.
+    /// A newer task with the same key has replaced the task. The value is the key as text.
     case superseded(key: String)
-    /// The owner of the task was deallocated.
+    /// The owner of the task was deallocated. The value is the name of the owner; `nil` if it has none.
     case ownerDeallocated(name: String?)
-    /// The owner of the task was closed or shut down.
+    /// The owner of the task was closed or shut down. The value is the name of the owner; `nil` if it has none.
     case shutdown(name: String?)
     /// A deadline or a time limit of the operation has passed.
     case deadline
-    /// The last caller that waited for the task of a flight has left.
+    /// The last caller that waited for the task has stopped waiting: the task runs an operation that callers share,
+    /// such as that of a ``SingleFlight``, or an operation that its only caller may abandon, such as that of
+    /// ``withDetachedTimeout(_:name:clock:operation:)``.
     case lastCallerLeft
-    /// A call such as ``TaskOwner/cancelAll(because:)`` has cancelled the task.
+    /// A call such as ``TaskOwner/cancelAll(because:)`` has cancelled the task. The value is the reason that was
+    /// passed; `nil` if there is none.
     case requested(reason: String?)
-    /// The lease under which the operation ran is no longer valid, so that another process can hold it: see `withLease` of `TaskControlFleet`.
+    /// The lease under which the operation ran is no longer valid, so another process may hold it: see `withLease` of
+    /// `TaskControlFleet`. The value is the name of the lease.
     case leaseLost(name: String)
     /// The task was cancelled by other code, such as `Task.cancel()`.
     case unknown
@@ -58,10 +62,12 @@ extension CancellationCause: CustomStringConvertible {
 extension Task where Success == Never, Failure == Never {
     /// The reason for which the running task was cancelled; `nil` if it was not cancelled.
     ///
-    /// The cause is that of the task which reads it. The operations of ``withTimeout(_:clock:operation:)``, ``withDeadline(_:operation:)``, `hedged`,
-    /// `withLease`, `concurrentMap` and `concurrentForEach`, which run in child tasks, have the cause of their caller, too. Other child tasks, such as those of
-    /// `async let` and task groups, have the cause ``CancellationCause/unknown``, since Swift does not say which task a child belongs to: read the cause
-    /// in the task itself. The cause of a task that other code has cancelled is unknown as well.
+    /// The cause is that of the task that reads this property. The operations of ``withTimeout(_:clock:operation:)``,
+    /// ``withDeadline(_:operation:)``, `hedged`, `withLease`, `concurrentMap` and `concurrentForEach`, which run in
+    /// child tasks, also have the cause of their caller. Other child tasks, such as those of `async let` and task
+    /// groups, have the cause ``CancellationCause/unknown``, since Swift does not state which task a child belongs to:
+    /// read the cause in the parent task itself. A task that other code has cancelled also has the cause
+    /// ``CancellationCause/unknown``.
     ///
     /// - Complexity: O(*n*) in the number of time limits around the call.
     public static var cancellationCause: CancellationCause? {

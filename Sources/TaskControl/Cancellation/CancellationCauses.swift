@@ -1,6 +1,7 @@
 private import CTaskControl
 
-/// A cause as ``CancellationCauses`` stores it. The text of a key is made only when the cause is read, since making it calls code of the client.
+/// A cause as ``CancellationCauses`` stores it. The text of a key is made only when the cause is read, since making it
+/// calls code of the client.
 enum RecordedCause: Sendable {
     case known(CancellationCause)
     case superseded(_ErasedKey)
@@ -18,9 +19,10 @@ enum RecordedCause: Sendable {
 
 /// The causes of cancelled tasks that have not ended, by the addresses of the tasks.
 ///
-/// They are stored here and not in the tasks or their owners, so that a task that is not cancelled costs one load. An owner, queue or flight records
-/// the cause before it cancels the task, while it holds its own lock: under that lock the task is known not to have ended. The task removes its
-/// record when it ends. Code that holds the lock of a record calls nothing, takes no other lock, and releases no object.
+/// They are stored here and not in the tasks or their owners, so that the end of a task that was not cancelled costs
+/// only one load. An owner, queue or flight records the cause before it cancels the task, while it holds its own lock:
+/// under that lock the task is known not to have ended. The task removes its record when it ends. Code that holds the
+/// lock of a record calls nothing, takes no other lock, and releases no object.
 package enum CancellationCauses {
     struct Record: Sendable, Keyed {
         let key: TaskAddress
@@ -52,7 +54,8 @@ package enum CancellationCauses {
         part(of: task).withLock { records in
             let index = records.index(of: task)
             if let index, records[index].cause != nil { return }
-            // Other code has cancelled it before. That is looked at under the lock, so that a task that has read `unknown` reads nothing else later.
+            // Other code has cancelled the task before. Checked under the lock, so that a task that has read `unknown`
+            // reads nothing else later.
             if !isFirst, task.pointer.map(tc_isCancelled) == true { return }
             if let index {
                 records[index].cause = cause
@@ -67,17 +70,17 @@ package enum CancellationCauses {
     /// Records the cause of a cancellation that is about to follow, unless the task already has a cause.
     package static func record(_ cause: CancellationCause, for task: TaskAddress) { record(.known(cause), for: task) }
 
-    /// Makes a child task of this library have the causes of its parent too. The parent must outlive the child, and the child must call `forget(_:)`
-    /// when it ends.
+    /// Records the parent of a child task that this library has created, so that the causes of the parent are also
+    /// causes of the child. The parent must outlive the child, and the child must call `forget(_:)` when it ends.
     package static func link(_ child: TaskAddress, to parent: TaskAddress) {
         let stale = part(of: child).withLock { records in
-            // Of a task that had this address.
+            // The record of an earlier task that had this address.
             let stale = records.index(of: child).map { records.remove($0) }
             if stale == nil { tc_countRecord(child.pointer, true) }
             _ = records.insert(Record(key: child, parent: parent))
             return stale
         }
-        // Perhaps the last reference to a key: released here, where the lock is free.
+        // The record may have the last reference to a key, so it is released here, where the lock is free.
         withExtendedLifetime(stale) {}
     }
 
@@ -94,7 +97,7 @@ package enum CancellationCauses {
             tc_countRecord(task.pointer, false)
             return records.remove(index)
         }
-        // Perhaps the last reference to a key: released here, where the lock is free.
+        // The record may have the last reference to a key, so it is released here, where the lock is free.
         withExtendedLifetime(record) {}
     }
 
@@ -102,7 +105,7 @@ package enum CancellationCauses {
     static func cause(of task: TaskAddress) -> RecordedCause? {
         var first: Record?
         var next: TaskAddress? = task
-        // Each part is looked at under its lock, since the count alone may be out of date.
+        // Each part is read under its lock, since the count alone may be out of date.
         while let task = next {
             let record = part(of: task).withLock { records in records.index(of: task).map { records[$0] } }
             if let record, record.cause != nil, record.order < first?.order ?? .max { first = record }
