@@ -50,7 +50,9 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
         var hasHappened = false
     }
 
-    /// Creates a queue, which must adopt an actor before a task is sent to it.
+    /// Creates a queue without an actor.
+    ///
+    /// Call ``adoptExecutionContext(of:)`` before a task is sent to the queue: sending a task earlier traps.
     ///
     /// - Parameter name: The name shown in messages and diagnostics.
     public convenience init(name: String? = nil) {
@@ -62,9 +64,13 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
         _turns = _TurnStorage(.actorQueue, name: name, capacity: nil, emitsCreation: emitsCreation)
     }
 
-    /// Sets the actor that the tasks of this queue run on. Call this once, best in the actor's `init`, with the queue stored in the actor.
+    /// Sets the actor that the tasks of this queue run on. Must be called once, best in the actor's `init`, with the
+    /// queue stored in the actor.
     ///
-    /// The queue does not retain the actor. A task that was sent retains the actor until the task has ended. A second call traps.
+    /// The queue does not retain the actor. A task that was sent retains the actor until the task has ended. A second
+    /// call traps.
+    ///
+    /// - Parameter actor: The actor that the tasks run on.
     public func adoptExecutionContext(of actor: ActorType) {
         let isFirst = adoption.withLock { adoption in
             if adoption.hasHappened { return false }
@@ -78,12 +84,14 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     /// The queue itself, as ``ActorTaskQueue`` requires.
     @inlinable public var _queue: ActorQueue { self }
 
-    /// Takes the last place in the queue for a task that is about to be created.
+    /// Takes the last place in the queue for a task that is about to be created. Traps if the queue has not adopted an
+    /// actor.
     ///
     /// - Returns: The place, and the actor of the queue; `nil` if the actor has been deallocated.
     public func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)? { turn(level: level, group: nil) }
 
-    /// Takes the last place in the queue for a task that is about to be created.
+    /// Takes the last place in the queue for a task that is about to be created. Traps if the queue has not adopted an
+    /// actor.
     ///
     /// - Parameters:
     ///   - level: The raw priority of the task; 0 for that of the caller.
@@ -99,7 +107,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
         return (_Turn(in: _turns, level: level, group: group), actor)
     }
 
-    /// Traps because the actor was deallocated before a task was sent that cannot throw.
+    /// Stops the program, because a task that cannot throw was sent to this queue after the actor was deallocated.
     @usableFromInline
     func _trapWithoutActor() -> Never {
         fatalError(

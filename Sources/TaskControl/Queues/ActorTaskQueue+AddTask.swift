@@ -5,8 +5,8 @@ extension ActorTaskQueue {
     /// entries.addTask { log in log.append(line) }
     /// ```
     ///
-    /// Traps if the actor has been deallocated: the task must return a value, and has nowhere to run. A task that may throw ends with
-    /// `CancellationError` instead.
+    /// Traps if the queue has not adopted an actor, or if the actor has been deallocated: the task must return a value,
+    /// and has nowhere to run. In the second case, a task that may throw ends with `CancellationError` instead.
     ///
     /// ## Cancellation
     /// If the task is cancelled before it has begun, the operation still runs, with `Task.isCancelled` true: it must return a value.
@@ -16,7 +16,7 @@ extension ActorTaskQueue {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs on the actor, which it receives, with the task-locals of the caller.
     /// - Returns: The task, to await or to cancel it.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
     public func addTask<Value: Sendable>(
@@ -29,6 +29,8 @@ extension ActorTaskQueue {
 
     /// Adds a task that may throw, whose operation begins on the queue's actor in the order of the calls.
     ///
+    /// Traps if the queue has not adopted an actor.
+    ///
     /// ## Cancellation
     /// If the task is cancelled before it has begun, it ends immediately with `CancellationError`, and its operation never runs.
     ///
@@ -37,7 +39,7 @@ extension ActorTaskQueue {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs on the actor, which it receives, with the task-locals of the caller.
     /// - Returns: The task, to await or to cancel it. If the actor has been deallocated, the task throws `CancellationError`.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
     public func addTask<Value: Sendable>(
@@ -52,6 +54,8 @@ extension ActorTaskQueue {
 extension ActorTaskQueue where ActorType == MainActor {
     /// Adds a task, whose operation begins on the main actor in the order of the calls.
     ///
+    /// Traps if the queue has not adopted the main actor, which `MainActor.queue` always has.
+    ///
     /// ## Cancellation
     /// If the task is cancelled before it has begun, the operation still runs, with `Task.isCancelled` true: it must return a value.
     ///
@@ -60,7 +64,7 @@ extension ActorTaskQueue where ActorType == MainActor {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs on the main actor, with the task-locals of the caller.
     /// - Returns: The task, to await or to cancel it.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
     public func addTask<Value: Sendable>(
@@ -73,6 +77,8 @@ extension ActorTaskQueue where ActorType == MainActor {
 
     /// Adds a task that may throw, whose operation begins on the main actor in the order of the calls.
     ///
+    /// Traps if the queue has not adopted the main actor, which `MainActor.queue` always has.
+    ///
     /// ## Cancellation
     /// If the task is cancelled before it has begun, it ends immediately with `CancellationError`, and its operation never runs.
     ///
@@ -81,7 +87,7 @@ extension ActorTaskQueue where ActorType == MainActor {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs on the main actor, with the task-locals of the caller.
     /// - Returns: The task, to await or to cancel it.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
     public func addTask<Value: Sendable>(

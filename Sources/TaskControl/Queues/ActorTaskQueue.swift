@@ -8,7 +8,8 @@ public protocol ActorTaskQueue<ActorType>: Sendable {
     /// The ``ActorQueue`` that runs the operations on its actor.
     var _queue: ActorQueue<ActorType> { get }
 
-    /// Takes the last place in the queue for a task that is about to be created.
+    /// Takes the last place in the queue for a task that is about to be created. Traps if the queue has not adopted an
+    /// actor.
     ///
     /// - Parameter level: The raw priority of the task; 0 for that of the caller.
     /// - Returns: The place, and the actor of the queue; `nil` if the actor has been deallocated.

@@ -74,7 +74,8 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
     /// The ``ActorQueue`` that runs the operations on its actor.
     @inlinable public var _queue: ActorQueue<ActorType> { _underlyingQueue._queue }
 
-    /// Takes the last place in the queue for a task that is about to be created.
+    /// Takes the last place in the queue for a task that is about to be created. Traps if the queue has not adopted an
+    /// actor.
     ///
     /// - Returns: The place, and the actor of the queue; `nil` if the actor has been deallocated.
     @inlinable
@@ -82,11 +83,14 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
 }
 
 extension CancellableQueue {
-    /// Adds a place in the underlying queue to the tasks that this queue cancels.
+    /// Makes the task of a place in the underlying queue one of the tasks that this queue cancels.
+    ///
+    /// - Returns: The place as a member of this queue.
     @usableFromInline
     func _grouped(_ turn: _Turn) -> _Turn { turn.joining(registry) }
 
-    // The type of the queue is known: a client is specialized down to this call.
+    // The parameter has the concrete type of the queue, so that the code of a client can be specialized down to this
+    // call.
     @usableFromInline
     func _turn<A: Actor>(in queue: ActorQueue<A>, level: UInt8) -> (turn: _Turn, actor: A)? {
         queue.turn(level: level, group: registry)

@@ -56,10 +56,11 @@ public final class ConcurrentQueue: TaskQueue {
         _turns = _TurnStorage(.concurrentQueue, name: name, capacity: maxConcurrentTasks)
     }
 
-    /// The number of tasks and of calls of ``run(_:)`` that run or wait for their turn. It may have changed when the caller reads it.
+    /// The number of tasks and of calls of ``run(_:)`` that run or wait for their turn. It may have changed by the time
+    /// the caller uses it.
     public var count: Int { _turns.count }
 
-    /// Whether no task runs or waits.
+    /// Whether no task or call of ``run(_:)`` runs or waits.
     public var isIdle: Bool { count == 0 }
 
     /// Waits for a turn, runs `body` in the caller's task, and ends the turn.

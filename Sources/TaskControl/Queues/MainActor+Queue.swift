@@ -12,7 +12,8 @@ extension MainActor {
 
 private enum MainActorQueue {
     static let shared: ActorQueue<MainActor> = {
-        // Emits no creation: an observer that asked for this queue in that call would wait for itself.
+        // Emits no event of the creation: an observer that used this queue when it received the event would wait for
+        // this initialization, and so for itself.
         let queue = ActorQueue<MainActor>(name: "MainActor.queue", emitsCreation: false)
         queue.adoptExecutionContext(of: MainActor.shared)
         return queue

@@ -1,4 +1,5 @@
-/// The error of a caller that holds a turn of a queue and requests another turn of the same queue, for which it would wait forever.
+/// The error of a caller that holds a turn of a queue, and requests another turn of the same queue or drains that
+/// queue: the caller would wait for itself forever.
 ///
 /// To fix the mistake, do the work in the present turn, or send it with `Task(on:)`, without awaiting it inside.
 public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -5,7 +5,7 @@ extension Task where Failure == Never {
     /// Task(isolatedTo: log) { log in log.append(line) }
     /// ```
     ///
-    /// This needs no queue.
+    /// No queue is needed.
     ///
     /// ## Ordering
     /// Tasks of equal priority begin in the order of the calls. If tasks of different priorities, or tasks and calls of the actor's methods, must
@@ -15,7 +15,8 @@ extension Task where Failure == Never {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - actor: The actor to run on, which is retained until the task has ended.
-    ///   - operation: Begins on the actor, which is its argument, without a hop. Task-locals are the caller's.
+    ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller. The
+    ///     task starts on the actor directly, without a hop.
     @discardableResult
     @inlinable
     public init<ActorType: Actor>(
@@ -32,7 +33,7 @@ extension Task where Failure == Never {
 extension Task where Failure == any Error {
     /// Creates a task that runs a throwing operation on an actor, from any context, in the order of the calls among tasks of equal priority.
     ///
-    /// This needs no queue.
+    /// No queue is needed.
     ///
     /// ## Ordering
     /// Tasks of equal priority begin in the order of the calls. If tasks of different priorities, or tasks and calls of the actor's methods, must
@@ -42,7 +43,8 @@ extension Task where Failure == any Error {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - actor: The actor to run on, which is retained until the task has ended.
-    ///   - operation: Begins on the actor, which is its argument, without a hop. Task-locals are the caller's.
+    ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller. The
+    ///     task starts on the actor directly, without a hop.
     @discardableResult
     @inlinable
     public init<ActorType: Actor>(

@@ -1,7 +1,8 @@
 extension Task where Failure == Never {
     /// Creates a task that runs an operation on an actor, in the order of the actor's queue.
     ///
-    /// Traps if the actor has been deallocated: the task must return a value, and has nowhere to run. A task that may throw throws an error instead.
+    /// Traps if the queue has not adopted an actor, or if the actor has been deallocated: the task must return a value,
+    /// and has nowhere to run. In the second case, a task that may throw ends with `CancellationError` instead.
     ///
     /// ## Cancellation
     /// A task that is cancelled before it has begun still runs, with `Task.isCancelled` true: it must return a value.
@@ -10,8 +11,8 @@ extension Task where Failure == Never {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - queue: A queue that has adopted an actor, which is retained until the task has ended. See ``ActorQueue`` and ``CancellableQueue``.
-    ///   - operation: Runs on the actor, which is its argument. Task-locals are the caller's.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
     public init<ActorType: Actor>(
@@ -25,7 +26,9 @@ extension Task where Failure == Never {
         self = _TurnBody.start(turn, _ActorWork(actor, operation), isolatedTo: actor, name: name, level: level)
     }
 
-    /// Creates a task that runs an operation on the main actor, in the order of its queue.
+    /// Creates a task that runs an operation on the main actor, in the order of the queue.
+    ///
+    /// Traps if the queue has not adopted the main actor, which `MainActor.queue` always has.
     ///
     /// ## Cancellation
     /// A task that is cancelled before it has begun still runs, with `Task.isCancelled` true: it must return a value.
@@ -34,8 +37,8 @@ extension Task where Failure == Never {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - queue: `MainActor.queue`, or a ``CancellableQueue`` over it.
-    ///   - operation: Runs on the main actor. Task-locals are the caller's.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    ///   - operation: Runs on the main actor, with the task-locals of the caller.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
     public init(
@@ -54,6 +57,8 @@ extension Task where Failure == Never {
 extension Task where Failure == any Error {
     /// Creates a task that runs a throwing operation on an actor, in the order of the actor's queue.
     ///
+    /// Traps if the queue has not adopted an actor.
+    ///
     /// ## Cancellation
     /// A task that is cancelled before it has begun ends immediately with `CancellationError`; its operation never runs.
     ///
@@ -62,8 +67,8 @@ extension Task where Failure == any Error {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - queue: A queue that has adopted an actor, which is retained until the task has ended. If the actor has been deallocated, the task throws
     ///     `CancellationError`. See ``ActorQueue`` and ``CancellableQueue``.
-    ///   - operation: Runs on the actor, which is its argument. Task-locals are the caller's.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
     public init<ActorType: Actor>(
@@ -81,7 +86,9 @@ extension Task where Failure == any Error {
         self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, level: level)
     }
 
-    /// Creates a task that runs a throwing operation on the main actor, in the order of its queue.
+    /// Creates a task that runs a throwing operation on the main actor, in the order of the queue.
+    ///
+    /// Traps if the queue has not adopted the main actor, which `MainActor.queue` always has.
     ///
     /// ## Cancellation
     /// A task that is cancelled before it has begun ends immediately with `CancellationError`; its operation never runs.
@@ -90,8 +97,8 @@ extension Task where Failure == any Error {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - queue: `MainActor.queue`, or a ``CancellableQueue`` over it.
-    ///   - operation: Runs on the main actor. Task-locals are the caller's.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    ///   - operation: Runs on the main actor, with the task-locals of the caller.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
     public init(

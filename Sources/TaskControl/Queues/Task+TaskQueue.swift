@@ -8,8 +8,8 @@ extension Task where Failure == Never {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
     ///   - queue: The queue that decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
-    ///   - operation: Its isolation and task-locals are those of the code that sends it.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    ///   - operation: Runs in the isolation and with the task-locals of the code that creates the task.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
     public init(
@@ -39,8 +39,8 @@ extension Task where Failure == Never {
     ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
     ///   - queue: The queue that decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
     ///   - isolatedActor: The actor to run on, which is retained until the task has ended.
-    ///   - operation: Runs on the actor, which is its argument. Task-locals are the caller's.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
     public init<ActorType: Actor>(
@@ -72,8 +72,8 @@ extension Task where Failure == any Error {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
     ///   - queue: The queue that decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
-    ///   - operation: Its isolation and task-locals are those of the code that sends it.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    ///   - operation: Runs in the isolation and with the task-locals of the code that creates the task.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
     public init(
@@ -104,8 +104,8 @@ extension Task where Failure == any Error {
     ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
     ///   - queue: The queue that decides when the operation begins: see ``FIFOQueue``, ``ConcurrentQueue`` and ``CancellableQueue``.
     ///   - isolatedActor: The actor to run on, which is retained until the task has ended.
-    ///   - operation: Runs on the actor, which is its argument. Task-locals are the caller's.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
     public init<ActorType: Actor>(

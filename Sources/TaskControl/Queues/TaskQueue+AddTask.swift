@@ -1,5 +1,5 @@
 extension TaskQueue {
-    /// Adds a task, whose operation runs in its turn.
+    /// Adds a task, whose operation runs when its turn in the queue comes.
     ///
     /// ```swift
     /// saves.addTask { await write(text) }
@@ -11,9 +11,9 @@ extension TaskQueue {
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
-    ///   - operation: Runs in the isolation and with the task-locals of the code that adds it.
+    ///   - operation: Runs in the isolation and with the task-locals of the code that adds the task.
     /// - Returns: The task, to await or to cancel it.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
     public func addTask<Value: Sendable>(
@@ -24,7 +24,8 @@ extension TaskQueue {
         Task(name: name, priority: priority, on: self, operation: operation)
     }
 
-    /// Adds a task without a value, and states whether the operation runs if the task is cancelled before its turn.
+    /// Adds a task without a value, with a rule for its operation if the task is cancelled before its turn in the
+    /// queue.
     ///
     /// ```swift
     /// previews.addTask(whenCancelledWaiting: .skip) { await render(page) }
@@ -34,9 +35,9 @@ extension TaskQueue {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
     ///   - behavior: Whether the operation of a task that is cancelled before its turn is skipped or runs.
-    ///   - operation: Runs in the isolation and with the task-locals of the code that adds it.
+    ///   - operation: Runs in the isolation and with the task-locals of the code that adds the task.
     /// - Returns: The task, to await or to cancel it.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     public func addTask(
         name: String? = nil,
@@ -54,7 +55,7 @@ extension TaskQueue {
         }
     }
 
-    /// Adds a task that may throw, whose operation runs in its turn.
+    /// Adds a task that may throw, whose operation runs when its turn in the queue comes.
     ///
     /// ## Cancellation
     /// If the task is cancelled before its turn, it ends immediately with `CancellationError`, and its operation never runs. With
@@ -64,9 +65,9 @@ extension TaskQueue {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
     ///   - behavior: Whether the operation of a task that is cancelled before its turn is skipped or runs.
-    ///   - operation: Runs in the isolation and with the task-locals of the code that adds it.
+    ///   - operation: Runs in the isolation and with the task-locals of the code that adds the task.
     /// - Returns: The task, to await or to cancel it.
-    /// - Complexity: O(1), and O(*n*) in the number of tasks that are raised to its priority.
+    /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
     public func addTask<Value: Sendable>(

@@ -13,7 +13,8 @@ public protocol TaskQueue: Sendable {
 }
 
 extension TaskQueue {
-    /// Returns the raw priority of a task that is added with a priority, or with that of the queue if `priority` is `nil`; 0 for that of the caller.
+    /// Returns the raw value of a task's priority; if `priority` is `nil`, that of the queue's priority; 0 if the queue
+    /// has none, so that the task has the priority of its caller.
     @inlinable
     @inline(__always)
     func _level(of priority: consuming TaskPriority?) -> UInt8 { rawLevel(priority) ?? _level }

@@ -1,4 +1,4 @@
-/// An operation that may fail, and receives the actor that it runs on.
+/// An operation that may throw, and receives the actor that it runs on.
 @usableFromInline
 struct _ActorThrowingWork<ActorType: Actor, Success: Sendable>: _TurnWork {
     @usableFromInline let actor: ActorType

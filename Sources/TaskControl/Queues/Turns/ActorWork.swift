@@ -1,6 +1,7 @@
-/// An operation that receives the actor that it runs on.
+/// An operation that cannot throw, and receives the actor that it runs on.
 ///
-/// Apart from ``_ActorThrowingWork`` for the reason of ``_PlainWork``.
+/// Not one type with ``_ActorThrowingWork``: with a generic failure type, the closure would be wrapped in a thunk,
+/// which costs an allocation and a frame.
 @usableFromInline
 struct _ActorWork<ActorType: Actor, Success: Sendable>: _TurnWork {
     @usableFromInline let actor: ActorType

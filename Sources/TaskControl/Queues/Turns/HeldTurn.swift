@@ -1,12 +1,15 @@
-/// The mark of a turn, which code inside the turn has: a task-local value, so that child tasks have it too.
+/// The turns that the current code is inside of: a task-local value, so that child tasks and tasks that are created
+/// inside a turn have it too. A queue reads it to detect a caller that would wait for its own turn.
 ///
-/// All queues share one task-local. A turn inside another queue's turn carries the outer turns along, but only those that have not ended: a
-/// chain of tasks, each sent to another queue from inside the turn before, does not grow. A turn that is inside no other allocates nothing.
+/// All queues share one task-local. If a turn is taken inside turns of other queues, its value contains these outer
+/// turns, but only those that have not ended: so the value does not grow in a chain of tasks, each of which sends the
+/// next one to another queue. No array is allocated for a turn that is inside no other turn.
 ///
-/// A plain struct: the runtime copies an optional through several functions.
+/// A struct with an optional property, and not an optional struct: the runtime copies an optional task-local value
+/// through several functions.
 @usableFromInline
 struct _HeldTurn: Sendable {
-    /// The innermost turn; `nil` outside of turns.
+    /// The innermost turn that the code is inside of; `nil` outside of turns.
     let place: TurnPlace?
     /// The outer turns, inside which this turn was taken.
     let outer: [TurnPlace]
@@ -18,7 +21,8 @@ struct _HeldTurn: Sendable {
         self.outer = outer
     }
 
-    /// Creates the mark of the caller's new turn, inside the turns that the caller holds.
+    /// Creates the value for the code inside a new turn of the caller, which contains the turns that the caller already
+    /// holds.
     ///
     /// - Parameter place: The caller's new turn.
     init(_ place: TurnPlace) {

@@ -1,7 +1,7 @@
-/// The place of a task among the tasks that a ``CancellableQueue`` cancels together.
+/// The membership of a task in a ``CancellableQueue``, which cancels its tasks together.
 enum Membership: Sendable {
     case member(TaskRegistry, TaskRegistry.ID)
-    /// The queue is closed: the task is cancelled.
+    /// The ``CancellableQueue`` is closed: the task is not a member, and is cancelled.
     case refused(TaskRegistry)
 
     init(_ group: TaskRegistry, of turn: _TurnStorage.ID, in turns: _TurnStorage) {
@@ -27,12 +27,13 @@ enum Membership: Sendable {
         if case .member(let group, let id) = self { !group.isLive(id) } else { true }
     }
 
-    /// Cancels the running task, which is that of this place, for the reason for which the group has cancelled it.
+    /// Cancels the current task, which must be the task of this membership, and records the cause for which the group
+    /// was cancelled or closed.
     func cancelCurrentTask() {
         switch self {
         case .member(let group, let id): group.recordCauseOfCurrentTask(id)
         case .refused(let group):
-            // Its handle is cancelled by `attach`, which may have come before.
+            // `attach` cancels the handle of this task, and may have done so before. The cause is recorded even then.
             CancellationCauses.record(.known(.shutdown(name: group.name)), for: .running, isFirst: true)
         }
         withUnsafeCurrentTask { $0?.cancel() }

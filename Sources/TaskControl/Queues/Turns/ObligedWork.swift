@@ -1,4 +1,4 @@
-/// Work that may throw and must run also if its task was cancelled before the turn.
+/// Work that may throw, and runs even if its task was cancelled before the turn.
 @usableFromInline
 struct _ObligedWork<Work: _TurnWork>: _TurnWork where Work.Failure == any Error {
     @usableFromInline let work: Work

@@ -1,4 +1,4 @@
-/// An operation that may fail, and runs in the isolation that it was formed in.
+/// An operation that may throw, and runs in the isolation in which it was written.
 @usableFromInline
 struct _PlainThrowingWork<Success: Sendable>: _TurnWork {
     @usableFromInline let operation: @Sendable @isolated(any) () async throws -> Success

@@ -1,6 +1,7 @@
-/// An operation that runs in the isolation that it was formed in.
+/// An operation that cannot throw, and runs in the isolation in which it was written.
 ///
-/// Apart from ``_PlainThrowingWork``: with a generic failure its function would be wrapped in a thunk, which allocates and is a frame more.
+/// Not one type with ``_PlainThrowingWork``: with a generic failure type, the closure would be wrapped in a thunk,
+/// which costs an allocation and a frame.
 @usableFromInline
 struct _PlainWork<Success: Sendable>: _TurnWork {
     @usableFromInline let operation: @Sendable @isolated(any) () async -> Success

@@ -1,4 +1,4 @@
-/// Work that cannot throw and owes nothing, so that it can be skipped.
+/// Work that cannot throw and returns no value, and does not run if its task was cancelled before the turn.
 @usableFromInline
 struct _SkippableWork<Work: _TurnWork>: _TurnWork where Work.Success == Void, Work.Failure == Never {
     @usableFromInline let work: Work

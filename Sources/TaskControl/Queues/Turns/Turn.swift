@@ -1,4 +1,4 @@
-/// The place of one task in a queue: of a task that the queue made, or of the caller of ``FIFOQueue/run(_:)`` or ``ConcurrentQueue/run(_:)``.
+/// The place in a queue of one task that is created for that queue.
 ///
 /// Public only because the requirements of ``TaskQueue`` and ``ActorTaskQueue`` name it.
 public struct _Turn: Sendable {
@@ -6,9 +6,12 @@ public struct _Turn: Sendable {
     let id: _TurnStorage.ID
     let membership: Membership?
 
-    /// Takes the last place in a queue: the order of these calls is the order of the queue.
+    /// Takes the last place in a queue. The order of these calls is the order of the queue.
     ///
-    /// - Parameter level: The raw priority of its task; 0 for that of the caller.
+    /// - Parameters:
+    ///   - turns: The storage of the queue.
+    ///   - level: The raw priority of the task; 0 for that of the caller.
+    ///   - group: The registry of the ``CancellableQueue`` through which the task is sent; `nil` for none.
     @inline(__always)
     init(in turns: _TurnStorage, level: UInt8, group: TaskRegistry? = nil) {
         _turns = turns
@@ -22,7 +25,7 @@ public struct _Turn: Sendable {
         self.membership = membership
     }
 
-    /// Returns this place as one of a group.
+    /// Returns this place as a member of a group, which can cancel its task.
     func joining(_ group: TaskRegistry) -> _Turn { _Turn(_turns, id, Membership(group, of: id, in: _turns)) }
 
     /// Attaches the handle of the task that has been created for this place.
@@ -32,7 +35,7 @@ public struct _Turn: Sendable {
         if concernsOthers { attachToOthers(task, name) }
     }
 
-    /// Whether it has a group, or an observer is registered.
+    /// Whether the task belongs to a group, or an observer is registered.
     @inline(__always)
     private var concernsOthers: Bool { membership != nil || !Diagnostics.isUnobserved }
 
@@ -46,7 +49,7 @@ public struct _Turn: Sendable {
 
     /// Begins the turn, if it has come.
     ///
-    /// - Returns: Whether it has begun. If not, the task must wait, and try again.
+    /// - Returns: Whether the turn has begun. If not, the task must call ``waitUntilCalled()``, and try again.
     @usableFromInline
     func begin() -> Bool { _turns.begin(id) }
 
@@ -59,7 +62,9 @@ public struct _Turn: Sendable {
     @usableFromInline
     func leave() { _turns.leave(id) }
 
-    /// Passes the turn on, if it had begun.
+    /// Ends the turn, if it has begun, so that the next task can begin, and emits the event of the end.
+    ///
+    /// - Parameter end: The way in which the turn ends.
     @usableFromInline
     func finish(_ end: _TurnEnd) {
         if concernsOthers { finishForOthers(end) } else { _turns.finish(id) }
@@ -73,13 +78,16 @@ public struct _Turn: Sendable {
         if let moment { _turns.emitEnd(end, id, at: moment) }
     }
 
-    /// Whether its group has been cancelled. Its task may not have received that cancellation yet.
+    /// Whether the current task or its group was cancelled. The task may not have received the cancellation of its
+    /// group yet.
     @usableFromInline var isCancelled: Bool { _isTaskCancelled || (membership?.isCancelled ?? false) }
 
-    /// The mark of the turn, for code inside it.
+    /// The task-local value for the code inside the turn, with which a call of the same queue from that code is
+    /// detected.
     @usableFromInline var mark: _HeldTurn { _turns.mark(id) }
 
-    /// Begins the work.
+    /// Emits the event that the work of the turn begins. Called by the task of the turn. If the group was cancelled or
+    /// closed before, the current task is cancelled first.
     @usableFromInline
     func enter() {
         if concernsOthers { enterForOthers() }

@@ -1,6 +1,8 @@
-/// The task of a queue: waits for its turn, runs its operation, and passes the turn on.
+/// The body of a task of a queue: waits for its turn, runs its operation, and ends the turn, so that the next task can
+/// begin.
 ///
-/// If it is cancelled before its turn, skippable work gives its place up, and other work runs.
+/// If the task is cancelled before its turn, skippable work leaves the queue without running, and other work runs at
+/// its turn.
 @usableFromInline
 struct _TurnBody<Work: _TurnWork>: _TaskBody {
     @usableFromInline let turn: _Turn
@@ -17,7 +19,8 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
     nonisolated(nonsending) func run() async throws(Work.Failure) -> Work.Success {
         var mayRun = turn.begin()
         if !mayRun { mayRun = await waitAndBegin(isolation: #isolation) }
-        // A task that was cancelled before its work began does not begin it: here, when the cancellation came with the turn.
+        // Skippable work of a task that is cancelled before the work begins does not begin. Checked again here, since
+        // the cancellation may come together with the turn.
         if Work.isSkippable, !mayRun || turn.isCancelled {
             turn.finish(.skipped)
             return try Work.skipped()
@@ -46,28 +49,31 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
         }
     }
 
-    /// Runs the work in a frame of its own, which exists only after the wait: with both frames in one, a task with a cancellation handler does
-    /// not fit into the memory that every task has, and takes another kilobyte while it waits.
+    /// Runs the work in an async frame of its own, which exists only after the wait.
+    ///
+    /// In one frame with the wait, the frames of a task that can be cancelled while it waits exceed the first block of
+    /// memory of a task, and each waiting task allocates another kilobyte.
     @inlinable
     @inline(never)
     nonisolated(nonsending) func runWorkApart() async throws(Work.Failure) -> Work.Success { try await runWork() }
 
-    /// Waits for the turn, and begins it.
+    /// Waits until the turn of the task has come, and begins it.
     ///
-    /// Its isolation is spelled out, so that a task that was resumed elsewhere is back on its actor before it begins: on the way there
-    /// others could begin before its first word. Without that the compiler may leave the way back to the caller.
+    /// The isolation is a parameter, so that a task that was resumed on another executor returns to its actor before
+    /// its turn begins. Otherwise the compiler may leave that hop to the caller of this function, and other tasks could
+    /// begin on the actor first.
     ///
-    /// - Returns: Whether it has begun. If not, it was cancelled.
+    /// - Returns: Whether the turn has begun; `false` if the task was cancelled before and its work can be skipped.
     @inlinable
     @inline(__always)
     func waitAndBegin(isolation: isolated (any Actor)?) async -> Bool {
-        // Written out in here, and inlined: a task that waits must fit into the memory that every task has, and each call that it waits in
-        // is a frame of that.
+        // Written out here and inlined: the frames of a waiting task must fit into the memory that the runtime
+        // allocates together with the task, and each function that it waits in adds a frame.
         if Work.isSkippable {
             await withTaskCancellationHandler { [turn] in
                 await turn.waitUntilCalled()
             } onCancel: { [turn] in
-                // May come before the waiter has parked: then it does not.
+                // May run before the task has parked: then the task does not park.
                 turn.leave()
             }
         } else {
@@ -78,7 +84,7 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
 }
 
 extension _TurnBody {
-    /// Makes the task of a turn.
+    /// Creates the task of a turn, for work that cannot throw.
     ///
     /// - Parameter level: The raw priority of the task; 0 for that of the caller.
     @inlinable
@@ -94,7 +100,9 @@ extension _TurnBody {
         return task
     }
 
-    /// Starts the body of a turn for work that may fail.
+    /// Creates the task of a turn, for work that may throw.
+    ///
+    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
     @inlinable
     static func start(
         _ turn: _Turn,

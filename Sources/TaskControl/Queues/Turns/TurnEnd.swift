@@ -1,8 +1,8 @@
-/// How a turn ends.
+/// The way in which a turn ends.
 @usableFromInline
 enum _TurnEnd {
     case completed
     case failed(any Error)
-    /// Its task was cancelled before its turn.
+    /// The task was cancelled before its turn, and its work did not run.
     case skipped
 }

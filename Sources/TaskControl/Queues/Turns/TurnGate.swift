@@ -1,11 +1,13 @@
-/// The word of a queue that code reads and exchanges without the lock. Pure.
+/// A 64-bit word through which a caller takes and ends a turn of an idle queue without the lock of the queue. A pure
+/// value: ``TurnState`` stores and exchanges the word.
 ///
 ///     line ──the line is empty──▶ free ──a caller of `run` enters──▶ taken ──it leaves──▶ free
 ///       ▲                           │                                  │
 ///       └────────────────taken back by code that needs the line────────┘
 ///
-/// While the word is free or taken, the line is empty, and at most one caller has a turn, which has no entry in the line. All other code takes the
-/// word back while holding the lock: the turn of that caller gets its entry, and ends in the line.
+/// The *line* is the list of the tasks and callers in a ``TurnStateMachine``, which the lock protects. While the word
+/// is free or taken, the line is empty, and at most one caller has a turn, which has no entry in the line. All other
+/// code takes the word back while it holds the lock: the turn of that caller then gets an entry, and ends in the line.
 struct TurnGate: Equatable {
     let word: Int64
 
@@ -17,14 +19,15 @@ struct TurnGate: Equatable {
 
     private var phase: UInt64 { UInt64(bitPattern: word) & 3 }
 
-    /// Returns the word that leaves all decisions to the line.
+    /// Returns the word in the phase in which only the state machine, under the lock, decides about turns.
     ///
-    /// - Parameter serial: The serial of the entry that was the last to be given its turn before its task asked; 0: none.
+    /// - Parameter serial: The serial number of the task that was the last to be given its turn before it asked for the
+    ///   turn; 0 if there is none.
     static func line(lastGiven serial: UInt64) -> Self { Self(Phase.line, serial) }
 
     /// Returns the word of an idle queue, in which no caller has a turn.
     ///
-    /// - Parameter serial: The serial of the last turn.
+    /// - Parameter serial: The serial number of the last turn.
     static func free(after serial: UInt64) -> Self { Self(Phase.free, serial) }
 
     var serial: UInt64 { UInt64(bitPattern: word) >> 2 }
@@ -33,17 +36,20 @@ struct TurnGate: Equatable {
 
     var isTaken: Bool { phase == Phase.taken }
 
-    /// The turn of the caller that has taken the word.
+    /// The turn of the caller that has taken the word. Valid only while `isTaken` is true.
     var turn: Ticket { Ticket(serial: serial, slot: 0) }
 
-    /// Returns whether an entry was given its turn before its task asked. If not, the line decides.
+    /// Returns whether the word records that a task was given its turn before it asked for the turn. If not, the state
+    /// machine must be asked.
     func hasGiven(_ id: Ticket) -> Bool { isLine && id.has(serial: serial) }
 
     func isTaken(by id: Ticket) -> Bool { isTaken && id.has(serial: serial) }
 
-    /// The word after a caller has entered; `nil` if the line decides.
+    /// The word after a caller has taken a turn without the lock; `nil` if the queue is not idle, so that the state
+    /// machine must be asked.
     var entered: Self? { phase == Phase.free ? Self(Phase.taken, serial + 1) : nil }
 
-    /// Returns the word after a caller has left; `nil` if the line decides.
+    /// Returns the word after a caller has ended its turn without the lock; `nil` if the turn has an entry in the state
+    /// machine, which must end it.
     func left(_ id: Ticket) -> Self? { isTaken(by: id) ? .free(after: serial) : nil }
 }

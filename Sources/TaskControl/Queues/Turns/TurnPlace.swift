@@ -1,4 +1,4 @@
-/// The place of a turn in its queue.
+/// The identity of a turn, with the state of the queue to which the turn belongs.
 ///
 /// It refers to the state of the queue and not to the queue itself: tasks that outlive the turn retain this place, and must not retain the
 /// queue.

@@ -1,8 +1,10 @@
-/// The state of a queue: the machine under its lock, and the word of its gate.
+/// The state of a queue: a ``TurnStateMachine`` with its lock, and the word of a ``TurnGate``.
 ///
-/// Marks of turns refer to it and not to the queue: tasks that outlive their turn retain it.
+/// ``_HeldTurn``, the task-local value of code inside a turn, refers to this state and not to the queue: tasks that
+/// outlive their turn retain it.
 final class TurnState: Sendable {
-    /// The handles of the tasks in line are valid: a task leaves before it ends.
+    /// A reference to a task that does not retain the task. It is valid under the lock while the task is in the queue,
+    /// since a task leaves the queue before it ends.
     typealias Job = _TaskHandle.Unowned
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     typealias Machine = TurnStateMachine<Waiter, Job>
@@ -21,7 +23,7 @@ final class TurnState: Sendable {
     @inline(__always)
     func withMachine<Answer>(_ event: (inout Machine) -> Answer) -> Answer {
         state.withLock { machine in
-            // A word that says that the line decides is only changed here.
+            // While the word is in the phase `line`, it is changed only here, under the lock.
             if !TurnGate(word: gate.value).isLine {
                 machine.takeBack(TurnGate(word: gate.exchange(TurnGate.line(lastGiven: 0).word)))
             }
@@ -30,15 +32,15 @@ final class TurnState: Sendable {
         }
     }
 
-    /// Returns whether a task was given its turn before it asked. If not, the machine decides.
+    /// Returns whether a task was given its turn before it asked for the turn. If not, the task must ask the machine.
     ///
-    /// Only for the task of the turn, before it ends the turn.
+    /// Called only by that task, before it ends the turn.
     @inline(__always)
     func hasGiven(_ id: Ticket) -> Bool { TurnGate(word: gate.acquiredValue).hasGiven(id) }
 
-    /// Begins a turn in the caller's task, if the queue is idle.
+    /// Takes a turn for a caller without the lock, if the queue is idle.
     ///
-    /// - Returns: `nil`: the machine decides.
+    /// - Returns: The turn, which has begun; `nil` if the queue is not idle, so that the machine must be asked.
     @inline(__always)
     func enterFree() -> Ticket? {
         var turn: Ticket?
@@ -50,9 +52,9 @@ final class TurnState: Sendable {
         return turn
     }
 
-    /// Ends a turn that has no entry in the line.
+    /// Ends a turn that `enterFree()` has begun, without the lock.
     ///
-    /// - Returns: Whether the turn had no entry. If not, the machine decides.
+    /// - Returns: Whether the turn has ended. If not, the turn has an entry in the machine, which must end it.
     @inline(__always)
     func leaveFree(_ id: Ticket) -> Bool { gate.replace { TurnGate(word: $0).left(id)?.word } }
 

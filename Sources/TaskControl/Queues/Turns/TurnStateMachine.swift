@@ -1,4 +1,5 @@
-/// The order of the tasks in a queue, and whose turn it is. Pure: no lock, task or closure.
+/// The order of the tasks in a queue, and whose turn has come. A pure value: no lock, task or closure. Generic over the
+/// waiter, which is the continuation of a task, and the job, which is the handle of a task.
 ///
 ///     enqueue ──▶ expected ─────────given or begin──▶ running ──finish──▶ (gone)
 ///                    │                         ▲
@@ -8,63 +9,74 @@
 ///
 ///     expected, asked, parked, called ──leave──▶ (gone)  cancelled before its turn
 ///
-/// An entry is there before its task is; `attach` brings the task's handle. A task that comes asks `begin`; if it is not its
-/// turn it parks, and asks again when it is resumed. A caller that takes a turn in its own task attaches no handle, and is not raised; the entries
-/// before it are.
+/// The *line* of a queue consists of one entry for each task, or caller of `run`, that runs or waits. An entry exists
+/// before its task does; `attach` adds the handle of the task. The task calls `begin`. If its turn has not come, it
+/// parks, which means that its continuation is stored, and calls `begin` again when it is resumed. A caller that takes
+/// a turn in its own task attaches no handle, and is not raised; the entries before it are.
 ///
-/// Where one entry runs at a time, an entry whose task has not come is given its turn as soon as it is free, and the task need not ask. A task that
-/// has asked before must ask again, so that a cancellation before that takes its turn from it at once.
+/// If `capacity` is 1, an entry whose task has not called `begin` yet is given its turn as soon as the turn is free,
+/// and the task need not ask for it. A task that has called `begin` too early must call it again, so that a
+/// cancellation in between removes the task from the queue at once.
 ///
-/// While the line is empty, callers take turns without it: see ``TurnGate``.
+/// While the line is empty, callers take turns without an entry: see ``TurnGate``.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
-/// 1. An ID is a slot and a serial, which is not used again before 2³⁸ others have been, so a late event finds nothing.
-/// 2. The line is in the order of `enqueue`, with the running entries: at most `capacity`, all before `next`.
-/// 3. No entry begins before all entries before it have begun: only `next` is ever called, and only with room for it.
-/// 4. If there is room, `next` is not parked: no entry sleeps through its turn. Where one runs at a time, `next` was called.
-/// 5. Levels never rise towards the end: all entries before an entry have been raised to the level of that entry.
-/// 6. A drainer waits for an entry that is still in line.
+/// 1. An ID is a slot and a serial number that is not used again before 2³⁸ others were, so an event that comes after
+///    the end of its entry finds nothing.
+/// 2. The line is in the order of `enqueue`, and includes the running entries: at most `capacity`, all before `next`.
+/// 3. No entry begins before all entries before it have begun: only `next` is ever called, and only while fewer than
+///    `capacity` entries run.
+/// 4. While fewer than `capacity` entries run, `next` is not parked: no entry sleeps through its turn. If `capacity` is
+///    1, the task of `next` has then called `begin`; otherwise it would have been given its turn.
+/// 5. The priorities never rise towards the end of the line: all entries before an entry have been raised to its
+///    priority.
+/// 6. A caller of `drain` waits for an entry that is still in the line.
 struct TurnStateMachine<Waiter, Job> {
     typealias Slot = SlotTable<Entry>.Index
 
     typealias ID = Ticket
 
     enum Phase: UInt8 {
-        /// `asked`: its task has asked too early, and has not parked yet.
+        /// `expected`: the task has not called `begin`. `asked`: it has called `begin` before its turn, and has not
+        /// parked. `parked`: its continuation is stored. `called`: its turn has come, it was resumed, and it must call
+        /// `begin` again. `running`: its turn has begun.
         case expected, asked, parked, called, running
     }
 
-    /// A task or a caller in the line. An entry is trivial if its job and waiter are, and so cheap to read.
+    /// A task, or a caller of `run`, in the queue. The type is trivial if `Job` and `Waiter` are, so reading an entry
+    /// retains nothing.
     struct Entry: Ticketed, Linked {
         let serial: UInt64
         var job: Job?
-        /// The waiter of a parked entry.
+        /// The continuation of the task; `nil` unless the task is parked.
         var waiter: Waiter?
         var links = Links()
         var phase = Phase.expected
-        /// The priority that the entry has, or has been raised to because of an entry behind it.
+        /// The raw priority that the entry has, or has been raised to because of an entry behind it.
         var level: UInt8
-        /// Whether the priority of the task must be raised when its handle arrives.
+        /// Whether the priority of the task must be raised when its handle is attached.
         var isToBeRaised = false
     }
 
     typealias DrainID = MarkTable<UInt64, Waiter>.ID
 
-    /// The number of entries that may run at once; `nil` if the queue only determines the order, and a task that has begun has left the line.
+    /// The number of entries that may run at once; `nil` if the queue determines only the order in which tasks begin,
+    /// and a task leaves the queue when it begins.
     let capacity: Int?
 
     private(set) var entries = SlotTable<Entry>()
     /// The entries that have not left, in the order of `enqueue`.
     private var line = Chain()
-    /// The first entry that has not begun.
+    /// The slot of the first entry whose turn has not begun; `Chain.none` if there is none.
     private var next = Chain.none
     private(set) var runningCount = 0
     /// The number of entries that run or wait.
     private(set) var count = 0
     private var drainers = MarkTable<UInt64, Waiter>()
-    /// The serial of the next entry. It begins with 1, so that there is a serial before each.
+    /// The serial number of the next entry. The first is 1, so that a smaller number exists for each entry.
     private var nextSerial: UInt64 = 1
-    /// The serial of the entry that was the last to be given its turn before its task asked; 0: none.
+    /// The serial number of the entry that was the last to be given its turn before its task called `begin`; 0 if there
+    /// is none.
     private var lastGiven: UInt64 = 0
 
     init(capacity: Int?) {
@@ -75,13 +87,13 @@ struct TurnStateMachine<Waiter, Job> {
 
     struct Place {
         let id: ID
-        /// Whether an entry before the new entry has a lower priority. The caller then continues with `raise`.
+        /// Whether an entry before the new entry has a lower priority. If so, the caller must call `raise(before:to:)`.
         let isUrgent: Bool
     }
 
-    /// Appends an entry to the end of the line.
+    /// Adds an entry for a new task or caller to the end of the queue.
     ///
-    /// - Parameter level: The priority of its task.
+    /// - Parameter level: The raw priority of the task.
     /// - Complexity: O(1).
     mutating func enqueue(level: UInt8) -> Place {
         let serial = nextSerial
@@ -97,9 +109,10 @@ struct TurnStateMachine<Waiter, Job> {
         return Place(id: ID(serial: serial, slot: slot), isUrgent: isUrgent)
     }
 
-    /// Attaches the handle of a task that has been created, or does nothing if the task has left already.
+    /// Attaches the handle of a task that was created for an entry. Has no effect if the task has left the queue
+    /// already.
     ///
-    /// - Returns: The priority to which the task must be raised; 0: none.
+    /// - Returns: The raw priority to which the task must be raised; 0 if it need not be raised.
     mutating func attach(_ id: ID, _ job: Job) -> UInt8 {
         guard isThere(id) else { return 0 }
         entries[id.slot].job = job
@@ -111,14 +124,15 @@ struct TurnStateMachine<Waiter, Job> {
     // MARK: Beginning
 
     enum BeginAction {
-        /// The turn of the task has come. The next entry may begin too, if its waiter is returned.
+        /// The turn of the task has begun. `calling` is the continuation of the next task, to be resumed, if that task
+        /// may begin too.
         case run(calling: Waiter?)
         case wait
-        /// The task has left the line; its turn will never come.
+        /// The task has left the queue; its turn will never come.
         case gone
     }
 
-    /// Begins the turn of a task, if its turn has come.
+    /// Begins the turn of a task, if the turn has come.
     ///
     /// - Complexity: O(1).
     mutating func begin(_ id: ID) -> BeginAction {
@@ -138,9 +152,9 @@ struct TurnStateMachine<Waiter, Job> {
         return .run(calling: callNext())
     }
 
-    /// Parks a task, if its turn has not come.
+    /// Stores the continuation of a task, if its turn has not come.
     ///
-    /// - Returns: Whether the task must sleep. If not, the task must ask again.
+    /// - Returns: Whether the task must wait. If not, the task must call `begin` again at once.
     mutating func park(_ id: ID, _ waiter: Waiter) -> Bool {
         guard isThere(id), entries[id.slot].phase != .running, !isTurn(of: id.slot) else { return false }
         entries[id.slot].phase = .parked
@@ -162,7 +176,8 @@ struct TurnStateMachine<Waiter, Job> {
         return Self.take(&entries[next].waiter)
     }
 
-    /// Gives the next entry its turn before its task asks.
+    /// Begins the turn of the next entry, if `capacity` is 1, no entry runs, and the task of that entry has not called
+    /// `begin` yet.
     @inline(__always)
     private mutating func giveNext() {
         guard capacity == 1, runningCount == 0, entries[next].phase == .expected else { return }
@@ -174,17 +189,22 @@ struct TurnStateMachine<Waiter, Job> {
 
     // MARK: Turns without an entry
 
-    /// The gate after each event: lent while the line is empty.
+    /// The word that ``TurnState`` must store after each change. While the queue is empty and `capacity` is not `nil`,
+    /// a caller can take a turn with this word, without the lock. Otherwise, the word leaves all decisions to this
+    /// machine.
     var gate: TurnGate {
         count == 0 && capacity != nil ? .free(after: nextSerial - 1) : .line(lastGiven: lastGiven)
     }
 
-    /// Takes the gate back before an event. The turn of a caller that has taken it gets its entry.
+    /// Ends a period in which a caller could take a turn without this machine. Called before each change. If a caller
+    /// has taken a turn, an entry is added for that turn.
+    ///
+    /// - Parameter gate: The word that was stored. The queue must be empty.
     mutating func takeBack(_ gate: TurnGate) {
         precondition(count == 0, "the gate is lent while the line is empty")
         nextSerial = gate.serial + 1
         guard gate.isTaken else { return }
-        // The caller's task is not raised: as if it had been already.
+        // The caller's task cannot be raised: with the highest priority, it counts as raised already.
         let slot = entries.insert(Entry(serial: gate.serial, phase: .running, level: .max))
         precondition(slot == gate.turn.slot, "the first slot of an empty table is 0")
         line.append(slot, in: &entries)
@@ -195,18 +215,19 @@ struct TurnStateMachine<Waiter, Job> {
     // MARK: Leaving
 
     struct Departure {
-        /// The waiter whose turn has come.
+        /// The continuation of the task whose turn has come, to be resumed; `nil` if there is none.
         var calling: Waiter?
-        /// The waiter of the entry that has left, if it was parked.
+        /// The continuation of the task that has left, to be resumed; `nil` if the task was not parked.
         var leaving: Waiter?
-        /// Whether all entries that a drainer waited for have left: the caller continues with `takeDrained`.
+        /// Whether all entries that some caller of `drain` waited for have left. If so, the caller must call
+        /// `takeDrained()`.
         var hasDrained = false
 
         /// Whether the departure resumes tasks other than the task that has left.
         var concernsOthers: Bool { calling != nil || hasDrained }
     }
 
-    /// Ends a turn. A second report, or a late report, has no effect.
+    /// Ends a turn. Has no effect if the turn has not begun, or has ended before.
     ///
     /// - Complexity: O(1).
     mutating func finish(_ id: ID) -> Departure {
@@ -215,13 +236,13 @@ struct TurnStateMachine<Waiter, Job> {
         return depart(id.slot)
     }
 
-    /// Removes an entry from the line before its turn. Has no effect on an entry whose turn has begun.
+    /// Removes an entry from the queue before its turn. Has no effect on an entry whose turn has begun.
     ///
     /// - Complexity: O(1).
     mutating func leave(_ id: ID) -> Departure {
         guard isThere(id), entries[id.slot].phase != .running else { return Departure() }
         let waiter = Self.take(&entries[id.slot].waiter)
-        // It may be the entry that all others wait for.
+        // The entry may be the one that all others wait for.
         if next == id.slot { next = entries[id.slot].links.newer }
         var departure = depart(id.slot)
         departure.leaving = waiter
@@ -240,7 +261,8 @@ struct TurnStateMachine<Waiter, Job> {
         entries.discard(slot)
     }
 
-    // Static: a copy of the machine, kept for the call, would make the change copy the whole line.
+    // Static, because a method would keep a copy of the machine for the call, and the change would then copy the whole
+    // table.
     private static func take(_ waiter: inout Waiter?) -> Waiter? {
         defer { waiter = nil }
         return waiter
@@ -248,20 +270,22 @@ struct TurnStateMachine<Waiter, Job> {
 
     // MARK: Raising
 
-    /// Raises the entries before an entry that has been raised.
+    /// Raises an entry whose turn has not begun, and all entries before it, to a priority.
     ///
-    /// - Returns: The tasks to be raised.
-    /// - Complexity: O(*n*) in the number of those that are raised.
+    /// - Returns: The tasks that must be raised. A task whose handle is not attached yet is not among them: `attach`
+    ///   returns its priority.
+    /// - Complexity: O(*n*) in the number of entries that are raised.
     mutating func raise(before id: ID, to level: UInt8) -> [Job] {
         guard isThere(id), entries[id.slot].phase != .running else { return [] }
         entries[id.slot].level = max(entries[id.slot].level, level)
         return raise(from: entries[id.slot].links.older, to: level)
     }
 
-    /// Raises all entries, since a caller waits for all of them.
+    /// Raises all entries to the priority of a caller that waits for all of them.
     ///
-    /// - Returns: The tasks to be raised.
-    /// - Complexity: O(*n*) in the number of those that are raised.
+    /// - Returns: The tasks that must be raised. A task whose handle is not attached yet is not among them: `attach`
+    ///   returns its priority.
+    /// - Complexity: O(*n*) in the number of entries that are raised.
     mutating func raiseAll(to level: UInt8) -> [Job] {
         raise(from: line.last, to: level)
     }
@@ -285,15 +309,15 @@ struct TurnStateMachine<Waiter, Job> {
 
     /// Adds a caller that waits until all present entries have left.
     ///
-    /// - Returns: The identity of the caller; `nil` if the line is empty.
+    /// - Returns: The identity of the caller, which must then park; `nil` if the queue is empty.
     mutating func enrollDrainer() -> DrainID? {
         precondition(capacity != nil, "a task that has begun has left this line: its end is not seen")
         return count == 0 ? nil : drainers.enroll(for: entries[line.last].serial)
     }
 
-    /// Parks a drainer.
+    /// Stores the continuation of a caller of `drain`.
     ///
-    /// - Returns: The result with which the waiter must be resumed at once.
+    /// - Returns: The outcome with which the continuation must be resumed at once; `nil` if the caller must wait.
     mutating func parkDrainer(_ id: DrainID, _ waiter: Waiter) -> WaitOutcome? {
         drainers.park(id, waiter)
     }
@@ -302,27 +326,28 @@ struct TurnStateMachine<Waiter, Job> {
         drainers.leave(id)
     }
 
-    /// Removes the drainers that have nothing to wait for any more.
+    /// Removes the callers of `drain` for which all entries that they waited for have left.
     ///
-    /// - Returns: The drainers, to be resumed.
-    /// - Complexity: O(*n* log *m*) for *n* of *m* drainers.
+    /// - Returns: The continuations of these callers, to be resumed.
+    /// - Complexity: O(*n* log *m*) for *n* of *m* callers of `drain`.
     mutating func takeDrained() -> [Waiter] {
         drainers.wake(upTo: drainedMark)
     }
 
-    /// The last serial before which nothing is in line.
+    /// The highest serial number for which neither an entry with this number nor one with a lower number is in the
+    /// queue.
     private var drainedMark: UInt64 { line.isEmpty ? .max : entries[line.first].serial - 1 }
 
     // MARK: Looking
 
     var drainerCount: Int { drainers.count }
 
-    /// Returns whether an entry has begun, and has not ended.
+    /// Returns whether the turn of an entry has begun, and has not ended.
     func isRunning(_ id: ID) -> Bool {
         isThere(id) && entries[id.slot].phase == .running
     }
 
-    /// Returns whether an entry is in line.
+    /// Returns whether an entry is in the queue.
     private func isThere(_ id: ID) -> Bool { entries.contains(id) }
 }
 

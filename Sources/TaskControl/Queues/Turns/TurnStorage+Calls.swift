@@ -1,6 +1,9 @@
-/// The calls that wait in the caller's task, which are the same for every queue whose turns last.
+/// Turns that run in the caller's task: the implementation of `run` of ``FIFOQueue`` and ``ConcurrentQueue``.
 extension _TurnStorage {
     /// Waits for a turn, runs `body` in the caller's task, and ends the turn.
+    ///
+    /// - Throws: The error of `body`; `CancellationError` if the caller was cancelled before its turn;
+    ///   ``QueueReentrancyError`` if the caller is inside a turn of this queue.
     @inlinable
     @inline(__always)
     nonisolated(nonsending) func run<Value>(
@@ -23,19 +26,23 @@ extension _TurnStorage {
         if isHeldByCaller { throw QueueReentrancyError(queueName: source.name) }
     }
 
-    /// Begins a turn in the caller's task, or takes the last place in the line for it. Not asynchronous, so a caller that need not wait pays for no
-    /// suspension.
+    /// Begins a turn in the caller's task, or takes the last place in the queue for it. Not asynchronous, so a caller
+    /// that need not wait does not suspend.
     ///
-    /// - Parameter mustWait: Whether the turn has not begun: the caller must continue with ``waitInCaller(_:)``.
+    /// - Parameter mustWait: Set to `true` if the turn has not begun: the caller must then call ``waitInCaller(_:)``.
+    /// - Throws: `CancellationError` if the caller was cancelled before; ``QueueReentrancyError`` if the caller is
+    ///   inside a turn of this queue.
     @usableFromInline
     func enterCaller(mustWait: inout Bool) throws -> _CallerTurn {
-        // The subject of events opens while holding the lock. A caller that holds a turn of this queue finds no free one.
+        // Only without observers, since the subject of an event must be opened under the lock. The re-entrancy check is
+        // not needed: a queue of which the caller holds a turn is not idle.
         if Diagnostics.isUnobserved, !_isTaskCancelled, let id = state.enterFree() { return _CallerTurn(id: id) }
         return try enterLine(mustWait: &mustWait)
     }
 
-    /// Adds an entry for a caller to the line. The entries behind it do not raise the task of a caller: a task that the queue has not created may end
-    /// as soon as it has left.
+    /// Takes the last place in the queue for a caller, and begins the turn if it has come. Tasks behind the caller do
+    /// not raise the caller's task: the queue has not created that task, which may end as soon as it has left the
+    /// queue.
     @inline(never)
     private func enterLine(mustWait: inout Bool) throws -> _CallerTurn {
         try checkReentrancy()
@@ -44,8 +51,9 @@ extension _TurnStorage {
         let place = state.withMachine { machine in
             let place = machine.enqueue(level: level)
             Diagnostics.open(subject(place.id))
-            // If it can begin, it is the last in line, and there is no other to call. An urgent one raises first, since an entry that has begun
-            // raises none: entries that come to wait behind it stop raising at it, and rely on it to have raised the entries before it.
+            // An entry that can begin here is the last one, so there is no other to resume. An urgent entry raises the
+            // entries before it first, since an entry that has begun raises none: entries that come to wait behind it
+            // stop raising at it, and rely on it to have raised the entries before it.
             if !place.isUrgent, case .run = machine.begin(place.id) { return place }
             mustWait = true
             return place
@@ -55,24 +63,26 @@ extension _TurnStorage {
         return _CallerTurn(id: place.id)
     }
 
-    /// Returns when the turn of a caller has begun.
+    /// Waits until the turn of a caller has begun.
+    ///
+    /// - Throws: `CancellationError` if the caller was cancelled before.
     @usableFromInline
     nonisolated(nonsending) func waitInCaller(_ turn: _CallerTurn) async throws(CancellationError) {
         await waitUntilCalledOrCancelled(turn.id)
         if begin(turn.id) {
             if !Task.isCancelled { return emit(.started, .entered(.running), turn.id) }
-            // Given its turn at the moment of the cancellation.
+            // The turn came together with the cancellation.
             passOn(turn.id)
         }
         if let moment = Diagnostics.moment { emitEnd(.skipped, turn.id, at: moment) }
         throw CancellationError()
     }
 
-    /// Returns the mark of the turn of a caller.
+    /// Returns the task-local value for the code inside the turn of a caller.
     @usableFromInline
     func mark(of turn: _CallerTurn) -> _HeldTurn { mark(turn.id) }
 
-    /// Ends the turn of a caller, and passes it on.
+    /// Ends the turn of a caller, so that the next task can begin.
     @usableFromInline
     func leaveCaller(_ turn: _CallerTurn, _ end: _TurnEnd) {
         let moment = Diagnostics.moment
@@ -86,7 +96,7 @@ extension _TurnStorage {
     }
 }
 
-/// A turn in the caller's task.
+/// The identity of a turn that runs in the caller's task.
 @usableFromInline
 struct _CallerTurn: Sendable {
     let id: Ticket

@@ -2,7 +2,7 @@
 extension _TurnStorage {
     func subject(_ id: ID) -> TaskEvent.Identity { TaskEvent.Identity(id.number, of: source.number) }
 
-    /// Emits an event of a turn, from inside the task that has it.
+    /// Emits an event about a turn. Called by the task whose turn it is.
     func emit(_ kind: TaskEvent.Kind, _ change: TaskEvent.Change, _ id: ID) {
         Diagnostics.emit(isInside: true, source.event(kind, change, about: subject(id)))
     }

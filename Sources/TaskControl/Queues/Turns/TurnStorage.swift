@@ -1,24 +1,30 @@
-/// The engine under every queue: locks, asks the state machine, unlocks, and only then acts.
+/// The implementation that all types of queues share. Asks ``TurnStateMachine`` for each decision under a lock, and
+/// carries it out after unlocking.
 ///
-/// The tasks of a queue hold it, so that they outlive the queue's face.
+/// The tasks of a queue retain this storage, so they still run after the queue itself, such as a ``FIFOQueue``, was
+/// deallocated.
 @usableFromInline
 final class _TurnStorage: Sendable {
     typealias Machine = TurnState.Machine
     typealias ID = Machine.ID
 
     let state: TurnState
-    /// Whether a task holds its turn until it ends. If not, it leaves the line when it begins.
+    /// Whether a task holds its turn until it ends. If not, the task leaves the queue when it begins, as in an
+    /// ``ActorQueue``.
     @usableFromInline let _holdsTurns: Bool
-    /// The key of the marks of turns, whose own access takes longer than this.
+    /// The task-local of ``_HeldTurn``. Stored here, because an access to the static property takes longer.
     @usableFromInline let _markKey = _HeldTurn.current
 
-    /// The queue that this is the engine of, as events know it.
+    /// The source of the events of the queue.
     let source: EventSource
 
     /// Creates the engine of a queue.
     ///
     /// - Parameters:
-    ///   - capacity: The number of tasks that may run at once; `nil`: only the order in which they begin is limited.
+    ///   - face: The type of the queue in events.
+    ///   - name: The name of the queue; `nil` if it has none.
+    ///   - capacity: The number of tasks that may run at once; `nil` if the queue determines only the order in which
+    ///     tasks begin.
     ///   - emitsCreation: Whether observers are notified of the creation of the queue.
     init(_ face: TaskEvent.Primitive, name: String?, capacity: Int?, emitsCreation: Bool = true) {
         source = EventSource(face, name: name)
@@ -33,7 +39,8 @@ final class _TurnStorage: Sendable {
 
     // MARK: Coming
 
-    /// Gives a task that is about to be made its place: the order of these calls is the order of the queue.
+    /// Takes the last place in the queue for a task that is about to be created. The order of these calls is the order
+    /// of the queue.
     ///
     /// - Parameter level: The raw priority of the task; 0 for that of the caller.
     @inline(__always)
@@ -48,7 +55,8 @@ final class _TurnStorage: Sendable {
         return place.id
     }
 
-    /// Attaches the handle of the task that has been created for a place.
+    /// Attaches the handle of the task that was created for a place, and raises the task if a task behind it needs
+    /// that.
     @inline(__always)
     func attach(_ id: ID, _ task: _TaskHandle) {
         let level = state.withMachine { $0.attach(id, TurnState.Job(task)) }
@@ -57,9 +65,9 @@ final class _TurnStorage: Sendable {
 
     // MARK: Beginning
 
-    /// Begins the turn of a task, if it is its turn.
+    /// Begins the turn of a task, if its turn has come.
     ///
-    /// - Returns: Whether it has begun. If not, the task must wait, and try again.
+    /// - Returns: Whether the turn has begun. If not, the task must wait, and try again.
     @inline(__always)
     func begin(_ id: ID) -> Bool { state.hasGiven(id) || beginInLine(id) }
 
@@ -70,9 +78,10 @@ final class _TurnStorage: Sendable {
         return true
     }
 
-    // A task that waits must fit into the memory that every task has: each function here is one frame of it.
+    // The frames of a waiting task must fit into the memory that the runtime allocates together with the task: each
+    // function here adds one frame.
 
-    /// Returns when it is the turn of a task, which then can begin, or when it has left.
+    /// Suspends a task until its turn has come, so that it can begin, or until it has left the queue.
     nonisolated(nonsending) func waitUntilCalled(_ id: ID) async {
         _ = await suspend { waiter in
             state.withMachine { $0.park(id, waiter) } ? nil : .reached
@@ -81,7 +90,8 @@ final class _TurnStorage: Sendable {
         }
     }
 
-    /// Returns when it is the turn of a task, which then can begin, or when it has left; a task that is cancelled leaves at once.
+    /// Suspends a task until its turn has come, so that it can begin, or until it has left the queue. A task that is
+    /// cancelled leaves the queue at once.
     nonisolated(nonsending) func waitUntilCalledOrCancelled(_ id: ID) async {
         _ = await suspend { waiter in
             state.withMachine { $0.park(id, waiter) } ? nil : .reached
@@ -92,7 +102,8 @@ final class _TurnStorage: Sendable {
         }
     }
 
-    /// Leaves the line before the turn. Called by the cancellation handler of the task itself, so only that task is resumed here.
+    /// Removes a task from the queue before its turn. Called by the cancellation handler of that task, so it resumes no
+    /// other task.
     func leave(_ id: ID) {
         let departure = state.withMachine { $0.leave(id) }
         departure.leaving?.resume(returning: .reached)
@@ -101,15 +112,16 @@ final class _TurnStorage: Sendable {
 
     // MARK: Holding a turn
 
-    /// Whether the caller, or a task that it stems from, holds a turn.
+    /// Whether the current task, or a task that created it directly or indirectly, holds a turn of this queue.
     var isHeldByCaller: Bool { _HeldTurn.isHeld(of: state) }
 
-    /// Returns the mark of a turn, for a caller that is about to run the code inside the turn.
+    /// Returns the task-local value for the code inside a turn. Called by the task whose turn it is, before that code
+    /// runs.
     func mark(_ id: ID) -> _HeldTurn { _HeldTurn(TurnPlace(queue: state, id: id)) }
 
     // MARK: Ending
 
-    /// Passes a turn on.
+    /// Ends a turn, so that the next task can begin. Has no effect in a queue whose tasks leave it when they begin.
     @inline(__always)
     func finish(_ id: ID) {
         if _holdsTurns { passOn(id) }
@@ -127,10 +139,11 @@ final class _TurnStorage: Sendable {
 
     // MARK: Draining
 
-    /// Returns when all that is in line at the call has left it.
+    /// Waits until all tasks and callers that are in the queue at the time of the call have left it. Meanwhile, the
+    /// tasks are raised to the priority of the caller.
     ///
-    /// A cancelled caller leaves at once with `CancellationError`, and a caller that holds a turn with `QueueReentrancyError`. The tasks in line are
-    /// raised to the caller's priority.
+    /// - Throws: `CancellationError` at once if the caller is cancelled; ``QueueReentrancyError`` if the caller is
+    ///   inside a turn of this queue.
     nonisolated(nonsending) func drain() async throws {
         try checkReentrancy()
         try Task.checkCancellation()
@@ -162,7 +175,7 @@ final class _TurnStorage: Sendable {
     }
 
     private func raise(to level: UInt8, _ event: (inout Machine) -> [TurnState.Job]) {
-        // Owned under the lock: a task in line lives, and may end as soon as the lock is free.
+        // Retained under the lock: a task in the queue has not ended, and may end as soon as the lock is free.
         let tasks = state.withMachine { event(&$0).map(\.owned) }
         if !tasks.isEmpty { TaskControl.raise(tasks, to: TaskPriority(rawValue: level)) }
     }
