@@ -1,6 +1,6 @@
-/// An adapter that joins the URLs of endpoints to the URL of the server.
+/// An adapter that joins the URL of each endpoint to the URL of the server, which is called the base.
 ///
-/// | base | endpoint | |
+/// | base | endpoint | result |
 /// |---|---|---|
 /// | `https://h/api/v1` | `books` | `https://h/api/v1/books` |
 /// | `https://h/api/v1/` | `/books` | `https://h/api/v1/books` |
@@ -8,15 +8,16 @@
 /// | `https://h/api/v1` | `../admin` | throws |
 /// | `https://h/api/v1` | `..%2fadmin`, `..%5cadmin`, `..;/admin` | throws: some servers read these as `../admin` |
 /// | `https://h/api/v1` | `https://elsewhere/books` | throws, unless ``allowsOtherServers`` is `true` |
-/// | `https://h/api/v1` | `https://h/api/v1/books?page=2` | unchanged: such links come from the server |
+/// | `https://h/api/v1` | `https://h/api/v1/books?page=2` | unchanged, such as a link that the server sends |
 ///
-/// Unless ``allowsOtherServers`` is `true`, no request leaves the base URL with its path, so credentials for this server are not sent
-/// elsewhere.
+/// Unless ``allowsOtherServers`` is `true`, every request goes to the server of the base and to a path below the path
+/// of the base, so credentials for this server are not sent elsewhere.
 public struct BaseRequestAdapter: RequestAdapter {
     /// The URL of the server.
     public let baseURL: URL
 
-    /// Whether an endpoint may have an absolute URL that leads out of ``baseURL``.
+    /// Whether an endpoint may have an absolute URL that is not below ``baseURL``, because its server or its path is
+    /// another one. If this is `false`, a call with such a URL fails with ``HTTPError/Reason/request``.
     public let allowsOtherServers: Bool
 
     private let base: JoinedURL.Base?
@@ -25,8 +26,8 @@ public struct BaseRequestAdapter: RequestAdapter {
     ///
     /// - Parameters:
     ///   - baseURL: The URL of the server, with a scheme and a host. Without them, each request fails with ``HTTPError/Reason/request``.
-    ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that leads out of `baseURL`. The client's credentials go there
-    ///     too.
+    ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that is not below `baseURL`. The client
+    ///     sends its credentials to that URL too.
     public init(baseURL: URL, allowsOtherServers: Bool = false) {
         self.baseURL = baseURL
         self.allowsOtherServers = allowsOtherServers
@@ -36,9 +37,10 @@ public struct BaseRequestAdapter: RequestAdapter {
     /// Creates an adapter for the requests to one server.
     ///
     /// - Parameters:
-    ///   - baseURL: The URL of the server, with a scheme and a host, such as `"https://books.example/v1"`. Without them,
-    ///     or with a text that is not a URL, each request fails with ``HTTPError/Reason/request``.
-    ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that leads out of `baseURL`.
+    ///   - baseURL: The URL of the server, with a scheme and a host, such as `"https://books.example/v1"`. Without
+    ///     them, or with a text that is not a URL, each request fails with ``HTTPError/Reason/request``.
+    ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that is not below `baseURL`. The client
+    ///     sends its credentials to that URL too.
     public init(baseURL: RequestURL, allowsOtherServers: Bool = false) {
         self.init(
             baseURL: baseURL.url ?? URL(string: baseURL.description.percentEncoded) ?? URL(fileURLWithPath: "/"),
@@ -48,7 +50,9 @@ public struct BaseRequestAdapter: RequestAdapter {
 
     /// Joins the request's URL to ``baseURL``.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/request``, if the URL leads out of ``baseURL`` or is not valid.
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/request``, if ``baseURL`` has no scheme or no host,
+    ///   if the URL of the request is not valid, or if that URL is not below ``baseURL``, unless it is absolute and
+    ///   ``allowsOtherServers`` is `true`.
     public func adapt(_ request: URLRequest) throws -> URLRequest {
         guard let base else {
             throw HTTPError(

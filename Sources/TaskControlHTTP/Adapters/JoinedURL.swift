@@ -1,4 +1,4 @@
-/// Joins the URL of an endpoint and the URL of its server.
+/// Functions that join the URL of an endpoint to the URL of its server.
 enum JoinedURL {
     /// The components of the server's URL, parsed once.
     struct Base: Sendable {
@@ -7,7 +7,8 @@ enum JoinedURL {
         let origin: Origin
         let segments: [Substring]
         let query: String?
-        /// The text before a relative path that needs no parsing; `nil` if the server's URL has a query.
+        /// The text to which a plain relative path is appended: the URL of the server with a slash at its end. `nil` if
+        /// the URL of the server has a query, which must come after the path.
         let plain: String?
 
         /// Parses the URL of a server; `nil` if the URL has no scheme or no host.
@@ -29,7 +30,7 @@ enum JoinedURL {
     }
 
     static func join(_ url: URL, to base: Base, allowsOtherServers: Bool) throws -> URL {
-        // The text, not Foundation's reading of it: the argument of `URL(string:relativeTo:)` counts too.
+        // The whole text: a URL that was created with `URL(string:relativeTo:)` is an absolute one.
         let given = url.absoluteString
         if let plain = base.plain, isPlain(given), let joined = URL(string: plain + given) { return joined }
         guard let parts = URLComponents(string: given) else { throw Refusal.unusable(url) }
@@ -55,9 +56,10 @@ enum JoinedURL {
         return joined
     }
 
-    /// Returns whether a text is a relative path of letters, digits, `-`, `_`, dots and slashes, without dot segments, empty segments or a slash at
-    /// an end: it can be appended to the URL of the server without parsing. Nearly every endpoint has such a path, and parsing a URL takes three
-    /// times as long as creating it.
+    /// Returns whether a text is a relative path that consists of letters, digits, `-`, `_`, dots and slashes, and
+    /// whose segments are not empty and do not begin with a dot. Such a path can be appended to the URL of the server
+    /// without parsing. Nearly every endpoint has such a path, and parsing a URL takes three times as long as creating
+    /// a `URL` from its text.
     private static func isPlain(_ text: String) -> Bool {
         var last = UInt8(ascii: "/")
         for byte in text.utf8 {
@@ -76,7 +78,8 @@ enum JoinedURL {
         return last != UInt8(ascii: "/")
     }
 
-    /// Returns the base segments and those of a path, with `.` and `..` resolved; `nil` if the path leads out of the base.
+    /// Returns the segments of the base followed by those of a path, with `.` and `..` resolved; `nil` if a `..` leads
+    /// above the base, or if a segment is one that some servers read as `..`, such as `..;x`.
     private static func climbed(_ path: String, from base: [Substring]) -> [Substring]? {
         var segments = base
         for segment in Self.segments(of: path) {
@@ -92,7 +95,8 @@ enum JoinedURL {
         return segments
     }
 
-    /// Returns the segments of a path, without those before the first slash and after the last one. Empty segments in between are included.
+    /// Returns the segments of a path. Slashes at the beginning and one slash at the end add no segment. Two slashes in
+    /// between add an empty segment.
     private static func segments(of path: String) -> [Substring] {
         var segments = path.drop { $0 == "/" }.split(separator: "/", omittingEmptySubsequences: false)
         if segments.last?.isEmpty == true { segments.removeLast() }

@@ -15,13 +15,14 @@
 ///
 /// For credentials that expire, use an ``Authenticator``, which is called after the adapter.
 public protocol RequestAdapter: Sendable {
-    /// Completes a request. Called once per call of the client, also when the request is sent again.
+    /// Completes a request. Called once per call of the client, even if the request is sent more than once.
     ///
-    /// An error that it throws fails the call, and reaches the caller unchanged.
+    /// An error that this method throws fails the call, and reaches the caller unchanged.
     ///
     /// ## Cancellation
-    /// The adapter is cancelled with the caller, which then receives `CancellationError`, regardless of the error that the adapter throws. It is
-    /// called in the caller's isolation, and stays there if it is declared `nonisolated(nonsending)`.
+    /// If the caller is cancelled, this method is cancelled too, and the caller receives `CancellationError`,
+    /// regardless of the error that this method throws. The method is called in the caller's isolation, and stays there
+    /// if it is declared `nonisolated(nonsending)`.
     ///
     /// - Parameter request: The request of the endpoint, without the credential of an ``Authenticator``.
     /// - Returns: The request to send.
