@@ -1,20 +1,30 @@
 // The members of a client that every client has, and those that a client need not implement.
 
 extension Client {
-    /// Sends a request, and returns the decoded content of the response. Same as ``request(_:onProgress:)`` without progress.
+    /// Sends a request, and returns the decoded content of the response.
+    ///
+    /// Calls ``request(_:onProgress:)`` without a progress closure, and throws the same errors.
     public func request<E: Endpoint>(_ endpoint: E) async throws -> E.Content {
         try await request(endpoint, onProgress: nil)
     }
 
-    /// Uploads a body, and returns the decoded content of the response. Same as ``upload(_:onProgress:)`` without progress.
+    /// Uploads a body, and returns the decoded content of the response.
+    ///
+    /// Calls ``upload(_:onProgress:)`` without a progress closure, and throws the same errors.
     public func upload<E: UploadEndpoint>(_ endpoint: E) async throws -> E.Content {
         try await upload(endpoint, onProgress: nil)
     }
 
-    /// The queue of completion handlers: the main queue.
+    /// The queue on which completion handlers are called: the main queue.
     public var completionQueue: DispatchQueue { .main }
 
     /// Sends a request in a task of its own, and passes the content or the error to a completion handler.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint.
+    ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
+    /// - Returns: A progress that counts the received bytes of the response, if the client reports progress. Cancelling
+    ///   the progress cancels the request.
     @discardableResult
     public func request<E: Endpoint>(
         _ endpoint: E,
@@ -28,6 +38,12 @@ extension Client {
     }
 
     /// Uploads a body in a task of its own, and passes the content or the error to a completion handler.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint.
+    ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
+    /// - Returns: A progress that counts the sent bytes, if the client reports progress. Cancelling the progress
+    ///   cancels the upload.
     @discardableResult
     public func upload<E: UploadEndpoint>(
         _ endpoint: E,

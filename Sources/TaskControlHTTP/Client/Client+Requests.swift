@@ -1,19 +1,21 @@
 // Requests that need no endpoint type.
 
 extension Client {
-    /// Sends a request of Foundation.
+    /// Sends a `URLRequest`, and returns the body and the head of the response.
     ///
     /// ```swift
     /// let (data, response) = try await client.data(for: URLRequest(url: link))
     /// ```
     ///
-    /// The adapter and the policies of the client apply: a relative URL is joined to the base URL, and one that leads
-    /// out of it fails the call.
+    /// The adapter and the policies of the client apply. With a ``BaseRequestAdapter``, a relative URL is joined to the
+    /// base URL, and a URL that is not below the base URL fails the call, unless the adapter allows other servers.
     ///
     /// - Parameters:
     ///   - request: The request, with its body if it has one.
     ///   - acceptedStatuses: The statuses of the responses that the call returns. By default 200 to 299.
-    /// - Throws: The errors of ``request(_:)``; ``HTTPError`` with the reason ``HTTPError/Reason/status`` for any other status.
+    /// - Returns: The whole body, and the head of the response.
+    /// - Throws: The same errors as ``request(_:onProgress:)``; ``HTTPError`` with the reason
+    ///   ``HTTPError/Reason/status`` for a status that is not accepted.
     public func data(
         for request: URLRequest,
         accepting acceptedStatuses: AcceptedStatuses = .successful
@@ -40,8 +42,8 @@ extension Client {
     ///   - url: A path below the base URL; interpolated values are escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - type: The type of the content. `Data`, the default, is the body, `String` its text in UTF-8; any other type
-    ///     is decoded with the client's decoder.
+    ///   - type: The type of the content. `Data`, the default, returns the body, and `String` returns the body as text
+    ///     in UTF-8. Any other type is decoded from JSON with the client's decoder.
     /// - Returns: The content of the response.
     /// - Throws: The same errors as ``request(_:onProgress:)``.
     public func get<Content: Decodable & Sendable>(
@@ -63,10 +65,10 @@ extension Client {
     ///   - url: A path below the base URL; interpolated values are escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: Encoded with the client's encoder, as JSON.
+    ///   - body: The value to send, which the client's encoder encodes as JSON.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
-    /// - Throws: The same errors as ``request(_:onProgress:)``.
+    /// - Throws: The same errors as ``request(_:onProgress:)``, and the error of the encoder, unchanged.
     @discardableResult
     public func post<Content: Decodable & Sendable>(
         _ url: RequestURL,
@@ -86,7 +88,7 @@ extension Client {
     ///   - url: A path below the base URL; interpolated values are escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: The body; `nil`: an empty one.
+    ///   - body: The body; `nil` for an empty body.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
     /// - Throws: The same errors as ``request(_:onProgress:)``.
@@ -107,10 +109,10 @@ extension Client {
     ///   - url: A path below the base URL; interpolated values are escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: Encoded with the client's encoder, as JSON.
+    ///   - body: The value to send, which the client's encoder encodes as JSON.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
-    /// - Throws: The same errors as ``request(_:onProgress:)``.
+    /// - Throws: The same errors as ``request(_:onProgress:)``, and the error of the encoder, unchanged.
     @discardableResult
     public func put<Content: Decodable & Sendable>(
         _ url: RequestURL,
@@ -130,7 +132,7 @@ extension Client {
     ///   - url: A path below the base URL; interpolated values are escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: The body; `nil`: an empty one.
+    ///   - body: The body; `nil` for an empty body.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
     /// - Throws: The same errors as ``request(_:onProgress:)``.
@@ -151,10 +153,10 @@ extension Client {
     ///   - url: A path below the base URL; interpolated values are escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: Encoded with the client's encoder, as JSON.
+    ///   - body: The value to send, which the client's encoder encodes as JSON.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
-    /// - Throws: The same errors as ``request(_:onProgress:)``.
+    /// - Throws: The same errors as ``request(_:onProgress:)``, and the error of the encoder, unchanged.
     @discardableResult
     public func patch<Content: Decodable & Sendable>(
         _ url: RequestURL,
@@ -174,7 +176,7 @@ extension Client {
     ///   - url: A path below the base URL; interpolated values are escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: The body; `nil`: an empty one.
+    ///   - body: The body; `nil` for an empty body.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
     /// - Throws: The same errors as ``request(_:onProgress:)``.
@@ -195,7 +197,7 @@ extension Client {
     ///   - url: A path below the base URL; interpolated values are escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: The body; `nil`: an empty one.
+    ///   - body: The body; `nil` for an empty body.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
     /// - Throws: The same errors as ``request(_:onProgress:)``.

@@ -12,18 +12,20 @@ public typealias APIResult<Value> = Result<Value, any Error>
 /// `request(_:onProgress:)` and `upload(_:onProgress:)`.
 ///
 /// ## Cancellation
-/// A cancelled caller receives `CancellationError`, and the exchange ends; the server sees the connection end.
-/// Cancelling the `Progress` of a callback form does the same, and its completion handler is called with
-/// `CancellationError`.
+/// If the caller is cancelled, the call throws `CancellationError`, and its exchange (the request and its response) is
+/// cancelled, unless other callers share it. The functions with a completion handler return a `Progress`: cancelling it
+/// does the same, and the completion handler is called with `CancellationError`.
 public protocol Client: Sendable {
     /// Sends a request, and returns the decoded content of the response.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
-    ///   - onProgress: Called when more bytes have been sent or received, if the client reports progress; `nil` for no reports.
+    ///   - onProgress: Called from any thread when more bytes have been sent or received, if the client reports
+    ///     progress; `nil` for no reports.
     /// - Returns: The content that the endpoint decodes.
-    /// - Throws: ``HTTPError``, or an error that it does not wrap: of the endpoint, of an adapter or an authenticator, or of a policy, such as
-    ///   `TimeoutError`; `CancellationError` if the caller is cancelled.
+    /// - Throws: ``HTTPError`` for a failure of the request, the transport or the response. Errors of the endpoint, an
+    ///   adapter, an authenticator or a policy, such as `TimeoutError`, are thrown unchanged. `CancellationError` if
+    ///   the caller is cancelled.
     func request<E: Endpoint>(
         _ endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)?
@@ -33,7 +35,8 @@ public protocol Client: Sendable {
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
-    ///   - onProgress: Called when more bytes have been sent or received, if the client reports progress; `nil` for no reports.
+    ///   - onProgress: Called from any thread when more bytes have been sent or received, if the client reports
+    ///     progress; `nil` for no reports.
     /// - Returns: The content that the endpoint decodes.
     /// - Throws: The same errors as ``request(_:onProgress:)``.
     func upload<E: UploadEndpoint>(
@@ -41,7 +44,7 @@ public protocol Client: Sendable {
         onProgress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> E.Content
 
-    /// The queue of completion handlers. By default the main queue.
+    /// The queue on which completion handlers are called. By default the main queue.
     var completionQueue: DispatchQueue { get }
 
     /// Sends a request, and passes the content of the response, or the error, to a completion handler.
@@ -51,7 +54,8 @@ public protocol Client: Sendable {
     /// - Parameters:
     ///   - endpoint: The endpoint.
     ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
-    /// - Returns: The progress in received bytes of the response, if the client reports progress. Cancelling it cancels the request.
+    /// - Returns: A progress that counts the received bytes of the response, if the client reports progress. Cancelling
+    ///   the progress cancels the request.
     @discardableResult
     func request<E: Endpoint>(
         _ endpoint: E,
@@ -65,7 +69,8 @@ public protocol Client: Sendable {
     /// - Parameters:
     ///   - endpoint: The endpoint.
     ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
-    /// - Returns: The progress in sent bytes, if the client reports progress. Cancelling it cancels the upload.
+    /// - Returns: A progress that counts the sent bytes, if the client reports progress. Cancelling the progress
+    ///   cancels the upload.
     @discardableResult
     func upload<E: UploadEndpoint>(
         _ endpoint: E,

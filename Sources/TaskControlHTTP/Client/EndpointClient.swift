@@ -12,14 +12,16 @@ public typealias URLSessionClient = EndpointClient
 /// let books = try await client.request(BookListEndpoint())
 /// ```
 ///
-/// Errors reach the caller in this form: errors of the endpoint, the adapter and the refresh of a credential, unchanged;
-/// errors of the transport, as the ``HTTPError/underlyingError`` of an ``HTTPError``; `TimeoutError` at a limit;
-/// `CancellationError` if the caller is cancelled.
+/// Errors reach the caller in this form:
+/// - Errors of the endpoint, of the adapter and of the refresh of a credential are thrown unchanged.
+/// - Errors of the transport are the ``HTTPError/underlyingError`` of an ``HTTPError``.
+/// - A call that reaches a time limit throws `TimeoutError`.
+/// - A call whose caller is cancelled throws `CancellationError`.
 ///
-/// Safe to use from any thread and any isolation. A call retains the client until it has ended; a session that the client
-/// created is invalidated when the client is deallocated.
+/// Safe to use from any thread and any isolation. The client is retained while one of its calls runs. A `URLSession`
+/// that the client has created is invalidated when the client is deallocated.
 public final class EndpointClient: Client {
-    /// The name of the client in diagnostics.
+    /// The name of the client in diagnostics: in events, traces and snapshots. `nil` if it has none.
     public var name: String? { pipeline.name }
 
     /// The queue on which completion handlers are called.
@@ -27,19 +29,20 @@ public final class EndpointClient: Client {
 
     let pipeline: RequestPipeline
 
-    /// Creates a client over any transport.
+    /// Creates a client that uses any transport.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
-    ///   - requestAdapter: Completes requests: often a ``BaseRequestAdapter``.
+    ///   - requestAdapter: Completes the request of each call, often with the URL of the server: see
+    ///     ``BaseRequestAdapter``.
     ///   - transport: Sends the requests.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     afterwards.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
     ///     afterwards.
-    ///   - completionQueue: The queue of completion handlers.
-    ///   - responseObserver: Called after each attempt.
+    ///   - completionQueue: The queue on which completion handlers are called.
+    ///   - responseObserver: Called after each attempt, with its request, response and error; `nil` for no calls.
     public init(
         name: String? = nil,
         requestAdapter: any RequestAdapter,
@@ -63,14 +66,15 @@ public final class EndpointClient: Client {
 
     /// Sends a request, and returns the decoded content of the response.
     ///
-    /// The whole body is in memory, up to ``ClientPolicies/bodyLimit``. For larger ones, see
-    /// ``download(_:to:resuming:onProgress:)`` and ``withResponse(to:_:)``.
+    /// The whole body is collected in memory. A body that is larger than ``ClientPolicies/bodyLimit`` fails the call:
+    /// for such bodies, use ``download(_:to:resuming:onProgress:)`` or ``withResponse(to:_:)``.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
-    ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread. If the request is sent again, the
-    ///     progress begins again. The closure should return quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the session, so
-    ///     that a closure that blocks delays every exchange of the transport.
+    ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread;
+    ///     `nil` for no reports. If the request is sent again, the progress begins again. The closure should return
+    ///     quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the session, so that a closure
+    ///     that blocks delays every exchange of the transport.
     /// - Returns: The content that the endpoint decodes.
     /// - Throws: The same errors as ``Client/request(_:onProgress:)``.
     public func request<E: Endpoint>(
@@ -84,9 +88,10 @@ public final class EndpointClient: Client {
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
-    ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread. If the request is sent again, the
-    ///     progress begins again. The closure should return quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the session, so
-    ///     that a closure that blocks delays every exchange of the transport.
+    ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread;
+    ///     `nil` for no reports. If the request is sent again, the progress begins again. The closure should return
+    ///     quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the session, so that a closure
+    ///     that blocks delays every exchange of the transport.
     /// - Returns: The content that the endpoint decodes.
     /// - Throws: The same errors as ``Client/request(_:onProgress:)``.
     public func upload<E: UploadEndpoint>(
@@ -98,7 +103,7 @@ public final class EndpointClient: Client {
 }
 
 extension EndpointClient {
-    /// Creates a client of a server, over any transport.
+    /// Creates a client for one server that uses any transport.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
@@ -109,8 +114,8 @@ extension EndpointClient {
     ///     afterwards.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
     ///     afterwards.
-    ///   - completionQueue: The queue of completion handlers.
-    ///   - responseObserver: Called after each attempt.
+    ///   - completionQueue: The queue on which completion handlers are called.
+    ///   - responseObserver: Called after each attempt, with its request, response and error; `nil` for no calls.
     public convenience init(
         name: String? = nil,
         baseURL: RequestURL,
@@ -133,21 +138,21 @@ extension EndpointClient {
         )
     }
 
-    /// Creates a client of a server, over URLSession.
+    /// Creates a client for one server that uses `URLSession`.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
     ///   - baseURL: The URL of the server; see ``BaseRequestAdapter``.
-    ///   - configuration: The configuration of the session. On servers, `.ephemeral`: on Linux, `.default` shares one
-    ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
-    ///   - delegate: The delegate of the session; see ``URLSessionTransport``.
+    ///   - configuration: The configuration of the session. On servers, use `.ephemeral`: on Linux, all clients of the
+    ///     process whose configuration is `.default` share one cookie jar. See ``URLSessionTransport``.
+    ///   - delegate: The delegate of the session, or `nil`; see ``URLSessionTransport``.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     afterwards.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
     ///     afterwards.
-    ///   - completionQueue: The queue of completion handlers.
-    ///   - responseObserver: Called after each attempt.
+    ///   - completionQueue: The queue on which completion handlers are called.
+    ///   - responseObserver: Called after each attempt, with its request, response and error; `nil` for no calls.
     public convenience init(
         name: String? = nil,
         baseURL: URL,
@@ -172,21 +177,21 @@ extension EndpointClient {
         )
     }
 
-    /// Creates a client of a server, over URLSession.
+    /// Creates a client for one server that uses `URLSession`.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
     ///   - baseURL: The URL of the server, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
-    ///   - configuration: The configuration of the session. On servers, `.ephemeral`: on Linux, `.default` shares one
-    ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
-    ///   - delegate: The delegate of the session; see ``URLSessionTransport``.
+    ///   - configuration: The configuration of the session. On servers, use `.ephemeral`: on Linux, all clients of the
+    ///     process whose configuration is `.default` share one cookie jar. See ``URLSessionTransport``.
+    ///   - delegate: The delegate of the session, or `nil`; see ``URLSessionTransport``.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     afterwards.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
     ///     afterwards.
-    ///   - completionQueue: The queue of completion handlers.
-    ///   - responseObserver: Called after each attempt.
+    ///   - completionQueue: The queue on which completion handlers are called.
+    ///   - responseObserver: Called after each attempt, with its request, response and error; `nil` for no calls.
     public convenience init(
         name: String? = nil,
         baseURL: RequestURL,
@@ -211,21 +216,22 @@ extension EndpointClient {
         )
     }
 
-    /// Creates a client over URLSession.
+    /// Creates a client that uses `URLSession`.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
-    ///   - requestAdapter: Completes requests.
-    ///   - configuration: The configuration of the session. On servers, `.ephemeral`: on Linux, `.default` shares one
-    ///     cookie jar among all clients of the process; see ``URLSessionTransport``.
-    ///   - delegate: The delegate of the session; see ``URLSessionTransport``.
+    ///   - requestAdapter: Completes the request of each call, often with the URL of the server: see
+    ///     ``BaseRequestAdapter``.
+    ///   - configuration: The configuration of the session. On servers, use `.ephemeral`: on Linux, all clients of the
+    ///     process whose configuration is `.default` share one cookie jar. See ``URLSessionTransport``.
+    ///   - delegate: The delegate of the session, or `nil`; see ``URLSessionTransport``.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     afterwards.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
     ///     afterwards.
-    ///   - completionQueue: The queue of completion handlers.
-    ///   - responseObserver: Called after each attempt.
+    ///   - completionQueue: The queue on which completion handlers are called.
+    ///   - responseObserver: Called after each attempt, with its request, response and error; `nil` for no calls.
     public convenience init(
         name: String? = nil,
         requestAdapter: any RequestAdapter,

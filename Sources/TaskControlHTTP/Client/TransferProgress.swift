@@ -16,9 +16,9 @@ public struct TransferProgress: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - sent: The number of bytes of the request's body that have been sent.
-    ///   - expectedToSend: The length of the request's body, if it is known.
+    ///   - expectedToSend: The length of the request's body in bytes; `nil` if it is not known.
     ///   - received: The number of bytes of the response's body that have arrived.
-    ///   - expectedToReceive: The length of the response's body, if it is known.
+    ///   - expectedToReceive: The length of the response's body in bytes; `nil` if it is not known.
     public init(
         sent: Int64 = 0,
         expectedToSend: Int64? = nil,
@@ -32,11 +32,11 @@ public struct TransferProgress: Sendable, Hashable {
     }
 
     /// The fraction of the request's body that has been sent, between 0 and 1; `nil` if the length of the body is not
-    /// known.
+    /// known. 1 for an empty body.
     public var fractionSent: Double? { TransferProgress.fraction(sent, of: expectedToSend) }
 
     /// The fraction of the response's body that has arrived, between 0 and 1; `nil` if the length of the body is not
-    /// known.
+    /// known. 1 for an empty body.
     public var fractionReceived: Double? { TransferProgress.fraction(received, of: expectedToReceive) }
 
     private static func fraction(_ done: Int64, of all: Int64?) -> Double? {
