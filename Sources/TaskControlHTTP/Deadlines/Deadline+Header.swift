@@ -11,11 +11,11 @@ extension Deadline {
     /// ```
     ///
     /// - Parameters:
-    ///   - value: The value of the header; `nil` if the request has none.
-    ///   - header: The header, which decides the format.
+    ///   - value: The value of the header; `nil` if the request has no such header.
+    ///   - header: The header, which determines the format of the value.
     ///   - clock: The clock that measures the time.
-    /// - Returns: `nil` if there is no value, or if the value does not have the format, which is reported to observers. Handle such a request as one
-    ///   without a deadline.
+    /// - Returns: The deadline; `nil` if `value` is `nil` or does not have the format of the header. A value in another
+    ///   format is reported to the observers of diagnostics. Handle such a request as one without a deadline.
     public init?(remaining value: String?, in header: DeadlineHeader, clock: some Clock<Duration> = ContinuousClock()) {
         guard let value else { return nil }
         guard let duration = header.duration(from: value) else {

@@ -1,7 +1,8 @@
 /// A header in which a client sends how much time is left until its deadline.
 ///
-/// The header has a duration and never an instant: the clocks of two machines differ. The server counts the duration from when it receives the request,
-/// so its deadline is later than that of the client, by the time that the request takes to arrive.
+/// The header contains a duration and not an instant, because the clocks of two machines differ. The server counts the
+/// duration from when it receives the request, so its deadline is later than that of the client, by the time that the
+/// request takes to arrive.
 ///
 /// There is no standard: a client and a server agree on a header. Set ``ClientPolicies/deadlineHeader`` in the client, and create the deadline with
 /// ``TaskControl/Deadline/init(remaining:in:clock:)`` in the server.
@@ -41,15 +42,17 @@ public struct DeadlineHeader: Sendable, Hashable {
         format: .milliseconds
     )
 
-    /// Returns the value of the header for a duration: rounded down, so that the server does not see a later deadline, and at least one unit.
+    /// Returns the value of the header for a duration. The duration is rounded down, so that the server does not see a
+    /// later deadline, but never to zero.
     ///
-    /// - Parameter remaining: The time that is left, more than zero. A duration of more than 100 years counts as 100 years.
+    /// - Parameter remaining: The time that is left. Zero or a negative duration counts as the smallest duration of the
+    ///   format. A duration of more than 100 years counts as 100 years.
     public func value(for remaining: Duration) -> String {
         let remaining = max(min(remaining, Self.longest), .nanoseconds(1))
         switch format {
         case .milliseconds: return "\(max(1, remaining.quotient(by: .milliseconds(1))))"
         case .grpc:
-            // The finest unit of which eight digits are enough. 100 years are 876,600 hours.
+            // The finest unit for which eight digits are enough. 100 years are 876,600 hours.
             let (unit, count) = Self.units.lazy.map { ($0.name, remaining.quotient(by: $0.length)) }.first {
                 $0.1 < 100_000_000
             }!
@@ -79,7 +82,8 @@ public struct DeadlineHeader: Sendable, Hashable {
         ("H", .seconds(3_600)),
     ]
 
-    /// Reads a number that consists of digits only, without a sign. A number that is too large for `Int64` counts as the largest `Int64`.
+    /// Reads a number that consists of digits only, without a sign; `nil` if the text is not such a number. A number
+    /// that is too large for `Int64` counts as the largest `Int64`.
     private static func number(_ text: some StringProtocol) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil
