@@ -5,8 +5,8 @@ struct ContentRange: Hashable {
     /// The length of the whole representation in bytes; `nil` if the server does not know it.
     let total: Int64?
 
-    /// Reads the value of a `Content-Range` header; `nil` if the unit is not bytes, or the numbers contradict each
-    /// other.
+    /// Reads the value of a `Content-Range` header; `nil` if it has no range of bytes, or if the numbers contradict
+    /// each other.
     init?(_ text: String) {
         let words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }

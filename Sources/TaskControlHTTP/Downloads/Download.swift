@@ -8,7 +8,8 @@ final class Download {
     /// The file that the body is written to: a temporary file, or the target itself if the target is not a regular
     /// file. `nil` before the first body is written or an earlier part is opened.
     private var output: OutputFile?
-    /// The fingerprint of the URL of the first attempt; `nil` before that attempt.
+    /// The fingerprint of the URL of the first attempt (``DownloadResumption/fingerprint(of:)``); `nil` before that
+    /// attempt.
     private var url: String?
     /// Whether the download never requests a range: the endpoint's request is not a GET, or has a `Range` or `If-Range`
     /// header of its own. The body of the response is then the content of the file.
@@ -25,7 +26,9 @@ final class Download {
     var canBeSentAgain: Bool { output?.hasDraft ?? true }
 
     /// Adds the headers with which the request of an attempt asks for the part of the body that has not been received
-    /// yet.
+    /// yet. The first call opens the part that an earlier call has received, if there is one.
+    ///
+    /// - Throws: The error of the file system.
     func prepare(_ request: inout URLRequest) throws {
         if url == nil { try open(request) }
         if isWhole { return }
@@ -34,12 +37,13 @@ final class Download {
             request.setValue(validator, forHTTPHeaderField: "If-Range")
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         } else if resumption != nil, request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
-            // A coded body could not be continued.
+            // A body with a content coding could not be continued later.
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
     }
 
-    /// Opens the received part of an earlier call, if there is one and it belongs to the same URL.
+    /// Records the URL of the first request and whether the download must not request ranges, and opens the part that
+    /// an earlier call has received, if there is one. The download continues that part if it belongs to the same URL.
     private func open(_ request: URLRequest) throws {
         let fingerprint = DownloadResumption.fingerprint(of: request.url)
         url = fingerprint
@@ -49,7 +53,7 @@ final class Download {
         guard !isWhole, let resumption, resumption.receivedBytes != nil else { return }
         let output = try makeOutput()
         let size = try access { () throws(OutputFile.SystemError) in try output.size() }
-        // Read with the lock of the file, which another download may have changed until then.
+        // Read after the file is locked: before that, another download may have changed the record.
         if let record = resumption.record, record.url == fingerprint {
             machine = DownloadStateMachine(record.entity, received: size)
         }
@@ -74,16 +78,17 @@ final class Download {
         return machine.answer(DownloadStateMachine.Head(response))
     }
 
-    /// Returns the head that the endpoint validates. For a 206 that the download has requested, and not the endpoint,
-    /// this is the head of a 200 with the whole representation.
+    /// Returns the head that the endpoint validates. For a 206 response to a range that the download, and not the
+    /// endpoint, has requested, this is the head of a 200 response with the whole representation.
     func head(toValidate head: HTTPURLResponse, _ answer: DownloadStateMachine.Answer) -> HTTPURLResponse {
         guard !isWhole, head.statusCode == 206, case .write = answer else { return head }
         return head.ofWholeRepresentation
     }
 
-    /// Begins to write a body to the file.
+    /// Begins to write a body to the file, and removes the bytes that the file has after the beginning of the body.
     ///
-    /// - Parameter position: The position of the first byte, in bytes.
+    /// - Parameter position: The position in the file of the first byte of the body, in bytes.
+    /// - Throws: The error of the file system.
     func begin(at position: Int64) throws {
         let output = try makeOutput()
         hasBegun = true
@@ -109,19 +114,23 @@ final class Download {
         }
     }
 
-    /// Whether the body is complete. If it is not, a later attempt can continue it.
+    /// Whether the body is complete: `false` if bytes of its announced length are missing. `true` if the length is not
+    /// known, or if the download requests no ranges.
     var isComplete: Bool { isWhole || machine.ending() == .complete }
 
-    /// Moves the complete file to the target of the download.
+    /// Moves the complete file to the path of the target, and closes it. A target that was written to directly is only
+    /// closed.
+    ///
+    /// - Throws: The error of the file system. A received part that can be continued is kept.
     func finish() throws {
         guard let output = output.take() else { return }
         guard !isWhole, let resumption else {
             return try access { () throws(OutputFile.SystemError) in try output.finish() }
         }
-        // The lock of the part is also that of its record, and held to the end.
+        // The lock of the part protects its record too, and is held until this function returns.
         defer { output.keep() }
         let record = resumption.record
-        // Before the part has another name: then another download may begin, and store a record of its own.
+        // Removed before the part is renamed: after that, another download may begin, and store a record of its own.
         try? resumption.removeRecord()
         do {
             try access { () throws(OutputFile.SystemError) in try output.putInPlace() }
@@ -131,8 +140,8 @@ final class Download {
         }
     }
 
-    /// Closes the file after the call has failed. Keeps the received part if a later call can continue it, or if this
-    /// call has not changed it.
+    /// Closes the file after the call has failed. With a resumption, keeps the received part if a later call can
+    /// continue it, or if this call has not changed it. Removes the received part otherwise.
     func fail() {
         guard let output = output.take() else { return }
         if resumption != nil, !isWhole, machine.canContinue || !hasBegun { return output.keep() }
@@ -172,7 +181,8 @@ extension DownloadStateMachine.Head {
 }
 
 extension HTTPURLResponse {
-    /// The head of the 200 response that would have had the whole representation of this 206 response.
+    /// The head of a 200 response with the whole representation, made from this head of a 206 response: without
+    /// `Content-Range`, and with the length of the whole representation as `Content-Length`, if it is known.
     fileprivate var ofWholeRepresentation: HTTPURLResponse {
         var headers: [String: String] = [:]
         for (name, value) in allHeaderFields {
@@ -188,7 +198,10 @@ extension HTTPURLResponse {
 }
 
 extension OutputFile.SystemError {
-    /// Returns the error that Foundation's own functions throw for this error of the system.
+    /// Returns the `CocoaError` that Foundation throws for such an error, with the `POSIXError` as its underlying
+    /// error.
+    ///
+    /// - Parameter file: The file that the `CocoaError` names.
     fileprivate func ofFoundation(_ file: URL) -> CocoaError {
         let reason = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
         let cocoaCode: CocoaError.Code =

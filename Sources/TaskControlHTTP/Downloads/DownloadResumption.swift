@@ -5,40 +5,46 @@
 /// try await client.download(MovieEndpoint(id), to: movie, resuming: .beside(movie))
 /// ```
 ///
-/// A download continues if the server has sent a strong validator: an entity tag that is not weak, or, without any tag, a
-/// date of the last modification that is at least a minute older than the response (RFC 9110, 8.8.2.2). If the server has
-/// another representation by then, it sends that representation as a whole, and the download begins with its first byte.
+/// A download continues if the server has sent a strong validator: an entity tag that is not weak, or, without any tag,
+/// a date of the last modification that is at least a minute older than the response (RFC 9110, 8.8.2.2). If the
+/// content on the server has changed since then, the server sends the new content as a whole, and the download begins
+/// again with its first byte.
 ///
-/// A part of a representation with an entity tag is joined only with a rest that has the same tag. A rest without a tag is
-/// not used: the download begins with its first byte. For a representation that has only a date, a rest with another date
-/// is not used, but a rest without a date is used: if a server ignores `If-Range` and sends no date, parts of two
-/// representations are joined. Use such a server with a checksum of the content, or without a resumption.
+/// The rest of a body is used only if it belongs to the received part:
+/// - If the part has an entity tag, the rest must have the same tag. Otherwise the download begins again with its first
+///   byte.
+/// - If the part has only a date, the rest must have the same date, or no date. So if a server ignores `If-Range` and
+///   sends no date, the parts of two different contents may be joined. With such a server, verify a checksum of the
+///   content, or do not use a resumption.
 ///
-/// Beside the file, a file with `.resume` after its name contains the validator and a fingerprint of the URL: a download
-/// of another URL begins again. When the download is complete, the part replaces the target in one step, and both files
-/// are removed. So the part must be on the volume of the target.
+/// A second file beside ``partialFile``, with `.resume` after its name, contains the validator and a fingerprint of the
+/// URL: a download of another URL begins with the first byte. When the download is complete, ``partialFile`` replaces
+/// the target in one step, and the second file is removed. So ``partialFile`` must be on the same volume as the target.
 ///
-/// The part is not synchronized with the disk: after a power failure, call ``discard()`` before the next download.
+/// The received part is not flushed to the disk: after a power failure, call ``discard()`` before the next download.
 public struct DownloadResumption: Sendable, Hashable {
     /// The location of the file that contains the received part.
     public let partialFile: URL
 
-    /// Creates a resumption with a file of its own.
+    /// Creates a resumption that keeps the received part in a file of your choice.
     ///
-    /// - Parameter partialFile: The file of the received part, on the volume of the target, in a folder that exists. Two
-    ///   downloads cannot use it at the same time: the second one fails with a `CocoaError` of the code `fileLocking`.
+    /// - Parameter partialFile: The file for the received part, in a folder that exists, and on the same volume as the
+    ///   target. Two downloads cannot use the file at the same time: the second one fails with a `CocoaError` with the
+    ///   code `fileLocking`.
     public init(partialFile: URL) {
         self.partialFile = partialFile
     }
 
-    /// Returns a resumption whose file is beside the target, and has `.partial` after its name.
+    /// Returns a resumption that keeps the received part beside the target, in a file with the name of the target and
+    /// the extension `partial` after it.
     ///
     /// - Parameter file: The target of the download.
     public static func beside(_ file: URL) -> DownloadResumption {
         DownloadResumption(partialFile: file.appendingPathExtension("partial"))
     }
 
-    /// The number of bytes that earlier calls have received; `nil` if there is nothing to continue.
+    /// The number of bytes that earlier calls have received; `nil` if there is nothing to continue. Read from the file
+    /// system at each access.
     public var receivedBytes: Int64? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: partialFile.path)
         guard record != nil, let size = (attributes?[.size] as? NSNumber)?.int64Value, size > 0 else { return nil }
@@ -55,7 +61,8 @@ public struct DownloadResumption: Sendable, Hashable {
 }
 
 extension DownloadResumption {
-    /// The content of the file beside the received part: the representation that the part belongs to, and the URL.
+    /// The content of the file beside the received part, in JSON: the representation that the part belongs to, and the
+    /// URL.
     struct Record: Codable, Hashable {
         var entity: DownloadStateMachine.Entity
         /// The fingerprint of the URL. The URL itself is not stored, since it may contain a credential.
@@ -83,11 +90,12 @@ extension DownloadResumption {
         do {
             try FileManager.default.removeItem(at: file)
         } catch let error as CocoaError where error.code == .fileNoSuchFile {
-            // There was none.
+            // The file does not exist.
         }
     }
 
-    /// Returns the fingerprint of a URL (FNV-1a), which is the same in each process, unlike the hash of `Hasher`.
+    /// Returns the fingerprint of a URL: a hash of its text (FNV-1a) in hexadecimal digits. Unlike a hash of `Hasher`,
+    /// the fingerprint is the same in each process.
     static func fingerprint(of url: URL?) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in (url?.absoluteString ?? "").utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -1,13 +1,14 @@
 /// The state of a download: the received part of the representation, and the position at which the next request
 /// continues.
 ///
-/// The storage writes the body of a response from the position of ``Answer/write(from:)`` on, and calls ``begin()``
-/// before its first byte. Until then the state describes the unchanged file, since the response may still be rejected.
+/// The owner of the state, ``Download``, writes the body of a response from the position of ``Answer/write(from:)`` on,
+/// and calls ``begin()`` before it writes the first byte. Until then the state describes the unchanged file, since the
+/// response may still be rejected.
 struct DownloadStateMachine: Hashable {
     /// The representation that the received part belongs to, as the server has described it.
     struct Entity: Hashable, Codable {
-        /// The strong validator, for `If-Range`: if the server has another representation by now, it sends that one as
-        /// a whole.
+        /// The strong validator, for `If-Range`: if the server has another representation by now, it sends the new
+        /// representation as a whole.
         var validator: String
         /// The length of the representation in bytes; `nil` if it is not known.
         var length: Int64?
@@ -21,8 +22,8 @@ struct DownloadStateMachine: Hashable {
         var entityTag: String?
         var lastModified: String?
         var date: String?
-        /// Whether the body has a content coding. The transport decodes it, while a range would count the encoded
-        /// bytes.
+        /// Whether the body has a content coding, such as gzip. The download of such a body cannot be continued: the
+        /// transport decodes the body, but a range counts the encoded bytes.
         var isEncoded = false
         /// Whether the server states that it does not serve ranges (`Accept-Ranges: none`).
         var refusesRanges = false
@@ -30,17 +31,18 @@ struct DownloadStateMachine: Hashable {
 
     /// The action after the head of a response has arrived.
     enum Answer: Hashable {
-        /// Writes the body from this position on, and removes the bytes behind it.
+        /// Writes the body from this position in the file on, and removes the bytes that the file has after that
+        /// position.
         case write(from: Int64)
         /// Sends the request again without a range, because the server cannot continue the download. Later requests of
         /// the call have no range either, until a body is written.
         case restart
-        /// Writes nothing, because the body is not content of the file.
+        /// Writes nothing, because the body is not a part of the file's content.
         case refuse
     }
 
-    /// The representation and the positions of a body that may be written. ``begin()`` makes them the state of the
-    /// file.
+    /// A body that may be written: its representation and its positions in the file. ``begin()`` makes them the state
+    /// of the file.
     private struct Body: Hashable {
         var entity: Entity?
         var position: Int64 = 0
@@ -62,7 +64,8 @@ struct DownloadStateMachine: Hashable {
     private var requested: Int64?
     /// The position after the last byte of the body that is being received; `nil` if it is not known.
     private var end: Int64?
-    /// The body of the last response; `nil` once it is being written, or when another request begins.
+    /// The body that the last response announces; `nil` once that body is being written, or when another request
+    /// begins.
     private var answered: Body?
     /// Whether the server could not continue the received part, so that requests ask for the whole body.
     private var asksForEverything = false
@@ -71,7 +74,7 @@ struct DownloadStateMachine: Hashable {
     ///
     /// - Parameters:
     ///   - entity: The representation of a part that was received before; `nil` if there is none.
-    ///   - received: The number of bytes of that part.
+    ///   - received: The number of bytes of that part. A negative number counts as 0.
     init(_ entity: Entity? = nil, received: Int64 = 0) {
         self.entity = entity
         self.received = max(0, received)
@@ -83,9 +86,11 @@ struct DownloadStateMachine: Hashable {
     /// Begins a request.
     ///
     /// If the part is already complete, the request asks for its last byte again: a range after the end could not be
-    /// satisfied, and the answer would not show whether the representation has changed.
+    /// satisfied, and the answer would not show whether the representation has changed. A part that is longer than its
+    /// representation is discarded.
     ///
-    /// - Returns: The position at which the request continues, and the validator; `nil` if it asks for the whole body.
+    /// - Returns: The position at which the request continues, in bytes, and the validator; `nil` if the request asks
+    ///   for the whole body.
     mutating func request() -> (position: Int64, validator: String)? {
         end = nil
         answered = nil
@@ -117,7 +122,7 @@ struct DownloadStateMachine: Hashable {
             answered?.entity?.length = range.total
             return .write(from: position)
         case (206, nil):
-            // A part that was not asked for is not the content.
+            // A range that was not requested is not the whole content.
             return .refuse
         case (200..<300, _):
             answered = body(head)
@@ -131,15 +136,17 @@ struct DownloadStateMachine: Hashable {
     private func continues(_ range: ContentRange, at position: Int64, _ head: Head) -> Bool {
         guard let entity, !head.isEncoded, range.first == position, let total = range.total else { return false }
         guard entity.length == nil || entity.length == total else { return false }
-        // A server repeats the validators of the representation. Others are of another one.
+        // A server repeats the validators of the representation: different validators mean another representation.
         if let tag = head.entityTag { return tag == entity.validator }
         // A 206 must have the tag that the 200 had (RFC 9110, 15.3.7): without it, `If-Range` was perhaps ignored.
         if StrongValidator.isStrong(entity.validator) { return false }
-        // Of the date, the same section asks nothing of an answer to `If-Range`.
+        // The same section does not require the date in a response to `If-Range`.
         return head.lastModified == nil || head.lastModified == entity.validator
     }
 
-    /// Returns the body of a response with the whole representation.
+    /// Returns the body that a response with the whole representation announces. The body has no entity, and so cannot
+    /// be continued, if it has a content coding, or if the response has no strong validator, a status other than 200,
+    /// or refuses ranges.
     private func body(_ head: Head) -> Body {
         guard head.status == 200, !head.isEncoded else { return Body() }
         let length = head.contentLength.flatMap { ContentRange.number($0) }
@@ -148,8 +155,8 @@ struct DownloadStateMachine: Hashable {
         return Body(entity: Entity(validator: validator, length: length), end: length)
     }
 
-    /// Records that the storage begins to write the body of the last response, whose action was
-    /// ``Answer/write(from:)``, and changes the file from now on.
+    /// Records that the body of the last response is being written from now on, which changes the file. Called after
+    /// ``answer(_:)`` has returned ``Answer/write(from:)``, and before the first byte is written.
     mutating func begin() {
         guard let body = answered.take() else { return }
         (entity, received, end, asksForEverything) = (body.entity, body.position, body.end, false)
@@ -165,14 +172,14 @@ struct DownloadStateMachine: Hashable {
         return true
     }
 
-    /// Returns whether the body that has ended is complete.
+    /// Returns whether the body that has ended is complete. A body whose length is not known is complete.
     func ending() -> Ending {
-        // A server may send less than was asked for.
+        // The length of the whole representation comes first: a server may send less than was requested.
         guard let last = entity?.length ?? end else { return .complete }
         return received < last ? .cutShort : .complete
     }
 
-    /// Discards the received part.
+    /// Returns to the initial state, so that the next request asks for the whole body. Does not change the file.
     mutating func forget() {
         self = DownloadStateMachine()
     }
