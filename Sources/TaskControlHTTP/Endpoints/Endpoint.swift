@@ -12,12 +12,13 @@
 /// let books = try await client.request(BookListEndpoint())
 /// ```
 ///
-/// The URL may be relative: the client's ``RequestAdapter`` knows the server.
+/// The URL may be relative: the client's ``RequestAdapter`` completes it with the URL of the server.
 ///
-/// An error that an endpoint throws reaches the caller unchanged.
+/// An error that an endpoint throws reaches the caller unchanged, except that the client adds the request and the
+/// response to an ``HTTPError``.
 ///
 /// The methods of an endpoint run in the caller's isolation. So a large body that is requested on the main actor is
-/// also decoded there: request it from a `@concurrent` function.
+/// also decoded there: to decode it elsewhere, request it from a `@concurrent` function.
 public protocol Endpoint: ResponseEndpoint {
     /// Returns the request, without the parts that all requests have in common: the server, and the credentials.
     ///
@@ -25,7 +26,7 @@ public protocol Endpoint: ResponseEndpoint {
     /// `Content-Length` is ignored. Note that Foundation's `setValue` drops a value with a line break without an error,
     /// before the client can see it.
     ///
-    /// Called once per call of the client, also when the request is sent again: an idempotency key that is made here is
-    /// the same in all attempts.
+    /// Called once per call of the client, even if the request is sent more than once: an idempotency key that is made
+    /// here is the same in all attempts.
     func makeRequest() throws -> URLRequest
 }

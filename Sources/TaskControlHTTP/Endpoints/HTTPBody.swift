@@ -25,8 +25,8 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - value: The value to encode.
-    ///   - encoder: The encoder. By default, in the `makeRequest()` of an endpoint, the endpoint's or the client's;
-    ///     elsewhere a new one.
+    ///   - encoder: The encoder. By default `nil`: in the `makeRequest()` of an endpoint, the encoder of the endpoint
+    ///     or of the client is used, and elsewhere a new encoder.
     /// - Throws: The error of the encoder.
     public static func json(encoding value: some Encodable, with encoder: JSONEncoder? = nil) throws -> HTTPBody {
         try json((encoder ?? CallCoding.encoder).encode(value))

@@ -41,10 +41,10 @@ public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// The parts, in their order.
     public var parts: [Part]
 
-    /// Creates a form of parts.
+    /// Creates a form that consists of the given parts.
     public init(_ parts: [Part]) { self.parts = parts }
 
-    /// Creates a form of parts.
+    /// Creates a form that consists of the given parts.
     public init(arrayLiteral parts: Part...) { self.parts = parts }
 
     /// Returns the bytes of the form.
@@ -84,7 +84,7 @@ extension HTTPBody {
 extension String {
     /// The name of a field or a file, escaped as browsers do (WHATWG HTML, multipart/form-data).
     fileprivate var partEscaped: String {
-        // By scalars: CR LF is one character.
+        // By scalars and not by characters: CR LF is one `Character`.
         unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {
             case "\r": escaped += "%0D"

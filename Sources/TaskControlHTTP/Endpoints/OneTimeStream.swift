@@ -1,6 +1,7 @@
-/// A stream that can be read once: the first call of `take()` returns it, and later calls throw.
+/// A stream that can be read once: the first call of `take()` returns the stream, and later calls throw
+/// ``UploadStreamConsumed``.
 ///
-/// It is Sendable because the stream is accessed only under the lock, until one caller has taken it.
+/// The type is Sendable because the stream is accessed only under the lock, until one caller has taken it.
 final class OneTimeStream: @unchecked Sendable {
     private let lock = NSLock()
     private var stream: InputStream?

@@ -7,9 +7,10 @@
 /// ```
 ///
 /// Interpolated values are escaped: each is a part of one path segment, or of one query item. The text around them is
-/// used as it is, except characters that no URL can contain.
+/// used as it is, except that characters that no URL can contain are escaped.
 ///
-/// A whole segment whose value is `.`, `..` or empty would change the path. Such a call fails with ``HTTPError/Reason/request``, and nothing is sent.
+/// In the path, a value that consists only of dots, such as `..`, and an empty value after a slash could lead to
+/// another path. A call with such a value fails with ``HTTPError/Reason/request``, and nothing is sent.
 public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// The text of the URL, escaped.
     public let description: String
@@ -18,7 +19,8 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
 
     /// Creates a URL from text that is already a URL, such as a link of a server.
     ///
-    /// - Parameter text: Characters that no URL can contain are escaped, all others are used as they are.
+    /// - Parameter text: The text of the URL. Characters that no URL can contain are escaped, and all others are used
+    ///   as they are.
     public init(_ text: String) {
         description = text.urlEscaped
         isValid = true
@@ -27,13 +29,13 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
     /// Creates a URL from a literal.
     public init(stringLiteral text: String) { self.init(text) }
 
-    /// Creates a URL from a literal with values.
+    /// Creates a URL from a literal with interpolated values.
     public init(stringInterpolation: StringInterpolation) {
         description = stringInterpolation.text
         isValid = stringInterpolation.isValid
     }
 
-    /// The URL; `nil` if the text is not a URL.
+    /// The URL; `nil` if the text is not a URL, or if an interpolated value could lead to another path, such as `..`.
     public var url: URL? { isValid ? URL(string: description) : nil }
 
     /// The literals and the values of a ``RequestURL``, in their order.
@@ -49,7 +51,8 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
         /// Appends literal text; characters that no URL can contain are escaped.
         public mutating func appendLiteral(_ literal: String) { text += literal.urlEscaped }
 
-        /// Appends the description of a value, escaped.
+        /// Appends the description of a value, with all characters percent-encoded except ASCII letters, digits and
+        /// `-._~`.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             let value = value.description
             if !text.utf8.contains(where: { "?#".utf8.contains($0) }) {
@@ -77,7 +80,7 @@ extension String {
                     true
                 case UInt8(ascii: "%"):
                     index + 2 < bytes.count && bytes[index + 1].isHexDigit && bytes[index + 2].isHexDigit
-                // Of a host only (an IPv6 address).
+                // Brackets stay only before the query, where a host may contain them (an IPv6 address).
                 case UInt8(ascii: "["), UInt8(ascii: "]"): !isInQuery
                 default: "-._~:/?#@!$&'()*+,;=".utf8.contains(byte)
                 }

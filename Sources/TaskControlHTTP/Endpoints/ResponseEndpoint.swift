@@ -1,20 +1,21 @@
-/// A request whose response is decoded, and the policies under which it is sent: the common part of
-/// ``Endpoint`` and ``UploadEndpoint``.
+/// A type that describes how the response to a request is validated and decoded, and under which policies the request
+/// is sent: the common part of ``Endpoint`` and ``UploadEndpoint``.
 ///
-/// Every requirement has a default implementation, except `content(from:with:)` for a content type that is not
-/// `Decodable`, `Data`, `String` or `Void`. A type conforms to ``Endpoint`` or ``UploadEndpoint``, which add the
-/// request. ``URLRequestBuildable`` has the functions that create the request, such as `get("books")`.
+/// Do not conform to this protocol alone: conform to ``Endpoint`` or ``UploadEndpoint``, which add the request. Every
+/// requirement has a default implementation, except `content(from:with:)` for a content type that is not `Decodable`,
+/// `Data`, `String` or `Void`. ``URLRequestBuildable`` has the functions that create the request, such as
+/// `get("books")`.
 public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// The type of the decoded response.
     associatedtype Content: Sendable
 
-    /// Decodes the content of a body.
+    /// Decodes the content of a response. An error that this function throws fails the call, and reaches the caller.
     ///
     /// An endpoint whose content is `Decodable`, `Data`, `String` or `Void` has this function by default. A `Decodable`
-    /// is decoded from JSON, with ``decoder``.
+    /// is decoded from JSON, with ``decoder`` or the client's decoder.
     ///
     /// - Parameters:
-    ///   - response: The head of the response.
+    ///   - response: The head of the response; a client passes an `HTTPURLResponse`.
     ///   - body: The whole body.
     func content(from response: URLResponse?, with body: Data) throws -> Content
 
@@ -35,7 +36,8 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// ```
     ///
     /// Called once per call of the client, before `makeRequest()`. The client creates the retry budget of a host for
-    /// the first request to that host, and keeps it: a later change of a budget per host has no effect on it.
+    /// the first request to that host, and keeps it: if this function later sets ``HTTPRetryPolicy/budget`` to another
+    /// budget per host, the existing budget of the host stays in use.
     ///
     /// - Parameter policies: The policies of the client.
     func adjust(_ policies: inout ClientPolicies)
@@ -44,14 +46,14 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// status fails the call with ``HTTPError/Reason/status``.
     var acceptedStatuses: AcceptedStatuses { get }
 
-    /// Validates a response before its content is decoded, and throws if it is not acceptable. By default it checks the
-    /// status against ``acceptedStatuses``.
+    /// Validates a response before its content is decoded, and throws if the response is not acceptable. By default the
+    /// function checks the status against ``acceptedStatuses``.
     ///
     /// - Parameters:
     ///   - request: The request that was sent, without the credential that the client's ``Authenticator`` attached.
     ///   - response: The head of the response.
-    ///   - data: The whole body; of a response that is streamed or written to a file, its first bytes if its status is
-    ///     not 2xx, and `nil` if it is.
+    ///   - data: The whole body. For a response that is streamed or written to a file, `nil` if the status is 2xx, and
+    ///     otherwise the first bytes of the body, at most 64 KiB.
     func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws
 }
 
@@ -62,8 +64,9 @@ extension ResponseEndpoint {
     /// The encoder of this endpoint: `nil`, so the encoder of the client is used.
     public var encoder: JSONEncoder? { nil }
 
-    /// Decodes JSON with the endpoint's ``decoder``, the client's if there is none, or a new one outside the call of a
-    /// client. Use this function in endpoints that implement `content(from:with:)` or `validate(_:response:data:)`.
+    /// Decodes JSON with the endpoint's ``decoder``, or with the client's decoder if the endpoint has none, or with a
+    /// new decoder outside the call of a client. Use this function in endpoints that implement `content(from:with:)` or
+    /// `validate(_:response:data:)`.
     ///
     /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its
     ///   `underlyingError`.

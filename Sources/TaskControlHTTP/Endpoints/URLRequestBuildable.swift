@@ -11,7 +11,7 @@
 /// }
 /// ```
 ///
-/// Query items are appended to those of the URL; a `+` in a value is sent as `%2B`, since servers read a bare one as a
+/// Query items are appended to those of the URL; a `+` in a value is sent as `%2B`, since servers read a `+` as a
 /// space. A header that is invalid, and a text that is not a URL, fail the call with ``HTTPError/Reason/request``.
 public protocol URLRequestBuildable {}
 
@@ -135,7 +135,7 @@ extension URLRequest {
         if let body, !headers.keys.contains(where: { $0.lowercased() == "content-type" }) {
             headers["Content-Type"] = body.contentType
         }
-        // Not `setValue`, which drops an invalid value without an error: so the client finds it.
+        // Not `setValue`, which drops an invalid value without an error: the client must find the invalid value.
         if !headers.isEmpty { allHTTPHeaderFields = headers }
     }
 }

@@ -14,10 +14,11 @@
 /// let cover = try await client.upload(CoverEndpoint(book: 7, file: picture))
 /// ```
 ///
-/// The response is read as that of an ``Endpoint``: see ``ResponseEndpoint``.
+/// The response is validated and decoded like that of an ``Endpoint``: see ``ResponseEndpoint``.
 public protocol UploadEndpoint: ResponseEndpoint {
-    /// Returns the request, without the parts that all requests have in common, and the body to upload. The request's own body is not sent.
+    /// Returns the request, without the parts that all requests have in common (the server and the credentials), and
+    /// the body to upload. The body of the request itself is not sent.
     ///
-    /// Called once per call of the client, also when the request is sent again.
+    /// Called once per call of the client, even if the request is sent more than once.
     func makeRequest() throws -> (URLRequest, UploadEndpointBody)
 }

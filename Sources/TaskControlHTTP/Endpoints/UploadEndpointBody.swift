@@ -15,10 +15,10 @@ public enum UploadEndpointBody: Sendable {
     /// Returns a body that is a stream, which is read while it is sent.
     ///
     /// - Parameters:
-    ///   - length: The length in bytes, which is sent as `Content-Length`; a stream that has more or fewer bytes fails the upload. `nil` if it
-    ///     is not known: the body is sent in chunks.
-    ///   - open: Creates the stream, which must not be open yet. Called each time that the body is sent: again for a retry, for a new
-    ///     credential, and if a server redirects the upload.
+    ///   - length: The length in bytes, which is sent as `Content-Length`; a stream that has more or fewer bytes fails
+    ///     the upload. `nil` if the length is not known: the body is sent in chunks.
+    ///   - open: Creates the stream, which must not be open yet. Called from any thread, each time that the body is
+    ///     sent: again for a retry, for a new credential, and if a server redirects the upload.
     public static func stream(length: Int64?, open: @escaping @Sendable () throws -> InputStream) -> UploadEndpointBody
     {
         .stream(UploadStream(length: length, canBeSentAgain: true, open: open))

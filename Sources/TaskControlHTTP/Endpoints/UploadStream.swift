@@ -1,10 +1,11 @@
-/// The stream of an upload body, for the implementation of a transport.
+/// The stream of an upload body, for types that conform to ``HTTPTransport``.
 public struct UploadStream: Sendable {
     /// The length in bytes; `nil` if it is not known.
     public let length: Int64?
 
     let canBeSentAgain: Bool
 
-    /// The closure that creates the stream, which the transport must open. Called each time that the body is sent.
+    /// The closure that creates the stream. The transport calls it each time that the body is sent, and opens the
+    /// returned stream.
     public let open: @Sendable () throws -> InputStream
 }
