@@ -1,15 +1,18 @@
-/// A failed call: the request, the server, and the response.
+/// The error of a call that failed, with its request and, if there is one, the response.
 ///
 /// ```
 /// GET https://books.example/v1/search?q=…: 503: {"error":"try later"}
 /// ```
 ///
-/// The error can be shown and logged. Its URL is without user, password and fragment, and has the names of its query items and not their values. The
-/// body of a response with a 2xx status is not shown at all, since it may be a credential as a whole. In the first bytes of any other body, and in the
-/// text of ``underlyingError``, `…` replaces what the request carried as a credential and what looks like one: a value whose name says so (`token`,
-/// `password`, `private_key` and the like), in JSON, XML, HTML, forms, headers and lines of a configuration, and, regardless of the name, a JSON Web
-/// Token, a block of PEM, and the text after `Bearer` or `Basic`. `description`, `dump` and the other texts of the error are made that way. A
-/// credential without any of these marks is not recognized.
+/// The error can be shown and logged, since its texts, such as `description` and the output of `dump`, contain no
+/// secrets that are recognized:
+/// - The URL is shown without user, password and fragment, and with the names of its query items but not their values.
+/// - The body of a response with a 2xx status is not shown at all, since the whole body may be a credential.
+/// - In the first bytes of any other body, and in the text of ``underlyingError``, `…` replaces the credentials of the
+///   request, and all text that looks like a credential. This is a value whose name indicates a secret (`token`,
+///   `password`, `private_key` and the like) in JSON, XML, HTML, forms, headers and lines of a configuration.
+///   Regardless of the name, it is also a JSON Web Token, a PEM block, and the text after `Bearer` or `Basic`. No other
+///   credential is recognized.
 ///
 /// Errors of an endpoint, an adapter or an authenticator are not wrapped in this error, and neither are the `CancellationError` of a caller that
 /// is cancelled, `TimeoutError`, and the errors of ``HTTPResilience`` for a call that is refused.
@@ -25,9 +28,11 @@ public struct HTTPError: Error, Sendable {
         case transport
         /// The endpoint does not accept the status of the response.
         case status
-        /// The server rejected the credential, and then its replacement, or the replacement was not sent because the body can be sent only once.
+        /// The server rejected the credential, and no other attempt follows: the server also rejected the new
+        /// credential, or the body of the request can be sent only once.
         case unauthorized
-        /// The body could not be decoded. ``HTTPError/underlyingError`` is the error of the decoder.
+        /// The content of the response is not the expected one: usually the body could not be decoded.
+        /// ``HTTPError/underlyingError`` is then the error of the decoder.
         case content
         /// The body is larger than ``ClientPolicies/bodyLimit``.
         case bodyTooLarge
@@ -48,24 +53,24 @@ public struct HTTPError: Error, Sendable {
     /// The first bytes of the response's body, unredacted; `nil` if there are none, or if the status is 2xx.
     private var body: Redaction.Excerpt?
 
-    /// The method of the request; `nil` if there is no request.
+    /// The method of the request; `nil` if there is no request, or if its method is not valid.
     public var method: String? { asked?.method }
 
-    /// The URL of the request, without its secrets.
+    /// The URL of the request, without its secrets; `nil` if there is no request, or if it has no URL.
     public var url: String? { asked?.url.map(Redaction.text(of:)) }
 
     /// The status of the response; `nil` if there is no response.
     public private(set) var statusCode: Int?
 
-    /// The first bytes of the response's body as one line of text, at most 512 of them, without credentials. For a body that is not text, the number of
-    /// bytes. `nil` if nothing has arrived, or if the status is 2xx.
+    /// The first bytes of the response's body, at most 512, as one line of text without credentials. For a body that is
+    /// not text, the number of bytes. `nil` if no body has arrived, or if the status is 2xx.
     public var bodyPrefix: String? { body?.text(without: Redaction.secrets(in: asked?.headers ?? [:], credentials)) }
 
     /// The headers that the authenticator attached, by name. Their values are removed from the text of the body, in which the server may repeat them.
     private var credentials: [String: String] = [:]
 
-    /// The time that the server asks to wait before the next attempt: its `Retry-After`, if there is one, counted from the response. `retry` honors
-    /// it.
+    /// The time that the server asks to wait before the next attempt, counted from the response: the value of its
+    /// `Retry-After` header. `nil` if there is none, or if it cannot be read. The function `retry` honors this time.
     public private(set) var retryAfter: Duration?
 
     /// Creates an error for an endpoint to throw. The client adds the request and the response.
@@ -73,7 +78,7 @@ public struct HTTPError: Error, Sendable {
     /// - Parameters:
     ///   - reason: The kind of failure.
     ///   - detail: A text with more information than the reason; `nil` if there is none.
-    ///   - underlyingError: The error of the layer below, such as a `DecodingError`.
+    ///   - underlyingError: The error of the layer below, such as a `DecodingError`; `nil` if there is none.
     public init(_ reason: Reason, detail: String? = nil, underlyingError: (any Error)? = nil) {
         self.reason = reason
         self.detail = detail
@@ -85,6 +90,11 @@ extension HTTPError {
     /// Throws unless a response has an accepted status. Use this function in endpoints that implement
     /// ``ResponseEndpoint/validate(_:response:data:)``.
     ///
+    /// - Parameters:
+    ///   - response: The head of the response.
+    ///   - request: The request, which the error shows; `nil` if it is not known.
+    ///   - data: The body of the response, whose first bytes the error shows; `nil` if there is none.
+    ///   - accepted: The accepted statuses. By default 200 to 299.
     /// - Throws: ``HTTPError`` with the reason ``Reason/status``.
     public static func validateStatus(
         of response: HTTPURLResponse,
@@ -108,12 +118,13 @@ extension HTTPError {
         }
     }
 
-    /// Returns the error with the request and the response, where it has none yet.
+    /// Returns this error with the request and the response of a call. A part that this error has already is not
+    /// replaced.
     ///
     /// - Parameters:
-    ///   - request: The request, without the headers that the authenticator attached.
+    ///   - request: The request, without the headers that the authenticator attached; `nil` if there is none.
     ///   - response: The head of the response; `nil` if none has arrived.
-    ///   - data: The part of the body that has arrived.
+    ///   - data: The part of the body that has arrived; `nil` if none has.
     ///   - credentials: The headers that the authenticator attached, by name.
     func completed(
         request: URLRequest?,

@@ -1,9 +1,10 @@
 // Credentials in text of any notation: JSON, XML, HTML, forms, YAML, headers, prose. The text may be cut off.
 
 extension Redaction {
-    /// Returns a text without the parts that look like a credential, by their name or by their form.
+    /// Returns a text in which `…` replaces the parts that look like a credential, by their name or by their form.
     ///
-    /// A text of more than 2 kB is cut off: a server may have sent it, and the time of the search grows faster than the length of the text.
+    /// A text of more than 2,048 bytes is first cut off after 1,024 characters: a server may have sent the text, and
+    /// the time of the search grows faster than its length.
     static func withoutCredentials(in text: String) -> String {
         let text = text.utf8.count > 2_048 ? String(text.prefix(1_024)) + mark : text
         return withoutCredentials(inShort: text)
@@ -19,30 +20,33 @@ extension Redaction {
 
     // MARK: Shapes
 
-    /// A block of PEM, of which the end may be missing.
+    /// A pattern for a PEM block, whose end may be missing.
     private static var pem: Regex<Substring> { /-----BEGIN [\s\S]*?(?:-----END [^\-]*-----|$)/ }
 
-    /// The value of an `Authorization` header: a scheme such as `Bearer`, and a credential.
+    /// A pattern for the value of an `Authorization` header: a scheme such as `Bearer`, and a credential.
     private static var scheme: Regex<(Substring, Substring)> {
         /(?i)\b(bearer|basic|digest|negotiate)\s+(?!…)[^\s"'<>,;\\]+/
     }
 
-    /// A JSON Web Token, or the beginning of one. `eyJ` is `{"` in Base64.
+    /// A pattern for a JSON Web Token, or the beginning of one. `eyJ` is `{"` in Base64.
     private static var jwt: Regex<Substring> { /eyJ[A-Za-z0-9_\-+\/=]{8,}(?:\.[A-Za-z0-9_\-+\/=]*)*/ }
 
     // MARK: Names and values
 
-    /// A name and the separator after it, in any notation: `"name":`, `\"name\":`, `'name':`, `name=`, `name: `, `name => `.
+    /// A pattern for a name and the separator after it, in any notation: `"name":`, `\"name\":`, `'name':`, `name=`,
+    /// `name: `, `name => `.
     private static var name: Regex<(Substring, Substring?, Substring?, Substring)> {
         /(?:["']([^"'\n]{1,80})["']|([\w.\-\\\[\]%]{1,80}))(\s*(?::=|=>|[:=])\s*)/
     }
 
-    /// Names whose value is the name of another field: `{"name": "token", "value": "…"}`, `<input name="token" value="…">`.
+    /// Names of fields whose value is the name of a secret that a field beside them contains, such as the first `name`
+    /// in `{"name": "token", "value": "…"}` and `<input name="token" value="…">`.
     private static let announcements: Set = [
         "name", "key", "field", "header", "param", "parameter", "property", "id", "k", "n",
     ]
 
-    /// Names of the value that belongs to such a field: `{"name": "token", "value": "…"}`.
+    /// Names of fields that contain a secret whose name a field beside them contains, such as `value` in
+    /// `{"name": "token", "value": "…"}`.
     private static let announced: Set = ["value", "values", "val", "content", "text", "data", "default", "v"]
 
     private static func withoutValues(ofSecretsIn text: String) -> String {
@@ -76,22 +80,22 @@ extension Redaction {
         let separator: Substring
         let value: Substring
 
-        /// The value without its quotes, if it is in quotes; otherwise `nil`. The end of the text may be missing.
+        /// The value without its quotes; `nil` if it is not in quotes. The closing quote may be missing.
         var string: Substring? {
             value.prefixMatch(of: /\\*(["'])((?:[^"'\\\n]|\\[^"']|(?!\1)["'])*)/).map(\.2)
         }
 
-        /// The value, if it is not in quotes: the text up to a space or a separator.
+        /// The value, if it is not in quotes: the characters up to a space or a separator.
         var bare: Substring { value.prefix { !$0.isWhitespace && !"&;,<>\"')]}".contains($0) } }
 
-        /// The part of the text that must not be shown.
+        /// The part of the text that must not be shown if the name is that of a secret.
         var hidden: Substring {
-            // Of what is nested, where it ends is not looked for; nor of a block of YAML.
+            // A nested value or a block of YAML: its end is not searched for, so the whole rest of the text is hidden.
             if let first = value.first, "[{|>".contains(first) { return value }
-            // Quotes stay where they are escaped: the string around them stays whole.
+            // Escaped quotes are kept, so that the string around them stays complete.
             if let match = value.prefixMatch(of: /(\\+["'])([^"'\\]*)/) { return match.2 }
             if let match = value.prefixMatch(of: /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?/) { return match.0 }
-            // A number, or what is cut off.
+            // A number, or a value that is cut off.
             if isQuoted { return value.prefix { !$0.isWhitespace && !",}]".contains($0) } }
             // A field of a form, or an attribute.
             if separator == "=" { return value.prefix { !$0.isWhitespace && !"&;,<>\"'".contains($0) } }
@@ -100,7 +104,7 @@ extension Redaction {
         }
     }
 
-    /// Returns a name without escapes: JSON may write any character of it as `\u` and four digits.
+    /// Returns a name without escapes: JSON may write any character of a name as `\u` and four digits.
     private static func unescaped(_ name: Substring) -> String {
         String(name).replacing(/\\u([0-9a-fA-F]{4})/) { match in
             UInt32(match.1, radix: 16).flatMap(Unicode.Scalar.init).map(String.init) ?? ""

@@ -2,10 +2,11 @@
 enum Redaction {
     static let mark = "…"
 
-    /// Returns the secrets in headers, the longest first. They are also removed from texts in which a server may repeat them.
+    /// Returns the secrets in headers, the longest first: whole values and their words, if they have at least 8
+    /// characters. They are removed from texts in which a server may repeat them.
     ///
     /// - Parameters:
-    ///   - headers: Headers, of which those with the name of a credential are secret.
+    ///   - headers: Headers, of which only those whose name indicates a credential are secret.
     ///   - credentials: Headers that are secret regardless of their names.
     static func secrets(in headers: [String: String], _ credentials: [String: String]) -> [String] {
         (headers.filter { isSecret($0.key) }.map(\.value) + credentials.values)
@@ -14,10 +15,10 @@ enum Redaction {
             .sorted { $0.count > $1.count }
     }
 
-    /// Returns whether a header, a field or a member of this name contains a credential.
+    /// Returns whether a header, a field of a form or a key of JSON with this name contains a credential.
     ///
-    /// In doubt it returns `true`: a value that is hidden by mistake can be found in the log of the server, but a secret that is shown by mistake
-    /// must be replaced.
+    /// In doubt the function returns `true`: a value that is hidden by mistake can be found in the log of the server,
+    /// but a secret that is shown by mistake is no longer secret.
     static func isSecret(_ name: some StringProtocol) -> Bool {
         let lowercased = name.lowercased()
         return secretParts.contains { lowercased.contains($0) } || words(of: name).contains(where: secretWords.contains)
@@ -81,14 +82,15 @@ enum Redaction {
         /// Creates the excerpt of a body; `nil` if the body is empty.
         init?(_ body: Data) {
             guard !body.isEmpty else { return nil }
-            // A copy: a part of the body would keep the whole.
+            // A copy: a slice of the body would keep the whole body in memory.
             bytes = Data(Array(body.prefix(Self.limit)))
             count = body.count
         }
 
-        /// Returns the excerpt as one line of text without credentials, for the text of an error.
+        /// Returns the excerpt as one line of text without credentials, for the text of an error. For a body that is
+        /// not text, returns its number of bytes.
         ///
-        /// - Parameter secrets: Texts that are removed in any case.
+        /// - Parameter secrets: Texts that are replaced wherever they occur, the longest first.
         func text(without secrets: [String]) -> String {
             // A character that is cut at the limit, of up to four bytes, is left out.
             let cuts = count > bytes.count ? 0...3 : 0...0
@@ -115,7 +117,8 @@ enum Redaction {
         return nil
     }
 
-    /// Returns the text of an error without other data that the error contains, such as the URL of a `URLError`.
+    /// Returns the text of an error without credentials, and without the other data that the error contains, such as
+    /// the URL of a `URLError`.
     static func text(of error: any Error) -> String {
         if let error = error as? URLError { return "URLError \(error.errorCode): \(error.localizedDescription)" }
         if let error = error as? DecodingError { return error.inWords }
@@ -128,7 +131,7 @@ extension DecodingError {
     fileprivate var inWords: String {
         func place(_ context: Context) -> String {
             let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
-            // A key of a dictionary is the server's.
+            // A path may contain keys of a dictionary that the server has sent.
             return path.isEmpty ? "" : " at \(Redaction.withoutCredentials(in: path))"
         }
         return switch self {

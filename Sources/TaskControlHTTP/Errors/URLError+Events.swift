@@ -2,8 +2,8 @@
 // of an error of Foundation.
 
 extension URLError: EventDescribable {
-    /// The text of the error in events, such as `URLError(networkConnectionLost)`; the number for a code that has no
-    /// name. Does not contain the URL, which the error stores beside its code.
+    /// The text of the error in events, such as `URLError(networkConnectionLost)`, or with the number of a code that
+    /// has no name. Does not contain the URL, which the error stores beside its code.
     package var eventText: String { "URLError(\(Self.names[errorCode] ?? String(errorCode)))" }
 
     /// The names of Foundation's codes by their numbers, including those that only Apple's platforms have.
@@ -29,7 +29,7 @@ extension URLError: EventDescribable {
 }
 
 extension Redaction {
-    /// Returns the text of an error in an event.
+    /// Returns the text of an error in an event, which shows a `URLError` by the name of its code.
     static func eventText(of error: any Error) -> String {
         // Apple's URLSession throws an NSError, which a cast bridges to a type and not to a protocol.
         (error as? URLError)?.eventText ?? Diagnostics.text(of: error)
