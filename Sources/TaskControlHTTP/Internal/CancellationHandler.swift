@@ -1,18 +1,26 @@
 /// Runs an operation in the caller's isolation, with a handler for the cancellation of the task. The standard library's `withTaskCancellationHandler`
 /// (Swift 6.3) runs its operation outside that isolation.
 ///
+/// If the task is cancelled already, the operation is not called, and `onCancel` is.
+///
 /// - Parameters:
-///   - operation: The operation.
-///   - onCancel: Called soon after the cancellation, outside the runtime's handler, so that it may resume other tasks than the caller.
+///   - isolation: The isolation of the caller. Leave the default.
+///   - operation: The operation. It is not called if the task is cancelled already.
+///   - onCancel: Called soon after the cancellation, and not within the runtime's cancellation handler, so it may
+///     resume other tasks than the caller's.
+/// - Returns: The value of the operation.
+/// - Throws: `CancellationError` if the task is cancelled before the operation is called; otherwise the error of the
+///   operation.
 func withCancellationHandler<Value>(
     isolation: isolated (any Actor)? = #isolation,
     operation: nonisolated(nonsending) () async throws -> Value,
     onCancel: @escaping @Sendable () -> Void
 ) async throws -> Value {
     try await withTaskCancellationHandler {
-        // Captured, it isolates this closure.
+        // The capture of `isolation` isolates this closure to it.
         _ = isolation
-        // The handler acts a moment after a cancellation, also after one that came before.
+        // `onCancel` is called some time later, even if the task is cancelled already, so the operation could begin
+        // before.
         try Task.checkCancellation()
         return try await operation()
     } onCancel: {

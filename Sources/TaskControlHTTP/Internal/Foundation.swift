@@ -1,6 +1,8 @@
-// Once, for the whole module and for its clients: URLRequest and its like are in a module of their own outside Apple's platforms, and who
-// declares an endpoint should not have to know that.
-// Dispatch by name: completion queues are of its type, and Foundation re-exports it only through its C headers on Apple's platforms.
+// These modules are exported once for this whole module and for its clients. Outside Apple's platforms, `URLRequest`
+// and related types are in the module FoundationNetworking, which code that declares an endpoint should not need to
+// know.
+// Dispatch is exported explicitly, because completion queues are `DispatchQueue`s, and on Apple's platforms Foundation
+// re-exports Dispatch only through its C headers.
 @_exported public import Dispatch
 @_exported public import Foundation
 @_exported public import TaskControl

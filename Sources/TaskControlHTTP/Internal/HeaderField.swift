@@ -1,14 +1,14 @@
-/// Checks of a request's method and headers (RFC 9110, 5.5 and 5.6.2).
+/// Functions that check a request's method and headers (RFC 9110, 5.5 and 5.6.2).
 ///
-/// Checked before a transport sees the request: Foundation drops some of what is invalid without an error, and sends the rest as it is, so
-/// that a name or a method with a line break adds headers of its own.
+/// The checks are made before a transport receives the request: Foundation drops some invalid texts without an error,
+/// and sends others unchanged, so that a line break in a name or a method would add further headers.
 enum HeaderField {
     /// Returns whether a text is a token, which is the syntax of a method and of the name of a header.
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(isTokenCharacter)
     }
 
-    /// Returns whether the value of a header contains no control character except the tabulator.
+    /// Returns whether the value of a header contains no control character except tabs.
     static func isValid(value: String) -> Bool {
         value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
     }

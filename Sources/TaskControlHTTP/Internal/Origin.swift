@@ -4,7 +4,8 @@ struct Origin: Hashable, Sendable {
     let host: String
     let port: Int
 
-    /// Creates the origin of a URL; `nil` if the URL has no scheme or no host.
+    /// Creates the origin of a URL from the components of the URL; `nil` if it has no scheme or no host. If there is no
+    /// port, the origin has the default port of HTTP or HTTPS, or 0 for other schemes.
     init?(_ parts: URLComponents) {
         guard let scheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased(), !host.isEmpty else {
             return nil

@@ -1,8 +1,10 @@
 #if canImport(Darwin)
 extension Progress {
-    /// Returns a progress that cancels a task when the progress is cancelled.
+    /// Starts a task, and returns a progress that cancels the task when the progress is cancelled.
     ///
-    /// - Parameter start: Creates the task.
+    /// - Parameters:
+    ///   - totalUnitCount: The number of units of work; negative if it is not known.
+    ///   - start: Creates the task. Called once, before this function returns.
     static func cancelling(totalUnitCount: Int64, _ start: (Progress) -> Task<Void, Never>) -> Progress {
         let progress = Progress(parent: nil)
         // Before the start: the task may be over before the next line.
@@ -15,9 +17,11 @@ extension Progress {
 }
 #else
 extension Progress {
-    /// Returns a progress that cancels a task when the progress is cancelled.
+    /// Starts a task, and returns a progress that cancels the task when the progress is cancelled.
     ///
-    /// - Parameter start: Creates the task.
+    /// - Parameters:
+    ///   - totalUnitCount: The number of units of work; negative if it is not known.
+    ///   - start: Creates the task. Called once, before this function returns.
     static func cancelling(totalUnitCount: Int64, _ start: (Progress) -> Task<Void, Never>) -> Progress {
         let progress = TaskProgress(parent: nil)
         // Before the start: the task may be over before the next line.
@@ -31,7 +35,8 @@ extension Progress {
 /// handler some time after `cancel()` has returned. A `TaskProgress` can be used by several threads at the same time,
 /// and has cancelled its task when `cancel()` returns.
 ///
-/// `fractionCompleted` can't be overridden: it reads values that other threads may be writing, and may be a moment behind.
+/// `fractionCompleted` can't be overridden: it reads values without the lock while other threads may write them, so its
+/// result may be slightly out of date.
 ///
 /// It is Sendable, like its superclass: a lock protects the members that can be overridden.
 private final class TaskProgress: Progress, @unchecked Sendable {
@@ -58,8 +63,9 @@ private final class TaskProgress: Progress, @unchecked Sendable {
         var tasks: [Task<Void, Never>?] = []
     }
 
-    /// Runs a function that cancels a progress, and then cancels the tasks that it has collected. So no task is
-    /// cancelled while a lock is held: a progress cancels its children under its own lock.
+    /// Calls a function that cancels a progress and its children and collects their tasks, and then cancels those
+    /// tasks. A call within such a call only collects: the outermost call cancels the tasks. So no task is cancelled
+    /// while a lock is held, although a progress cancels its children under its own lock.
     private static func cancellingAfterwards(_ body: (Cancelled) -> Void) {
         let (key, thread) = ("TaskControlHTTP.TaskProgress", Thread.current)
         if let outer = thread.threadDictionary[key] as? Cancelled { return body(outer) }

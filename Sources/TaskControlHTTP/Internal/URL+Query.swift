@@ -1,7 +1,8 @@
 extension URL {
     /// Returns the URL with query items appended to those that it has.
     ///
-    /// Only letters, digits and `-._~` of names and values are sent as they are: a bare `+` would be read as a space.
+    /// In the names and values, all characters except ASCII letters, digits and `-._~` are percent-encoded. This
+    /// includes `+`, which servers read as a space.
     func appending(_ items: [URLQueryItem]) -> URL {
         guard !items.isEmpty, var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
             return self
