@@ -1,7 +1,7 @@
 public import Observation
 
-/// An object that loads the content of a screen, and keeps its ``LoadingState``: whether it loads, the content that was loaded last, and the error of
-/// the last load.
+/// An object that loads the content of a screen and keeps its ``LoadingState``: whether content is loading, the content
+/// that was loaded last, and the error of the last load.
 ///
 /// ```swift
 /// @MainActor final class BookListScreen {
@@ -16,37 +16,39 @@ public import Observation
 /// }
 /// ```
 ///
-/// A view of SwiftUI that reads ``state`` is updated when the state changes: the loader is `Observable` (macOS 14, iOS
-/// 17, tvOS 17, watchOS 10, and Linux). Elsewhere, and outside views, ``observe(_:)`` calls a handler after each change.
+/// A SwiftUI view that reads ``state`` is updated when the state changes: the loader is `Observable` (macOS 14, iOS 17,
+/// tvOS 17, watchOS 10, and Linux). On older systems, and outside views, ``observe(_:)`` calls a handler after each
+/// change.
 ///
 /// ## Ordering
 /// The state changes on the main actor only. Only the newest load changes the state: the result of a load that was
-/// replaced or cancelled is dropped, also if it arrives later.
+/// replaced or cancelled is dropped, even if it arrives later.
 ///
 /// ## Cancellation
 /// ``cancel()`` cancels the running load and restores the state before it, and ``reload()`` cancels it and begins
 /// another. A loader that is deallocated cancels its load. The load does not retain the loader.
 @MainActor
 public final class ContentLoader<Content: Sendable> {
-    /// The name shown in diagnostics.
+    /// The name shown in diagnostics; `nil` if the loader has none.
     public nonisolated var name: String? { slot.name }
 
     private var machine: LoadingStateMachine<Content>
     private var work: @Sendable () async throws -> Content
     /// The task of the current load; `nil` once the result has arrived, or if none runs.
     private var running: Task<Void, Never>?
-    /// The owner of the tasks of all loads, of which all but the newest are cancelled.
+    /// The owner of the tasks of all loads. All of these tasks except the newest are cancelled.
     private nonisolated let slot: TaskSlot
     private nonisolated let handlers = LoaderHandlers()
     private nonisolated let registrar = Registrar()
 
-    /// Creates a loader that has loaded nothing.
+    /// Creates a loader. It does not load until ``load()`` or ``reload()`` is called.
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - content: The content to begin with, such as content of a cache. By default there is none.
-    ///   - work: Loads the content. Runs on the global executor. List what it needs in its capture list, and not the
-    ///     owner of the loader, which would be retained.
+    ///   - content: The content to begin with, such as content of a cache: the state is then
+    ///     ``LoadingState/success(content:)``. By default there is none, and the state is ``LoadingState/initial``.
+    ///   - work: Loads the content. An error that it throws becomes the error of the state. Runs on the global
+    ///     executor. List what it needs in its capture list, and not the owner of the loader, which would be retained.
     public nonisolated init(
         name: String? = nil,
         content: Content? = nil,
@@ -57,13 +59,13 @@ public final class ContentLoader<Content: Sendable> {
         self.work = work
     }
 
-    /// Creates a loader of the content of an endpoint.
+    /// Creates a loader for the content of an endpoint. It does not load until ``load()`` or ``reload()`` is called.
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
     ///   - content: The content to begin with, such as content of a cache. By default there is none.
     ///   - endpoint: The endpoint that each load requests.
-    ///   - client: Sends the requests.
+    ///   - client: The client that sends the requests. The loader retains it.
     public nonisolated convenience init<E: Endpoint>(
         name: String? = nil,
         content: Content? = nil,
@@ -84,25 +86,26 @@ public final class ContentLoader<Content: Sendable> {
         begin(replacesRunning: false)
     }
 
-    /// Begins to load. A running load is cancelled, and its result dropped; the last content stays available.
+    /// Begins to load. A running load is cancelled, and its result is dropped. The last content stays available.
     public func reload() {
         begin(replacesRunning: true)
     }
 
     /// Replaces the work of this and of later loads, and begins to load, for example after the text of a search has
-    /// changed.
+    /// changed. A running load is cancelled, and its result is dropped.
     ///
     /// ```swift
     /// results.reload { [client] in try await client.request(SearchEndpoint(text)) }
     /// ```
     ///
-    /// - Parameter work: Loads the content. Runs on the global executor. List what it needs in its capture list.
+    /// - Parameter work: Loads the content. Runs on the global executor. List what it needs in its capture list, and
+    ///   not the owner of the loader, which would be retained.
     public func reload(_ work: @escaping @Sendable () async throws -> Content) {
         self.work = work
         begin(replacesRunning: true)
     }
 
-    /// Cancels the running load, if there is one. The state becomes that from before the load.
+    /// Cancels the running load, if there is one, and restores the state from before that load.
     public func cancel() {
         change {
             $0.cancel()
@@ -111,7 +114,8 @@ public final class ContentLoader<Content: Sendable> {
         }
     }
 
-    /// Sets the content, for example after the user has changed it. A running load is cancelled.
+    /// Sets the content, for example after the user has changed it. The state becomes
+    /// ``LoadingState/success(content:)``, and a running load is cancelled.
     public func replaceContent(with content: Content) {
         change {
             $0.replace(with: content)
@@ -121,7 +125,8 @@ public final class ContentLoader<Content: Sendable> {
         }
     }
 
-    /// Waits until no load is running, such as in the closure of `refreshable`.
+    /// Waits until no load is running, for example in the closure of `refreshable`. Also waits for the work of loads
+    /// that were replaced or cancelled, until that work has ended.
     ///
     /// ```swift
     /// List(books.state.content ?? []) { BookRow($0) }
@@ -146,11 +151,12 @@ public final class ContentLoader<Content: Sendable> {
     /// ```
     ///
     /// The handler is not called for the current state. Handlers run on the main actor, in the order of their
-    /// registration, before the call that changes the state returns. A handler may call the loader; those after it then
-    /// read the newer state.
+    /// registration, before the call that changes the state returns. A handler may call the loader and so change the
+    /// state again: the handlers after it then read the newer state.
     ///
-    /// - Parameter handler: Retained by the loader until the observation ends. Capture the observer weakly.
-    /// - Returns: The observation, which ends when it is released.
+    /// - Parameter handler: Called after each change. Retained by the loader until the observation ends. Capture the
+    ///   observer weakly.
+    /// - Returns: The observation. Keep it: the observation ends when it is released.
     public nonisolated func observe(_ handler: @escaping @MainActor () -> Void) -> LoaderObservation {
         LoaderObservation(handlers, handler)
     }
@@ -162,20 +168,20 @@ public final class ContentLoader<Content: Sendable> {
             let isLoading = $0.isLoading
             if isLoading, !replacesRunning { return false }
             number = $0.begin()
-            // A restart shows nothing new.
+            // If a load replaces another one, the state stays the same.
             return !isLoading
         }
         // An observer or a handler may have replaced or cancelled this load.
         guard let number, machine.running == number else { return }
         running.take()?.cancel()
-        // So may a cancellation handler of the load before.
+        // A cancellation handler of the previous load may have done so too.
         guard machine.running == number else { return }
         let work = work
         running = slot.addTask { [weak self] in
             let result = await Self.result(of: work)
             if self?.end(number, with: result) == true { return }
             guard case .failure(let error) = result else { return }
-            // The load was replaced or cancelled: no state has its error.
+            // The load was replaced or cancelled, so its error is not in the state.
             await settle(error, in: .contentLoader, isCancelled: true, handler: nil)
         }
     }
@@ -192,10 +198,10 @@ public final class ContentLoader<Content: Sendable> {
         }
     }
 
-    /// Ends a load with its result.
+    /// Ends a load with its result, unless the load was replaced or cancelled.
     ///
     /// - Parameter number: The number of the load.
-    /// - Returns: Whether the state is now that of the result: `false` if the load was replaced or cancelled.
+    /// - Returns: Whether the state now shows the result: `false` if the load was replaced or cancelled.
     private func end(_ number: Int, with result: Result<Content, any Error>) -> Bool {
         // The task of this load calls the observers and handlers, which may begin another load or cancel: that must not
         // cancel this task.
@@ -205,13 +211,13 @@ public final class ContentLoader<Content: Sendable> {
 
     /// Changes the state, and notifies its observers and handlers.
     ///
-    /// Observers of the `ObservationRegistrar` are notified before the change. If they call the loader and change the
-    /// state, this change is applied to the changed state.
+    /// Observers of the `ObservationRegistrar` are notified before the change. If they call the loader and so change
+    /// the state, the change is applied to the state that they have made.
     ///
     /// - Parameters:
-    ///   - body: Changes the machine, and returns whether its state is another one. Called twice if so: first with a
-    ///     copy, which is dropped.
-    ///   - effect: Carries out a change of the state, before handlers are called.
+    ///   - body: Changes the state machine, and returns whether its state has changed. If so, it is called a second
+    ///     time: the first call receives a copy, which is dropped.
+    ///   - effect: Called after the state has changed, and before the handlers are called.
     /// - Returns: Whether the state was changed.
     @discardableResult
     private func change(

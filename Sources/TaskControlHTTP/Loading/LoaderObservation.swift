@@ -15,8 +15,8 @@ public final class LoaderObservation: Sendable {
 
     /// Ends the observation and releases the handler. A second call does nothing.
     ///
-    /// On the main actor, the handler is not called once this has returned. On another thread, a call that has begun
-    /// there may still run.
+    /// If this function is called on the main actor, the handler is not called any more once the function has returned.
+    /// If it is called elsewhere, a call of the handler that has already begun on the main actor may still be running.
     public func end() {
         handlers.remove(number)
     }

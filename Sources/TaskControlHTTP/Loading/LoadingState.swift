@@ -13,13 +13,13 @@ public enum LoadingState<Content> {
     /// The state before the first load.
     case initial
 
-    /// Content is loading. `cache` is the last content, if there is one.
+    /// Content is loading. `cache` is the last content; `nil` if there is none.
     case loading(cache: Content?)
 
     /// The content was loaded.
     case success(content: Content)
 
-    /// The last load failed. `cache` is the last content, if there is one.
+    /// The last load failed. `cache` is the last content; `nil` if there is none.
     case failure(error: any Error, cache: Content?)
 }
 
@@ -27,7 +27,7 @@ extension LoadingState: Sendable where Content: Sendable {}
 
 extension LoadingState {
     /// The content that can be shown: the loaded content, or the last content while new content loads and after a
-    /// failure.
+    /// failure. `nil` if there is none.
     public var content: Content? {
         switch self {
         case .initial: nil
@@ -41,12 +41,13 @@ extension LoadingState {
         if case .loading = self { true } else { false }
     }
 
-    /// The error of the last load, if it failed and no other load has begun.
+    /// The error of the last load, if it failed and no other load has begun; otherwise `nil`.
     public var error: (any Error)? {
         if case .failure(let error, _) = self { error } else { nil }
     }
 
-    /// Returns the same state with transformed content.
+    /// Returns the same state with transformed content. The closure is called for loaded content and for the last
+    /// content, and not if there is none.
     public func map<Other>(_ transform: (Content) throws -> Other) rethrows -> LoadingState<Other> {
         switch self {
         case .initial: .initial
@@ -77,9 +78,11 @@ extension LoadingState {
     }
 }
 
-/// Failures are equal if their caches are equal and their errors have the same domain and code, as `NSError` has them.
+/// Failures are equal if their caches are equal and the domains and codes of their errors, bridged to `NSError`, are
+/// equal.
 extension LoadingState: Equatable where Content: Equatable {
-    /// Returns whether two states are the same, with equal contents, and with errors of the same domain and code.
+    /// Returns whether two states are of the same case, with equal contents, and with errors of the same domain and
+    /// code.
     public static func == (one: LoadingState, other: LoadingState) -> Bool {
         switch (one, other) {
         case (.initial, .initial): return true

@@ -1,6 +1,6 @@
 /// The state of a ``ContentLoader`` and its loads. Only the newest load may change the state.
 struct LoadingStateMachine<Content> {
-    /// The state before the current load, to which a cancellation returns.
+    /// The state from before the current load, to which a cancellation returns; the current state if no load runs.
     private var settled: LoadingState<Content>
     /// The number of the current load; `nil` if no load runs.
     private(set) var running: Int?
