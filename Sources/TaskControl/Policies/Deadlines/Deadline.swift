@@ -7,23 +7,25 @@
 /// }
 /// ```
 ///
-/// A time limit belongs to one call; a deadline is inherited. ``withDeadline(in:clock:operation:)`` sets it for an operation, the child tasks of
-/// the operation, and the tasks that it creates with `Task`, an owner or a queue. A detached task has none. The earlier of two deadlines counts.
+/// A time limit belongs to one call; a deadline is inherited. ``withDeadline(in:clock:operation:)`` sets the deadline
+/// of an operation, of its child tasks, and of the tasks that it creates with `Task`, with a ``TaskOwner`` or with a
+/// queue, such as a ``FIFOQueue``. A detached task has no deadline. If deadlines are nested, the earliest applies.
 ///
 /// `Task.currentDeadline` is the deadline of the running task. Code that is about to start something expensive can compare ``remaining`` with
 /// the time that it needs.
 public struct Deadline: Sendable, CustomStringConvertible {
-    /// The `continuousTime()` of the deadline, if its clock is the `ContinuousClock`. Not a `ContinuousClock.Instant`, which takes several times as
-    /// many instructions to copy, because its layout is known only at run time.
+    /// The value of `continuousTime()` at the deadline, if the clock is the `ContinuousClock`; otherwise zero. Stored
+    /// as a `Duration`, because a `ContinuousClock.Instant`, whose layout is known only at run time, takes several
+    /// times as many instructions to copy.
     private let time: Duration
-    /// The instant of the deadline, if its clock is another one; `nil` if the clock is the `ContinuousClock`.
+    /// The instant of the deadline and its clock; `nil` if the clock is the `ContinuousClock`.
     private let other: (any InstantOfAnyClock)?
 
-    /// An instant of the `ContinuousClock` and the `continuousTime()` of the same moment, which convert instants to times. Constant, so that equal
-    /// instants have equal times.
+    /// An instant of the `ContinuousClock` and the value of `continuousTime()` at the same moment, with which instants
+    /// are converted to times. The pair is constant, so that equal instants have equal times.
     ///
-    /// The closest of several pairs of readings, since the thread may be suspended between the two readings of a pair. The time is read after the
-    /// instant, so no deadline is early.
+    /// The pair is the closest of several pairs of readings, because the thread may be suspended between the two
+    /// readings of a pair. The time is read after the instant, so that a converted deadline is never early.
     private static let origin: (instant: ContinuousClock.Instant, time: Duration) = {
         let readings = (0..<8).map { _ in
             (before: continuousTime(), instant: ContinuousClock.now, after: continuousTime())
@@ -47,10 +49,11 @@ public struct Deadline: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Creates a deadline after a duration.
+    /// Creates a deadline that is a duration from now.
     ///
     /// - Parameters:
-    ///   - duration: The duration from now on. A duration of more than 100 years counts as 100 years.
+    ///   - duration: The time from now to the deadline. With zero or less, the deadline has already passed. A duration
+    ///     of more than 100 years counts as 100 years.
     ///   - clock: The clock that measures the time.
     public init(in duration: Duration, clock: some Clock<Duration> = ContinuousClock()) {
         if clock is ContinuousClock {
@@ -65,10 +68,10 @@ public struct Deadline: Sendable, CustomStringConvertible {
         other = nil
     }
 
-    /// The time until the deadline; negative after it.
+    /// The time from now until the deadline; negative after the deadline.
     public var remaining: Duration { other?.remaining ?? time - continuousTime() }
 
-    /// Whether the deadline is not in the future.
+    /// Whether the deadline has been reached: ``remaining`` is zero or less.
     public var hasPassed: Bool { remaining <= .zero }
 
     /// Returns the earlier of two deadlines.
@@ -76,7 +79,7 @@ public struct Deadline: Sendable, CustomStringConvertible {
     /// Instants of different clocks are compared by the time that remains now.
     public static func earlier(_ one: Deadline, _ other: Deadline) -> Deadline { one.isBefore(other) ? one : other }
 
-    /// The time that remains, as text such as "in 1.5 seconds".
+    /// The time until or since the deadline, as text such as "in 1.5 seconds" or "0.5 seconds ago".
     public var description: String {
         let remaining = remaining
         return remaining > .zero ? "in \(remaining)" : "\(Duration.zero - remaining) ago"
@@ -90,20 +93,23 @@ public struct Deadline: Sendable, CustomStringConvertible {
     /// The clock that measures the time.
     var clock: any Clock<Duration> { other?.clock ?? ContinuousClock() }
 
-    /// The deadline that is stored in the task-local value of a task.
+    /// The deadline of a task in the form in which a task-local value stores it: a deadline that was set with
+    /// `withDeadline`, the deadline of a flight (see ``SingleFlight``), or both.
     struct Inherited: Sendable {
-        /// The earliest deadline that was set around the task, inside the flight that the task belongs to; `nil` if there is none.
+        /// The earliest deadline that was set around the current code with `withDeadline`, not counting those outside
+        /// the flight that the task belongs to; `nil` if there is none.
         let fixed: Deadline?
-        /// The deadline of that flight, which can change when another caller joins; `nil` if there is no flight, or the flight has no deadline.
+        /// The deadline of the flight that the task belongs to, which can change when another caller joins; `nil` if
+        /// the task belongs to no flight, or the flight began without a deadline.
         let latest: _LatestDeadline?
 
-        /// The deadline that applies now; `nil` if there is none.
+        /// The earlier of the two deadlines, which applies now; `nil` if there is none.
         var current: Deadline? {
             guard let latest = latest?.current else { return fixed }
             return fixed.map { .earlier($0, latest) } ?? latest
         }
 
-        /// Returns the value that an operation with a deadline of its own inherits.
+        /// Returns the value for an operation for which a further deadline is set.
         func limited(by deadline: Deadline) -> Inherited {
             Inherited(fixed: fixed.map { .earlier($0, deadline) } ?? deadline, latest: latest)
         }
@@ -118,13 +124,15 @@ public struct Deadline: Sendable, CustomStringConvertible {
 extension Task where Success == Never, Failure == Never {
     /// The deadline of the running task: the earliest that was set around it; `nil` if there is none.
     ///
-    /// In a flight, the deadline is the latest deadline of the callers; `nil` if a caller has none. It can change when another caller joins.
+    /// In the operation of a flight (see ``SingleFlight``), it is the latest deadline of the flight's callers; `nil` if
+    /// one of the callers has none. This deadline can change when another caller joins.
     ///
     /// - Complexity: O(1): one read of a task-local value.
     public static var currentDeadline: Deadline? { Deadline.current }
 }
 
-/// An instant together with its clock, which computes the remaining time. An object, so that a deadline is copied with few instructions.
+/// An instant together with its clock. The protocol requires a class, because a reference is copied with few
+/// instructions.
 private protocol InstantOfAnyClock: AnyObject, Sendable {
     var remaining: Duration { get }
     var clock: any Clock<Duration> { get }

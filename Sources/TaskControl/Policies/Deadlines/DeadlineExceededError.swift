@@ -1,6 +1,6 @@
-/// The error of an operation that has not ended by its deadline, or was not begun because the deadline had passed.
+/// The error of an operation that has not ended by its deadline, or did not begin because the deadline had passed.
 ///
-/// It is not a cancellation: code that catches `CancellationError` does not catch a deadline.
+/// This error is not a cancellation: code that catches `CancellationError` does not catch it.
 public struct DeadlineExceededError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Creates the error, for tests and for code that checks a deadline itself.
     public init() {}

@@ -1,4 +1,5 @@
-/// The deadline of a flight: the latest deadline of its callers, which becomes later if a caller with a later deadline joins.
+/// The deadline of a flight, which is one run of an operation for several callers (see ``SingleFlight``). It is the
+/// latest deadline of the callers, or none if one of the callers has none, and can change when another caller joins.
 @usableFromInline
 final class _LatestDeadline: Sendable {
     private struct State {
@@ -38,7 +39,8 @@ final class _LatestDeadline: Sendable {
         return latest
     }
 
-    /// Adds the deadline of the current task, which joins the flight as another caller.
+    /// Adds the deadline of the current task, which joins the flight as another caller. If the task has no deadline,
+    /// the flight has none from then on.
     @usableFromInline
     func joinCurrentTask() {
         guard let joining = Deadline.local, joining.current != nil else {
@@ -49,7 +51,7 @@ final class _LatestDeadline: Sendable {
         }
         while true {
             let (fixed, version) = state.withLock { ($0.fixed, $0.version) }
-            // Deadlines are compared by their clocks, which may be of the client: never while holding the lock.
+            // The comparison may call a clock of the client, so it is made without holding the lock.
             if let fixed, !fixed.isBefore(deadline) { return }
             let isReplaced = state.withLock { state in
                 guard state.version == version else { return false }
@@ -63,7 +65,12 @@ final class _LatestDeadline: Sendable {
     }
 }
 
-/// Creates the task of a flight, with the deadline of the flight instead of that of the current task.
+/// Creates the task of a flight, with the deadline of the flight instead of the deadline of the current task.
+///
+/// - Parameters:
+///   - flight: The deadline of the flight; `nil` for none.
+///   - spawn: Creates the task.
+/// - Returns: The task that `spawn` creates.
 @usableFromInline
 func _withDeadline(of flight: _LatestDeadline?, _ spawn: () -> Task<Void, Never>) -> Task<Void, Never> {
     if let flight {

@@ -1,4 +1,5 @@
-/// Runs an operation with a deadline after a duration: see ``withDeadline(_:operation:)``.
+/// Runs an operation with a deadline that is a duration from now. Behaves otherwise like
+/// ``withDeadline(_:operation:)``.
 ///
 /// ```swift
 /// let page = try await withDeadline(in: .seconds(2)) {
@@ -7,11 +8,11 @@
 /// ```
 ///
 /// ## Cancellation
-/// The same as for ``withDeadline(_:operation:)``.
+/// Cancellation has the same effect as in ``withDeadline(_:operation:)``.
 ///
 /// - Parameters:
-///   - duration: The time from now to the deadline. With zero or less, the operation does not begin. A duration of more than 100 years counts as 100
-///     years.
+///   - duration: The time from now to the deadline. With zero or less, the operation does not begin, and
+///     ``DeadlineExceededError`` is thrown. A duration of more than 100 years counts as 100 years.
 ///   - clock: The clock that measures the time.
 ///   - operation: Runs in the caller's isolation.
 /// - Returns: The result of the operation.
@@ -24,10 +25,10 @@ public nonisolated(nonsending) func withDeadline<Value>(
     try await withDeadline(Deadline(in: duration, clock: clock), operation: operation)
 }
 
-/// Runs an operation with a deadline at an instant of a clock: see ``withDeadline(_:operation:)``.
+/// Runs an operation with a deadline at an instant of a clock. Behaves otherwise like ``withDeadline(_:operation:)``.
 ///
 /// ## Cancellation
-/// The same as for ``withDeadline(_:operation:)``.
+/// Cancellation has the same effect as in ``withDeadline(_:operation:)``.
 ///
 /// - Parameters:
 ///   - instant: The instant of the deadline.
@@ -50,14 +51,18 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 /// try await withDeadline(Deadline(in: remaining)) { try await answer(request) }
 /// ```
 ///
-/// At the deadline, the operation is cancelled and awaited. `Task.currentDeadline` is the deadline inside the operation, in its child tasks and
-/// in the tasks that it creates; tasks that it does not await are not cancelled at the deadline.
+/// At the deadline, the operation is cancelled and awaited. Inside the operation, in its child tasks and in the tasks
+/// that it creates, `Task.currentDeadline` is the deadline. The deadline cancels the operation and its child tasks, but
+/// not the unstructured tasks that the operation creates.
 ///
-/// A flight of ``withSingleFlight(key:operation:)`` or ``SingleFlight`` has the latest deadline of its callers, and none if one of them has none.
-/// Each caller leaves the flight at its own deadline, and the last one to leave cancels it. A flight that continues without callers
+/// A flight of ``withSingleFlight(key:operation:)`` or ``SingleFlight``, which runs an operation for several callers,
+/// has the latest deadline of its callers, and none if one of the callers has none. Each caller stops waiting at its
+/// own deadline, and the last caller that does so cancels the flight. A flight that continues without callers
 /// (``AbandonedFlightBehavior/finish``) and a load of a `CachedFlight` have no deadline.
 ///
-/// A deadline that is not before the caller's deadline changes nothing, and costs no timer: the caller's deadline cancels the operation earlier.
+/// A deadline that is not before the caller's deadline has no effect, and costs no timer: the caller's deadline cancels
+/// the operation first, and the error of the operation is thrown unchanged. (Inside a flight such a deadline has its
+/// usual effect, because the deadline of the flight can become later.)
 ///
 /// `retry` makes no attempt that would begin after the deadline, and throws the error of the last attempt instead.
 ///
@@ -65,19 +70,21 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 /// returned here, and the error is ``DeadlineExceededError``, not that of the operation.
 ///
 /// ## Cancellation
-/// A caller that is cancelled cancels the operation, waits for its end, and receives `CancellationError` if the operation fails, regardless of the
-/// error it throws.
+/// A caller that is cancelled cancels the operation, waits for its end, and receives `CancellationError` if the
+/// operation fails, regardless of the error it throws. If the deadline has no effect because the caller's deadline is
+/// not later, the caller receives the error of the operation instead.
 ///
 /// ## Ordering
-/// If the operation ends at about the same time as its deadline, the first of them determines the result, as for
+/// If the operation ends at about the same time as its deadline, the earlier event determines the result, as for
 /// ``withTimeout(_:clock:operation:)``.
 ///
 /// - Parameters:
 ///   - deadline: The deadline. If it has passed, the operation does not begin.
 ///   - operation: Runs in the caller's isolation, in a child task if the deadline needs a timer.
 /// - Returns: The result of the operation.
-/// - Throws: ``DeadlineExceededError`` at the deadline, or if it has passed; the error of the operation, if it throws before the deadline;
-///   `CancellationError` if the caller is cancelled; the error of the clock, if it cannot sleep.
+/// - Throws: ``DeadlineExceededError`` at the deadline, or if it has passed; the error of the operation, if it throws
+///   before the deadline; `CancellationError` if the caller is cancelled and the operation has not returned a value;
+///   the error of the clock, if it cannot sleep.
 @inlinable
 public nonisolated(nonsending) func withDeadline<Value>(
     _ deadline: Deadline,
@@ -89,13 +96,14 @@ public nonisolated(nonsending) func withDeadline<Value>(
 
 /// Returns whether the deadline of the current task cancels an operation no later than a given deadline would, so that no timer is needed.
 ///
-/// - Throws: `CancellationError` if the current task is cancelled; ``DeadlineExceededError`` if its deadline has passed.
+/// - Throws: `CancellationError` if the current task is cancelled; ``DeadlineExceededError`` if the deadline of the
+///   current task has passed and is not after the given deadline.
 @usableFromInline
 func _isInherited(_ deadline: Deadline) throws -> Bool {
     if _isTaskCancelled { throw CancellationError() }
     guard let inherited = Deadline.local, let outer = inherited.current, !deadline.isBefore(outer) else { return false }
     if outer.hasPassed { throw DeadlineExceededError() }
-    // In a flight, a later caller may move the outer deadline behind this one.
+    // In a flight, the outer deadline becomes later if a caller with a later deadline joins.
     return inherited.latest == nil
 }
 
@@ -104,7 +112,8 @@ nonisolated(nonsending) func _withEarlierDeadline<Value>(
     _ deadline: Deadline,
     _ operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value {
-    // The error of an inner time limit stays what it is: only the limit below throws here.
+    // The operation's own errors are in the result, so a `TimeoutError` that is caught here is that of the time limit
+    // below.
     let result: Result<Value, any Error>
     do {
         let inherited = Deadline.local?.limited(by: deadline) ?? Deadline.Inherited(fixed: deadline, latest: nil)
@@ -120,7 +129,8 @@ nonisolated(nonsending) func _withEarlierDeadline<Value>(
     return try result.get()
 }
 
-/// Runs an operation with a time limit. Generic over the clock, to open the type of `any Clock`.
+/// Runs an operation with a time limit. The function is generic over the clock, so that a clock whose type is known
+/// only at run time can be passed.
 private nonisolated(nonsending) func limited<Value>(
     _ duration: Duration,
     clock: some Clock<Duration>,
@@ -131,8 +141,9 @@ private nonisolated(nonsending) func limited<Value>(
 
 /// Runs an operation without the deadline of its caller, for work that must be completed even if the deadline has passed, such as releasing a resource.
 ///
-/// The operation, and the tasks that it creates, have no deadline. The operation is still cancelled with its caller, and so also
-/// when the deadline cancels the caller: to let it continue, give it to an owner, such as an ``AsyncLifetime``.
+/// The operation, and the tasks that it creates, have no deadline. The operation is still cancelled if its caller is
+/// cancelled, also if the caller's deadline does so. For work that must continue even then, start a task of an owner,
+/// such as an ``AsyncLifetime``.
 ///
 /// - Parameter operation: Runs in the caller's isolation.
 /// - Returns: The result of the operation.

@@ -5,7 +5,8 @@ package struct _PermitHolding: Sendable {
     fileprivate var number: UInt64 = 0
     /// Whether the call that requested the permits also releases them, as `withPermit(_:)` does.
     fileprivate let isScoped: Bool
-    /// The place of the request in the line of waiting requests; `nil` if the permits were available at once.
+    /// The ID of the request among the waiting requests; `nil` if the permits were available at once, or if the caller
+    /// was cancelled before the request.
     var id: PermitStorage.Machine.ID?
 
     @usableFromInline package static var scoped: _PermitHolding { _PermitHolding(isScoped: true) }
@@ -19,9 +20,10 @@ package struct _PermitHolding: Sendable {
 
 /// The events of the permits of a semaphore.
 extension AsyncSemaphore {
-    /// Emits the event of a request: the permits were acquired at once, or the caller begins to wait for them.
+    /// Emits the event of a request: the permits were acquired at once, or the caller begins to wait for them. Stores a
+    /// number in `holding` if later events of the request follow.
     func emitRequest(_ count: Int, _ holding: inout _PermitHolding, isAcquired: Bool, at moment: EventMoment) {
-        // Permits that are acquired at once, and released by an unknown caller, have neither a beginning nor an end.
+        // Any caller may release these permits, so the end of the request would be unknown: the event has no subject.
         if isAcquired, !holding.isScoped {
             return Diagnostics.emit(at: moment, source.event(.acquired, count: count))
         }

@@ -29,7 +29,8 @@ extension AsyncSemaphore {
 
     /// Acquires permits as a value that releases them when the value is destroyed.
     ///
-    /// Returns without waiting if the permits are available and no caller waits; otherwise waits for the caller's turn.
+    /// Returns without waiting if the permits are available and no other caller waits; otherwise waits for the caller's
+    /// turn.
     ///
     /// ## Cancellation
     /// A cancelled caller stops waiting immediately, and has no permit. A caller that was cancelled before the call throws, even if permits are

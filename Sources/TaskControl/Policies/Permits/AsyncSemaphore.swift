@@ -1,4 +1,4 @@
-/// A semaphore, which limits how many callers do something at once by a number of permits.
+/// A semaphore that limits how many callers do something at the same time: each of them must hold a permit.
 ///
 /// ```swift
 /// let connections = AsyncSemaphore(value: 4)
@@ -8,21 +8,23 @@
 /// }
 /// ```
 ///
-/// Large work can take several permits at once: `withPermits(3) { … }`. A permit that must outlive a function is a value: ``acquirePermit(_:)``.
+/// Large work can take several permits at once: `withPermits(3) { … }`. To hold a permit for longer than a function
+/// runs, use ``acquirePermit(_:)``, which returns the permit as a value.
 ///
 /// Safe to use from any thread and any isolation.
 ///
-/// Related types: a ``ConcurrentQueue`` creates tasks that begin in order, detects re-entrancy, and raises the tasks that an urgent task waits for. A
-/// semaphore can't: permits have no owner, since one task may release what another has acquired. A caller that holds a permit and acquires another
-/// permit of the same semaphore waits forever if none becomes available.
+/// Related types: a ``ConcurrentQueue`` creates tasks that begin in order, detects re-entrancy, and escalates the
+/// priority of the tasks that an urgent task waits for. A semaphore can neither detect re-entrancy nor escalate
+/// priorities, because permits have no owner: one task may release permits that another has acquired. A caller that
+/// holds a permit and acquires another permit of the same semaphore waits forever if none becomes available.
 ///
 /// ## Ordering
 /// Permits are granted strictly in the order of the calls, regardless of priorities. No caller overtakes another, not even with a smaller request, so
 /// a large request is eventually granted. Go's `semaphore.Weighted` has the same rules.
 ///
 /// ## Cancellation
-/// A cancelled caller stops waiting immediately, and the other callers keep their order. A permit that is granted to it at the same moment is
-/// released.
+/// A cancelled caller stops waiting immediately, and the other callers keep their order. A permit that is granted to
+/// the cancelled caller at the same moment is released.
 public final class AsyncSemaphore: Sendable {
     private let permits: PermitStorage
     private let value: Int
@@ -93,8 +95,8 @@ public final class AsyncSemaphore: Sendable {
 
     /// Takes a permit, or several: now if they are available and no caller waits, otherwise when it is the caller's turn.
     ///
-    /// Each acquired permit must be released, or it is lost forever. ``withPermit(_:)`` releases its permit by itself, and so does a permit of
-    /// ``acquirePermit(_:)``.
+    /// Each acquired permit must be released with ``release(_:)``, or it is lost forever. Prefer ``withPermit(_:)`` or
+    /// ``acquirePermit(_:)``, which release their permits by themselves.
     ///
     /// ## Cancellation
     /// A cancelled caller stops waiting immediately, and has no permit. A caller that was cancelled before the call throws, even if permits are
@@ -108,18 +110,19 @@ public final class AsyncSemaphore: Sendable {
         if !_acquireAtOnce(count, &holding) { try await _acquireInLine(count, holding) }
     }
 
-    /// Takes the permits if they are available, or otherwise a place in line. Takes neither if the caller is cancelled. Does not throw, because a
-    /// throwing call takes longer than acquiring an available permit.
+    /// Takes the permits if they are available and no other caller waits; otherwise adds the caller to the line of
+    /// waiting callers. Does neither if the caller is cancelled. Does not throw, because a throwing call takes longer
+    /// than acquiring an available permit.
     ///
     /// - Parameters:
     ///   - count: The number of permits.
-    ///   - holding: Receives the place in line, and a number for events if an observer is registered.
+    ///   - holding: Receives the ID of the waiting request, and a number for events if an observer is registered.
     /// - Returns: Whether the permits are taken. If not, the caller must call `_acquireInLine(_:_:)`.
     @usableFromInline
     package func _acquireAtOnce(_ count: Int, _ holding: inout _PermitHolding) -> Bool {
         check(count)
         if _isTaskCancelled { return false }
-        // An event is numbered with the decision, so that takes the lock.
+        // For an observer, the event must be numbered together with the decision, which needs the lock.
         if Diagnostics.isUnobserved, permits.take(count) { return true }
         return acquireFromMachine(count, &holding)
     }
@@ -132,12 +135,12 @@ public final class AsyncSemaphore: Sendable {
         return id == nil
     }
 
-    /// Waits for the permits for which the caller has a place in line.
+    /// Waits until the permits are granted to the caller, after `_acquireAtOnce(_:_:)` has returned `false`.
     ///
     /// - Parameters:
     ///   - count: The number of permits.
     ///   - holding: The request, as `_acquireAtOnce(_:_:)` has left it.
-    /// - Throws: `CancellationError` if the caller was cancelled, before it had a place in line or while it waited.
+    /// - Throws: `CancellationError` if the caller was cancelled, before it was added to the line or while it waited.
     @usableFromInline
     package nonisolated(nonsending) func _acquireInLine(_ count: Int, _ holding: _PermitHolding)
         async throws(CancellationError)
@@ -174,7 +177,7 @@ public final class AsyncSemaphore: Sendable {
         return isAcquired
     }
 
-    /// Releases permits.
+    /// Releases permits, and grants them to waiting callers in the order of their calls.
     ///
     /// May be called from any thread and any task, not only by the caller that acquired the permits. Permits that were acquired together may be
     /// released in parts.

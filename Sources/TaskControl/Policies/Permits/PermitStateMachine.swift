@@ -1,15 +1,20 @@
-/// The number of available permits of a semaphore, and the line of callers that wait for permits. Pure: a value without a lock, task or closure.
+/// The state of a semaphore: the number of available permits, and the line of callers that wait for permits. A pure
+/// value, without a lock, task or closure.
+///
+/// The diagram shows the states of a request. A request is *enrolled* when it must wait, and *parked* when the
+/// continuation of its caller, the waiter, is stored.
 ///
 ///     acquire ──▶ granted                                     there are enough, and no caller waits
 ///        │
 ///        └──▶ enrolled ──park──▶ parked ──grant──▶ granted    the waiter is returned
 ///                 │                 │
-///                 │                 └──leave──▶ (gone)        the waiter is returned
-///                 ├──grant──▶ park says so
-///                 └──leave──▶ park says so
+///                 │                 └──leave──▶ left          the waiter is returned
+///                 ├──grant──▶ granted                         park returns the outcome
+///                 └──leave──▶ left                            park returns the outcome
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
-/// 1. The available permits and the taken ones add up to the size. After `resize`, less than none may be available.
+/// 1. The available permits and the taken ones add up to the size. After `resize(to:)`, the number of available permits
+///    may be negative.
 /// 2. Callers are served in the order of their calls: if the first in line wants more permits than are available, the others wait for it.
 /// 3. No caller waits for available permits: the first in line wants more than are available.
 package struct PermitStateMachine<Waiter> {
@@ -29,7 +34,7 @@ package struct PermitStateMachine<Waiter> {
     /// The number of available permits. Negative if `resize(to:)` has made the number of permits smaller than the number of taken ones.
     package private(set) var available: Int
     private var requests = SlotTable<Request>()
-    /// The requests that are waiting: neither granted nor cancelled. In the order of the calls.
+    /// The waiting requests, which are neither granted nor cancelled, in the order of the calls.
     private var line = Chain()
     /// The number of waiting requests.
     package private(set) var waiterCount = 0
@@ -40,8 +45,8 @@ package struct PermitStateMachine<Waiter> {
         available = size
     }
 
-    /// Sets the number of available permits, after callers have taken and returned permits through ``PermitStorage`` without this machine. Must be
-    /// called only while no caller waits.
+    /// Sets the number of available permits, after callers have taken and released permits through ``PermitStorage``
+    /// without this machine. Must be called only while no caller waits.
     ///
     /// - Parameter available: The number of permits that are available now.
     mutating func takeBack(_ available: Int) {
@@ -64,7 +69,8 @@ package struct PermitStateMachine<Waiter> {
     /// Takes permits if they are available and no caller waits, and otherwise appends a request to the line.
     ///
     /// - Parameter weight: The number of permits.
-    /// - Returns: The ID of the request, which must then park; `nil` if the permits are taken.
+    /// - Returns: The ID of the waiting request, for which the caller must then call `park(_:_:)`; `nil` if the permits
+    ///   are taken.
     /// - Complexity: O(1).
     @inline(__always)
     package mutating func acquire(_ weight: Int) -> ID? {
@@ -81,14 +87,15 @@ package struct PermitStateMachine<Waiter> {
 
     /// Stores the continuation of a waiting request.
     ///
-    /// - Returns: The outcome with which it must be resumed at once; `nil` if it must wait.
+    /// - Returns: The outcome with which the continuation must be resumed at once, because the request was granted or
+    ///   cancelled before; `nil` if the caller must wait.
     package mutating func park(_ id: ID, _ waiter: Waiter) -> WaitOutcome? {
         requests.park(id.ticket, waiter)
     }
 
     package enum ReleaseAction {
         case done
-        /// The permits were released, and the given waiting callers now have permits. The storage must resume them.
+        /// The permits were released. The given waiters, which waited for permits, now have them, and must be resumed.
         case granted([Waiter])
         /// The permits were not released, because more are released than were taken.
         case refuse
@@ -106,9 +113,10 @@ package struct PermitStateMachine<Waiter> {
     }
 
     package struct Leaving {
-        /// The caller that has left the line, if it had parked; it must be resumed.
+        /// The waiter of the removed request, which must be resumed; `nil` if it has not parked, or if no request was
+        /// removed.
         package var waiter: Waiter?
-        /// The callers that waited only behind the one that has left, and now have their permits; they must be resumed.
+        /// The waiters behind the removed request that now have their permits, and must be resumed.
         package var granted: [Waiter] = []
     }
 
@@ -120,10 +128,11 @@ package struct PermitStateMachine<Waiter> {
         return Leaving(waiter: settle(id.ticket.slot, with: .left), granted: grant())
     }
 
-    /// Changes the number of permits. If more permits are taken than there are now, no caller receives permits until enough of them are released.
+    /// Changes the number of permits. If more permits are taken than the new number, no caller receives permits until
+    /// enough of them are released.
     ///
-    /// - Returns: The waiting callers that now have their permits, which must be resumed.
-    /// - Complexity: O(*n*) in the number of these callers.
+    /// - Returns: The waiters that now have their permits, and must be resumed.
+    /// - Complexity: O(*n*) in the number of these waiters.
     package mutating func resize(to size: Int) -> [Waiter] {
         available += size - self.size
         self.size = size

@@ -3,8 +3,9 @@
 ///
 ///     lent ──withMachine──▶ held ──no caller waits──▶ lent
 ///
-/// In the state *lent*, the integer is the number of available permits. A caller that needs the machine takes the lock, and moves this number to the
-/// machine. The integer is then `held`, and refuses every access without the lock, until the lock is released and no caller waits.
+/// In the state *lent*, the integer is the number of available permits, which are taken and released without the lock.
+/// Code that needs the machine takes the lock, and moves this number to the machine. The integer then has the value
+/// `held`, and every access without the lock is refused, until the lock is released and no caller waits.
 struct PermitStorage: Sendable {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     typealias Machine = PermitStateMachine<Waiter>
@@ -25,16 +26,17 @@ struct PermitStorage: Sendable {
 
     /// Takes permits without the lock.
     ///
-    /// - Returns: Whether the permits are taken. `false` if too few are available or a caller waits: the machine must then decide.
+    /// - Returns: Whether the permits are taken. `false` if too few are available or a caller waits: then
+    ///   `withMachine(_:)` must be used instead.
     @inline(__always)
     func take(_ count: Int) -> Bool {
         lent.replace { $0 >= count ? $0 - Int64(count) : nil }
     }
 
-    /// Returns permits without the lock.
+    /// Releases permits without the lock.
     ///
-    /// - Returns: Whether the permits are returned. `false` if a caller waits, or if more permits are returned than were taken: the machine must then
-    ///   decide.
+    /// - Returns: Whether the permits are released. `false` if a caller waits, or if more permits are released than
+    ///   were taken: then `withMachine(_:)` must be used instead.
     @inline(__always)
     func putBack(_ count: Int) -> Bool {
         lent.replace { $0 != Self.held && count <= size - Int($0) ? $0 + Int64(count) : nil }

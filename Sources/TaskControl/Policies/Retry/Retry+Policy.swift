@@ -26,8 +26,11 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     try await retry(policy, clock: clock, onRetry: onRetry) { _ in try await operation() }
 }
 
-/// Calls an operation again when it fails, as a policy sets, and passes it the number of the attempt, counted from 1. Otherwise the same as the form
-/// without the number, cancellation included.
+/// Calls an operation again when it fails, as a policy sets, and passes the number of the attempt, counted from 1, to
+/// the operation.
+///
+/// Behaves otherwise, also on cancellation, like ``retry(_:clock:onRetry:operation:)-(_,_,_,()->Value)``, whose
+/// operation has no parameter.
 ///
 /// ```swift
 /// let page = try await retry(.mirrors) { attempt in

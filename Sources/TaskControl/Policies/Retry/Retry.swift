@@ -6,11 +6,12 @@
 /// }
 /// ```
 ///
-/// The operation runs in the caller's isolation and task: inside an actor it uses the actor's state, and its value need not be Sendable. The
-/// operation must be safe to repeat. To limit the time of an attempt, use ``withTimeout(_:clock:operation:)`` inside the operation. To share the work
-/// with other callers, call `retry` inside the shared work.
+/// The operation runs in the caller's isolation and task: inside an actor it uses the actor's state, and its value need
+/// not be Sendable. The operation must be safe to repeat. To limit the time of an attempt, use
+/// ``withTimeout(_:clock:operation:)`` inside the operation. To share the work with other callers, call `retry` inside
+/// the shared operation, for example that of a ``SingleFlight``.
 ///
-/// State which errors to retry: by default every error is retried, also a permanent one.
+/// Pass `shouldRetry` to state which errors are retried: by default every error is, even a permanent one.
 ///
 /// ```swift
 /// let feed = try await retry(attempts: 5, backoff: .fixed(.seconds(1)), maxElapsed: .seconds(10)) {
@@ -28,7 +29,7 @@
 /// - `shouldRetry` accepts the error.
 /// - The `backoff` returns a delay, and the hint of the error, if there is one, is not longer than the cap of the backoff: see
 ///   ``RetryAfterProviding``.
-/// - The delay would end by `maxElapsed`.
+/// - The delay would end by `maxElapsed`, and before the ``Deadline`` of the task, if the task has one.
 /// - The `budget` has enough tokens.
 ///
 /// Then `onRetry` is called, and the delay begins. Without a delay the next attempt begins at once, and the clock does not sleep.
@@ -75,8 +76,11 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     ) { _ in try await operation() }
 }
 
-/// Calls an operation again when it fails, and passes it the number of the attempt, counted from 1. Otherwise the same as the form without the
-/// number, cancellation included.
+/// Calls an operation again when it fails, and passes the number of the attempt, counted from 1, to the operation.
+///
+/// Behaves otherwise, also on cancellation, like
+/// ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``, whose
+/// operation has no parameter.
 ///
 /// ```swift
 /// let page = try await retry(attempts: 3) { attempt in
@@ -106,8 +110,10 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     )
 }
 
-/// Calls an operation again when it fails with an error that is worth another attempt: `shouldRetry` follows the operation. Otherwise the same as
-/// the form in which `shouldRetry` comes first, cancellation included.
+/// Calls an operation again when it fails with an error that `shouldRetry` accepts.
+///
+/// `shouldRetry` is the last argument, so that it can be a trailing closure. Behaves otherwise, also on cancellation,
+/// like ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``.
 ///
 /// ```swift
 /// let receipt = try await retry(attempts: 3, backoff: .exponential(base: .seconds(1))) {
@@ -138,8 +144,11 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     ) { _ in try await operation() }
 }
 
-/// Calls an operation again when it fails with an error that is worth another attempt, and passes it the number of the attempt: `shouldRetry`
-/// follows the operation. Otherwise the same as the form without the number in which `shouldRetry` comes first, cancellation included.
+/// Calls an operation again when it fails with an error that `shouldRetry` accepts, and passes the number of the
+/// attempt, counted from 1, to the operation.
+///
+/// `shouldRetry` is the last argument, so that it can be a trailing closure. Behaves otherwise, also on cancellation,
+/// like ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``.
 ///
 /// ```swift
 /// let page = try await retry(attempts: 3) { attempt in
@@ -171,11 +180,11 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     )
 }
 
-/// Calls an operation again when it fails, after a delay, with hints that the caller reads from errors. Otherwise the same as the public forms of
-/// `retry`.
+/// Calls an operation again when it fails, after a delay, with a closure that returns the hint of an error: the time
+/// that the error states to wait. Behaves otherwise like the public forms of `retry`.
 ///
-/// - Parameter hint: Returns how long to wait before the next attempt, in place of ``RetryAfterProviding/retryAfter``. Called once per
-///   failure that `shouldRetry` accepts, right after it.
+/// - Parameter hint: Returns how long to wait before the next attempt, in place of ``RetryAfterProviding/retryAfter``;
+///   `nil` if the error has no hint. Called once per failure that `shouldRetry` accepts, right after it.
 package nonisolated(nonsending) func retry<Value, C: Clock>(
     attempts: Int,
     backoff: RetryBackoff,

@@ -28,7 +28,8 @@ public struct RetryBackoff: Sendable {
     private(set) var cap = Duration.longestWait
     private(set) var jitter: Jitter?
 
-    /// The longest hint of an error for which a retry waits: the cap, or one minute if there is no cap.
+    /// The longest hint of an error (see ``RetryAfterProviding``) to which a delay is extended: the cap, or one minute
+    /// if there is no cap.
     var longestHint: Duration { cap < .longestWait ? cap : .seconds(60) }
 
     private init(_ shape: Shape) {
@@ -43,7 +44,7 @@ public struct RetryBackoff: Sendable {
 
     /// Returns a backoff with the same delay after each attempt.
     ///
-    /// - Parameter delay: A negative delay is no delay.
+    /// - Parameter delay: The delay. A negative delay counts as zero.
     public static func fixed(_ delay: Duration) -> RetryBackoff {
         RetryBackoff(.fixed(max(.zero, delay)))
     }
@@ -52,7 +53,7 @@ public struct RetryBackoff: Sendable {
     /// *n*, counted from 1, the delay is `base` × `factor`ⁿ⁻¹.
     ///
     /// - Parameters:
-    ///   - base: The first delay. A negative delay is no delay.
+    ///   - base: The first delay. A negative delay counts as zero.
     ///   - factor: The growth per attempt. Traps unless it is finite and at least 1. By default 2, as in the AWS SDKs.
     public static func exponential(base: Duration, factor: Double = 2) -> RetryBackoff {
         insist(
@@ -72,15 +73,17 @@ public struct RetryBackoff: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter delay: Receives the number of the attempt that failed, counted from 1, and its error. A negative duration means no delay;
-    ///   `nil` means that there is no further attempt, and the error is thrown.
+    /// - Parameter delay: Receives the number of the attempt that failed, counted from 1, and its error. Returns the
+    ///   delay before the next attempt, of which a negative one counts as zero, or `nil` for no further attempt: the
+    ///   error is then thrown.
     public static func custom(
         _ delay: @escaping @Sendable (_ attempt: Int, _ error: any Error) -> Duration?
     ) -> RetryBackoff {
         RetryBackoff(.custom(delay))
     }
 
-    /// Returns a backoff with the same delays, but none longer than `cap`. If this is called several times, the lowest cap applies.
+    /// Returns a backoff with the same delays, but none longer than `cap`. If this function is called several times,
+    /// the lowest cap applies.
     ///
     /// The cap also applies to the hints of errors: a longer hint ends the retries. See ``RetryAfterProviding``.
     ///
@@ -91,9 +94,10 @@ public struct RetryBackoff: Sendable {
         return backoff
     }
 
-    /// Returns a backoff with the same delays, randomized after the cap, so that clients that failed at the same time do not retry at the same time.
+    /// Returns a backoff whose delays are random, so that clients that failed at the same time do not retry at the same
+    /// time. The random delay is computed from the delay of this backoff, after the cap is applied.
     ///
-    /// If this is called several times, the last jitter applies.
+    /// If this function is called several times, the last jitter applies.
     ///
     /// - Parameters:
     ///   - jitter: The range from which each delay is drawn.

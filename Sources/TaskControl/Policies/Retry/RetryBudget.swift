@@ -29,8 +29,8 @@ public final class RetryBudget: Sendable {
     private let cost: Int
     private let throttledCost: Int
     private let tokens: AtomicWord
-    /// The closure that returns whether the budget pays for retries at present; `nil` if the budget always pays. The closure may call a clock of the
-    /// client, so it is never called while a lock is held.
+    /// The closure that returns whether retries may take tokens at present; `nil` if they always may. The closure may
+    /// call a clock of the client, so it is never called while a lock is held.
     private let isOpen: (@Sendable () -> Bool)?
 
     /// Creates a full budget.
@@ -44,9 +44,11 @@ public final class RetryBudget: Sendable {
         self.init(capacity: capacity, cost: cost, throttledCost: throttledCost, isOpen: nil)
     }
 
-    /// Creates a full budget that pays for retries only under a condition.
+    /// Creates a full budget from which retries can take tokens only while a condition holds. The other parameters are
+    /// those of ``init(capacity:cost:throttledCost:)``.
     ///
-    /// - Parameter isOpen: Whether a retry is paid for if there are enough tokens. Must not retain the budget.
+    /// - Parameter isOpen: Returns whether the condition holds. Called by each retry, on any thread; must not retain
+    ///   the budget. `nil`: no condition.
     package init(capacity: Int, cost: Int, throttledCost: Int, isOpen: (@Sendable () -> Bool)?) {
         insist(
             capacity >= 0,
@@ -72,14 +74,15 @@ public final class RetryBudget: Sendable {
     /// Takes the cost of a retry from the budget.
     ///
     /// - Parameter isThrottled: Whether the error of the failed attempt has a hint: see ``RetryAfterProviding``.
-    /// - Returns: The number of tokens that were taken; `nil` if the budget has too few tokens or its condition does not hold: then nothing is taken.
+    /// - Returns: The number of tokens that were taken; `nil` if no tokens were taken, because the budget has too few
+    ///   or its condition does not hold.
     package func take(isThrottled: Bool) -> Int? {
         if let isOpen, !isOpen() { return nil }
         let cost = isThrottled ? throttledCost : cost
         return tokens.replace { $0 >= cost ? $0 - Int64(cost) : nil } ? cost : nil
     }
 
-    /// Returns tokens to the budget, up to its capacity.
+    /// Puts tokens back into the budget, up to its capacity.
     @usableFromInline
     package func _give(_ count: Int) {
         let capacity = Int64(capacity)

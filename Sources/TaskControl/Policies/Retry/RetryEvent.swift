@@ -1,4 +1,5 @@
-/// An attempt that failed and will be followed by another: the argument of `onRetry`, before the delay begins.
+/// A failed attempt of `retry` that another attempt will follow, unless the caller is cancelled during the delay.
+/// `onRetry` receives it before the delay begins.
 ///
 /// ```swift
 /// let feed = try await retry(attempts: 3, backoff: .fixed(.seconds(1)), onRetry: { event in

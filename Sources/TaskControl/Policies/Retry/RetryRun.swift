@@ -1,7 +1,8 @@
 /// Implements all forms of `retry`.
 ///
-/// The first attempt is made here, inlined, so that a call that succeeds at once costs almost nothing: it copies, allocates and calls nothing that
-/// only a failure needs. ``_RetryRun`` handles failures, whose cost is small compared with the delay that follows.
+/// The first attempt is made here, inlined, so that a call that succeeds at once costs almost nothing: whatever only a
+/// failed attempt needs is created after the failure, in ``_RetryRun``. The cost of a failure is small compared with
+/// the delay that follows.
 @inlinable
 @inline(__always)
 nonisolated(nonsending) func retrying<Value, C: Clock>(
@@ -17,7 +18,8 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
 ) async throws -> Value where C.Duration == Duration {
     if attempts < 1 { _trapWithoutAttempts(attempts) }
     var failure: (any Error)?
-    // Where there is a limit, the time at the beginning counts. An instant of a clock that is not known here is not free to keep.
+    // With a limit, `_RetryRun` reads the clock first, and then makes the first attempt too. Without a limit, no
+    // instant is stored: an instant of a generic clock costs time to store.
     if maxElapsed == nil {
         try Task.checkCancellation()
         do {
@@ -43,7 +45,7 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
 /// - Parameters:
 ///   - policy: The policy. Its `budget` and `maxElapsed` are ignored.
 ///   - failure: The error of the first attempt.
-///   - budget: The budget in place of that of the policy; `nil` for no limit.
+///   - budget: The budget that is used instead of the policy's budget; `nil` for no limit.
 ///   - clock: Measures the delays.
 ///   - operation: The operation.
 @usableFromInline
@@ -76,7 +78,7 @@ func _retryAfter(of error: any Error) -> Duration? { (error as? any RetryAfterPr
 /// The state of one call of `retry` between its attempts. Decides whether a failed attempt is followed by another one.
 @usableFromInline
 struct _RetryRun<C: Clock> where C.Duration == Duration {
-    /// The number of the attempt that runs or comes next, counted from 1.
+    /// The number of the attempt that runs, or that follows the delay, counted from 1.
     private var attempt = 1
     private let attempts: Int
     private var schedule: RetrySchedule
@@ -104,6 +106,8 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
     /// Makes the remaining attempts.
     ///
     /// - Parameter failure: The error of the first attempt; `nil` if the first attempt has not been made.
+    /// - Returns: The value of the first attempt that succeeds.
+    /// - Throws: The error that the caller of `retry` receives.
     @usableFromInline
     nonisolated(nonsending) mutating func run<Value>(
         after failure: (any Error)?,
@@ -150,7 +154,7 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
             let delay = schedule.delay(afterAttempt: attempt, error: error, hint: hint), isInTime(delay),
             isPaid(isThrottled: hint != nil)
         else {
-            // The code above is the caller's, and may have taken long.
+            // The closures above are the caller's: the task may have been cancelled while they ran.
             try Task.checkCancellation()
             throw error
         }
@@ -158,10 +162,10 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
         events?.emit(.waiting, .entered(.waiting), attempt: attempt, delay: delay)
         do {
             if delay > .zero { try await clock.sleep(until: clock.now.advanced(by: delay), tolerance: nil) }
-            // Also where there was no delay, and where a clock does not notice.
+            // Checked also if there was no delay, or if the clock ignores the cancellation.
             try Task.checkCancellation()
         } catch {
-            // The retry that was paid for is not made.
+            // The retry is not made, so its tokens are put back.
             if let budget, let cost { budget._give(cost) }
             try Task.checkCancellation()
             throw error

@@ -22,7 +22,7 @@ package struct RetrySchedule {
         let own = jittered(min(plain, backoff.cap))
         last = own
         guard let hint, hint > own else { return own }
-        // To come back sooner would be refused again (RFC 9110, 10.2.3).
+        // An attempt before the time of the hint would be refused again (RFC 9110, 10.2.3).
         return hint <= backoff.longestHint ? hint : nil
     }
 
@@ -42,7 +42,8 @@ package struct RetrySchedule {
 
     /// Returns a random duration from a range, both ends included, with uniform distribution.
     private mutating func draw(_ low: Duration, _ high: Duration) -> Duration {
-        // 53 random bits, as many as a Double holds. Not `Double.random`: what that makes of a seed may change with the standard library.
+        // 53 random bits, as many as a Double holds. Not `Double.random`, whose result for a given seed may change with
+        // the standard library.
         guard let bits = random?.generator.next() else { return high }
         let part = Double(bits >> 11) / Double(UInt64.max >> 11)
         return min(low + (high - low).saturatingMultiplied(by: part), high)
@@ -58,13 +59,13 @@ extension RetryBackoff.Shape {
         case .exponential(let base, let factor):
             return base.saturatingMultiplied(by: factor.raised(to: attempt - 1))
         case .custom(let delay):
-            // Computed at run time: a negative one, such as a deadline that has passed, means no delay.
+            // A negative delay, for example the time until an instant that has passed, counts as zero.
             return delay(attempt, error).map { max(.zero, $0).saturated }
         }
     }
 
-    /// The base of an exponential backoff, with which decorrelated jitter begins; `nil` for other backoffs, where it begins with the delay of the
-    /// failed attempt.
+    /// The first delay of an exponential backoff, which is the base of decorrelated jitter; `nil` for other backoffs,
+    /// for which the base is the delay after the failed attempt.
     fileprivate var base: Duration? {
         if case .exponential(let base, _) = self { base } else { nil }
     }

@@ -1,8 +1,9 @@
 /// The error of work that took longer than its time limit.
 ///
-/// A time limit is never a cancellation: code that catches `CancellationError` does not catch it.
+/// This error is not a cancellation: code that catches `CancellationError` does not catch it.
 public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The time limit that was exceeded. If several limits are nested, it shows which of them it was.
+    /// The time limit that was exceeded. If limits of different lengths are nested, the length shows which of them was
+    /// exceeded.
     public let duration: Duration
 
     /// Creates the error, for tests and for code that has a time limit of its own.

@@ -1,4 +1,5 @@
-/// Runs an operation, and cancels it with a cause if a signal comes before the operation has ended. The operation has always ended when this returns.
+/// Runs an operation, and cancels it with a cause if a signal comes before the operation has ended. The operation has
+/// always ended when this function returns.
 ///
 /// Works like ``withTimeout(_:clock:operation:)`` with a signal in place of the clock: for limits that are not a time, such as the loss of a lease.
 ///
@@ -6,17 +7,20 @@
 /// A caller that is cancelled cancels the operation, and waits for its end.
 ///
 /// - Parameters:
-///   - cause: The cause of the cancellation by the signal. The operation has the causes of its caller, too.
-///   - signal: Waits for the reason to cancel the operation, in a child task, which is cancelled when the operation has ended. Returns `true` if the
-///     operation must be cancelled, and `false` if the wait was cancelled.
-///   - operation: Runs in the caller's isolation, in a child task that has the caller's task name. Does not begin if the caller is cancelled.
+///   - cause: The cause of the cancellation if the signal comes. If the caller is cancelled, the operation has the
+///     cause of the caller's cancellation.
+///   - signal: Waits for the reason to cancel the operation, in a child task, which is cancelled when the operation has
+///     ended. Returns `true` if the operation must be cancelled with the cause. Must return `false` only if the wait
+///     was cancelled: the operation is cancelled then too, without the cause.
+///   - operation: Runs in the caller's isolation, in a child task that has the caller's task name. Does not begin if
+///     the caller is cancelled: the result is then a `CancellationError`.
 /// - Returns: The result of the operation, whether or not it was cancelled.
 package nonisolated(nonsending) func withCancellation<Value>(
     because cause: CancellationCause,
     when signal: @Sendable () async -> Bool,
     operation: nonisolated(nonsending) () async throws -> Value
 ) async -> Result<Value, any Error> {
-    // The operation is used only while its caller waits, and only here, as in `withTimeout`.
+    // The operation is used only while its caller waits, and only here: see `borrowing(_:)`.
     await borrowing(LentSignalRun<Value, CancellationCause>(run: _TimeLimit.run)).run(cause, signal, operation)
 }
 

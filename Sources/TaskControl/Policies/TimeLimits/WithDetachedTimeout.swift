@@ -6,8 +6,9 @@
 /// }
 /// ```
 ///
-/// The operation runs in a task of its own. At the limit the task is cancelled and no longer awaited. It may continue to run and to hold its
-/// resources. When the task ends, its end is reported to diagnostics, with its name and its error.
+/// The operation runs in a task of its own. At the limit the task is cancelled and no longer awaited. It may continue
+/// to run and to hold its resources. When a task that is no longer awaited ends, its end is reported to diagnostics,
+/// with its name and its error.
 ///
 /// Related: ``withTimeout(_:clock:operation:)`` is structured. Prefer it if the operation respects its cancellation.
 ///
@@ -15,19 +16,21 @@
 /// A cancelled caller receives `CancellationError` at once, and the operation is cancelled and no longer awaited, as at the limit.
 ///
 /// ## Ordering
-/// A result or an error from before the limit, or before the caller was cancelled, counts, even if the limit is over when the caller receives it, for
-/// example because the caller's actor was busy.
+/// A value or an error from before the limit counts, even if the limit is over when the caller receives it, for example
+/// because the caller's actor was busy. A caller that is cancelled before it receives the value or the error may
+/// receive `CancellationError` instead.
 ///
 /// - Parameters:
 ///   - duration: The limit. With zero or less, such as the remaining time of a deadline that has passed, the operation does not begin and
 ///     ``TimeoutError`` is thrown. A limit of more than 100 years counts as 100 years.
-///   - name: The name of the operation's task in diagnostics. `nil` for that of the caller's task.
+///   - name: The name of the operation's task. `nil`: the name of the caller's task.
 ///   - clock: Measures the time.
 ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the caller's task-locals and priority. If that isolation
 ///     is the caller's, as in a function of an actor, the operation must not block: the caller could not return either.
 /// - Returns: The value of the operation.
-/// - Throws: ``TimeoutError`` at the limit; the error of the operation, if it throws before the limit; `CancellationError` if the caller is
-///   cancelled; the error of the clock, if it cannot sleep: then the operation is cancelled and no longer awaited, as at the limit.
+/// - Throws: ``TimeoutError`` at the limit; the error of the operation, if it throws before the limit;
+///   `CancellationError` if the caller is cancelled first; the error of the clock, if it cannot sleep: then the
+///   operation is cancelled and no longer awaited, as at the limit.
 @inlinable
 public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Clock>(
     _ duration: Duration,
@@ -36,7 +39,8 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
     @_inheritActorContext @_implicitSelfCapture
     operation: sending @escaping @isolated(any) () async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
-    // A flight that nothing else joins: its caller can stop waiting, which cancels it.
+    // The operation is a flight without a key, which no other caller joins: if its caller stops waiting, the flight is
+    // cancelled.
     let operation = received(operation)
     var arrived: Result<Value, any Error>?
     do {
@@ -53,6 +57,7 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
 }
 
 extension _TimeLimit {
-    /// The flights of the operations of this process that continue after their limit if they ignore their cancellation.
+    /// The running operations of all calls of `withDetachedTimeout`, including those that ignored their cancellation at
+    /// the limit. Each operation is a flight with one caller.
     @usableFromInline static let abandonable = _FlightTable(origin: .withDetachedTimeout, unheard: .endIsReported)
 }

@@ -16,8 +16,9 @@
 /// error it throws.
 ///
 /// ## Ordering
-/// If the operation ends at about the same time as its limit, the first of them determines the result: a result or an error in time counts, even if
-/// the limit is over when the caller receives it; a result or an error after the limit does not count.
+/// If the operation ends at about the same time as its limit, the earlier event determines the result: a value or an
+/// error in time counts, even if the limit is over when the caller receives it; a value or an error after the limit
+/// does not count.
 ///
 /// - Parameters:
 ///   - duration: The limit. With zero or less, such as the remaining time of a deadline that has passed, the operation does not begin and
@@ -25,15 +26,16 @@
 ///   - clock: Measures the time.
 ///   - operation: Runs in the caller's isolation, in a child task that has the caller's task name.
 /// - Returns: The value of the operation.
-/// - Throws: ``TimeoutError`` at the limit; the error of the operation, if it throws before the limit; `CancellationError` if the caller is
-///   cancelled; the error of the clock, if it cannot sleep: then the operation is cancelled, and awaited, as at the limit.
+/// - Throws: ``TimeoutError`` at the limit; the error of the operation, if it throws before the limit;
+///   `CancellationError` if the caller is cancelled and the operation has not returned a value; the error of the clock,
+///   if it cannot sleep: then the operation is cancelled, and awaited, as at the limit.
 @inlinable
 public nonisolated(nonsending) func withTimeout<Value, C: Clock>(
     _ duration: Duration,
     clock: C = ContinuousClock(),
     operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
-    // The operation is used only while its caller waits, and only here: see `_TimeLimit`.
+    // The operation is used only while its caller waits, and only here: see `borrowing(_:)`.
     try await borrowing(_LentRun<Value, C>(run: _TimeLimit.run)).run(duration, clock, operation)
 }
 
@@ -82,15 +84,15 @@ enum _TimeLimit {
 
     /// An operation and its limit, run by two child tasks: the first that ends determines the result.
     ///
-    /// It is Sendable because the result is written by one child task and the error of the clock by the other, and both are read after the group has
-    /// awaited the tasks.
+    /// The class is Sendable because one child task writes the result and the other the error of the clock, and both
+    /// are read only after the group has awaited the tasks.
     @usableFromInline
     final class Race<Value>: @unchecked Sendable {
         @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
 
         @usableFromInline let operation: Operation
         @usableFromInline var result: Result<Value, any Error>?
-        /// The error with which the clock failed while the operation ran.
+        /// The error that the clock threw while the operation ran; `nil` if there is none.
         @usableFromInline var failure: (any Error)?
         @usableFromInline let phase: _RacePhase
 
@@ -100,7 +102,8 @@ enum _TimeLimit {
             phase = _RacePhase(limit: limit)
         }
 
-        /// Creates a race for an operation whose limit is not a time, but a signal: see `withCancellation(because:when:operation:)`.
+        /// Creates a race between an operation and a signal instead of a time limit: see
+        /// `withCancellation(because:when:operation:)`.
         init(_ operation: @escaping Operation) {
             self.operation = operation
             phase = _RacePhase()
@@ -142,10 +145,10 @@ enum _TimeLimit {
         @inlinable
         func decide(_ duration: Duration) throws -> Value {
             if case .success(let value) = result, !phase.isExpired { return value }
-            // A cancelled caller receives CancellationError, whatever was thrown.
+            // A cancelled caller receives CancellationError, regardless of the error of the operation.
             try Task.checkCancellation()
             if phase.isExpired { throw TimeoutError(duration: duration) }
-            // Without a clock there is no limit: the operation has been cancelled, and fails for that reason.
+            // The clock has failed, so the operation was cancelled, and its error is only a consequence.
             if let failure { throw failure }
             guard let result else { preconditionFailure("The operation has ended.") }
             return try result.get()
@@ -172,7 +175,8 @@ enum _TimeLimit {
             events = CallEvents.begin(.withTimeout, .started, .waiting, delay: limit)
         }
 
-        /// Creates the phase of an operation whose limit is not a time, but a signal. It emits no events.
+        /// Creates the phase of an operation that a signal cancels instead of a time limit. The call then emits no
+        /// events.
         init() { events = nil }
 
         /// Records that the current task begins the operation of `withTimeout`, and emits the event.
@@ -206,7 +210,8 @@ enum _TimeLimit {
             }
         }
 
-        /// Records that the current task has ended the operation.
+        /// Records that the operation has ended in the current task, and removes the recorded cause of its
+        /// cancellation.
         @usableFromInline
         func end() {
             _ = move(to: .ended)
@@ -216,7 +221,8 @@ enum _TimeLimit {
         /// Records that the limit has passed, with the cause ``CancellationCause/deadline``. The caller then cancels the operation.
         @usableFromInline func expire() { expire(.deadline) }
 
-        /// Records that the limit has passed, with a cause. The caller then cancels the operation.
+        /// Records that the limit has passed, or that the signal has come, with a cause. The caller then cancels the
+        /// operation.
         @inline(__always)
         func expire(_ cause: @autoclosure () -> CancellationCause) { _ = move(to: .expired, cause()) }
 
@@ -235,7 +241,7 @@ enum _TimeLimit {
                     return false
                 }
                 state.phase = next
-                // Under the lock, under which the task is known to have its end before it.
+                // The cause is recorded under the lock: the task has not ended, because `end()` needs the lock first.
                 if next == .expired, let task = state.task { CancellationCauses.record(.known(cause()), for: task) }
                 return true
             }
