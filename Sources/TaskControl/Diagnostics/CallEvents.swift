@@ -1,4 +1,5 @@
-/// The events of one call of a function such as `retry`, which belongs to no instance. Created only while an observer is registered.
+/// The events of one call of a function such as `retry`. The call is the subject of the events, and may have an owner.
+/// Created only while an observer is registered.
 package final class CallEvents: Sendable {
     private let primitive: TaskEvent.Primitive
     private let owner: TaskEvent.Identity?
@@ -15,7 +16,7 @@ package final class CallEvents: Sendable {
 
     /// Emits the event that begins a call, and returns the object that emits its later events.
     ///
-    /// - Returns: `nil` while no observer is registered.
+    /// - Returns: The object that emits the later events; `nil` while no observer is registered.
     @inline(__always)
     package static func begin(
         _ primitive: @autoclosure () -> TaskEvent.Primitive,
@@ -63,8 +64,9 @@ package final class CallEvents: Sendable {
     /// Emits an event of the call.
     ///
     /// - Parameters:
-    ///   - moment: The moment of the decision that the event reports, if it was made before this function is called.
-    ///   - isInside: Whether the event happens in the task of the call.
+    ///   - moment: The moment of the decision that the event reports, if the decision was made earlier; `nil` for the
+    ///     current moment.
+    ///   - isInside: Whether the current task is the one that runs the call; its name is then added to the event.
     @inline(never)
     package func emit(
         _ kind: TaskEvent.Kind,
@@ -91,7 +93,7 @@ package final class CallEvents: Sendable {
             status: status,
             delay: delay
         )
-        // Becomes an age when the time is known.
+        // The time of the beginning, which becomes the age when the event gets its time.
         if case .ended = change { event.age = begun }
         Diagnostics.emit(at: moment, isInside: isInside, event)
     }

@@ -1,7 +1,7 @@
 internal import CTaskControl
 
-/// The functions through which the types and functions of this library emit events. Never called while holding a lock, except ``moment`` and
-/// ``open(_:)``.
+/// The functions through which the types and functions of this library emit events. A function that emits an event must
+/// not be called while holding a lock; ``moment`` and ``open(_:)`` may be.
 ///
 /// The event is an autoclosure, which is evaluated only while an observer is registered:
 ///
@@ -9,9 +9,10 @@ internal import CTaskControl
 /// Diagnostics.emit(source.event(.closed))
 /// ```
 ///
-/// Code that makes a decision under a lock first carries out its effects, such as resuming tasks, and then emits its event: no observer delays the
-/// effects. To keep the order of the decisions, it takes the ``moment`` while it holds the lock, and passes it to `emit(at:isInside:_:)`. If other
-/// threads can see a task before the event that begins it is emitted, it calls ``open(_:)``.
+/// Code that makes a decision under a lock first carries out its effects, such as resuming tasks, and then emits its
+/// event: no observer delays the effects. To keep the order of the decisions, such code reads ``moment`` while it holds
+/// the lock, and passes the value to `emit(at:isInside:_:)`. If other threads can see a task before the event that
+/// begins it is emitted, the code also calls ``open(_:)`` while it holds the lock.
 @usableFromInline
 package enum Diagnostics {
     /// Whether an observer is registered. Costs one relaxed atomic load.
@@ -35,7 +36,7 @@ package enum Diagnostics {
 
     /// Emits the event of a decision that was made earlier. Does nothing if no observer was registered at that time.
     ///
-    /// - Parameter moment: The ``moment`` of the decision.
+    /// - Parameter moment: The ``moment`` of the decision; `nil` if no observer was registered then.
     @inline(__always)
     package static func emit(at moment: Moment?, isInside: Bool = false, _ event: @autoclosure () -> TaskEvent) {
         if let moment { deliver(moment, isInside, event) }
@@ -60,7 +61,7 @@ package enum Diagnostics {
     @inline(__always)
     package static var moment: EventMoment? { isOn ? EventMoment() : nil }
 
-    /// Whether no observer is registered, so that a call may skip its events. Costs one relaxed atomic load.
+    /// Whether no observer is registered, so that a call may omit its events. Costs one relaxed atomic load.
     @inline(__always)
     package static var isUnobserved: Bool { !isOn }
 
@@ -82,8 +83,9 @@ package enum Diagnostics {
 
     // MARK: Mistakes
 
-    /// Emits an event about a mistake in the program, and writes `advice` to the system's log, in debug and release builds. Nothing is written if
-    /// ``TaskDiagnostics/Configuration/reportsMistakes`` is off, or if debug logging is on, whose log shows the event.
+    /// Emits an event about a mistake in the program, and writes `advice` to the system's log, in debug and release
+    /// builds. Nothing is written if ``TaskDiagnostics/Configuration/reportsMistakes`` is `false`, or if
+    /// ``TaskDiagnostics/Configuration/debugLogging`` is `true`, because the debug log then contains the event.
     ///
     /// - Parameters:
     ///   - event: The event, whose severity becomes ``TaskEvent/Severity/warning``.
@@ -116,16 +118,19 @@ package enum Diagnostics {
 
     // MARK: Texts
 
-    /// The name of the current task; `nil` if it has none, or before macOS 26 and the other systems of that year, which cannot read it.
+    /// The name of the current task; `nil` if it has none. Also `nil` before macOS 26, iOS 26 and the other Apple
+    /// systems of that year, on which a name cannot be read.
     package static var currentTaskName: String? {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { Task.name } else { nil }
     }
 
     /// Returns the text of an error in events and logs.
     ///
-    /// An error of Foundation is described by its type and code, since its own description shows everything that it carries, such as the
-    /// URL of a request; so is an error of a decoder, whose description shows what it read. An error that carries other errors is described by its
-    /// type and theirs.
+    /// The text is the ``EventDescribable/eventText`` of an error that has one. For a `DecodingError` or an
+    /// `EncodingError` it is the type and the case, because the description may contain the coded data. For another
+    /// error whose domain is not its type, such as an error of Foundation, it is the type, the domain and the code,
+    /// because the description may contain data of the program, such as the URL of a request. For an error that
+    /// contains other errors it is the type and the texts of these errors, and for any other error the description.
     package static func text(of error: any Error) -> String {
         if let error = error as? any EventDescribable { return error.eventText }
         let (type, domain, mirror) = (type(of: error), error._domain, Mirror(reflecting: error))

@@ -1,9 +1,10 @@
-/// The instance, such as a queue or a bag, that events come from.
+/// The instance, such as a ``FIFOQueue`` or a ``TaskBag``, that events come from.
 package struct EventSource: Sendable {
     package let primitive: TaskEvent.Primitive
     /// The name with which the instance was created; `nil` if it has none.
     package let name: String?
-    /// The number of the instance in events. Taken when the instance is created, so that all observers see the same number.
+    /// The number of the instance in events. Assigned when the instance is created, so that all observers receive the
+    /// same number.
     package let number = Diagnostics.nextNumber()
 
     package init(_ primitive: TaskEvent.Primitive, name: String? = nil) {
@@ -48,7 +49,9 @@ package struct EventSource: Sendable {
 
     // MARK: Drains
 
-    /// Emits the event that the current task waits until the instance has no tasks.
+    /// Emits the event that begins a wait of the current task until the tasks of the instance have ended.
+    ///
+    /// - Returns: The identity of the wait, for `emitDrained(_:hasLeft:)`; `nil` while no observer is registered.
     @inline(__always)
     package func emitDraining() -> TaskEvent.Identity? {
         guard let wait = Diagnostics.whileObserved(TaskEvent.Identity(Diagnostics.nextNumber())) else { return nil }
@@ -59,7 +62,7 @@ package struct EventSource: Sendable {
     /// Emits the end of a wait that began with `emitDraining()`.
     ///
     /// - Parameters:
-    ///   - wait: The result of `emitDraining()`.
+    ///   - wait: The result of `emitDraining()`. If it is `nil`, no event is emitted.
     ///   - hasLeft: Whether the wait ended because the caller was cancelled.
     @inline(__always)
     package func emitDrained(_ wait: TaskEvent.Identity?, hasLeft: Bool) {

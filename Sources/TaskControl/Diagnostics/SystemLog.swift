@@ -16,14 +16,15 @@ private import Android
 #error("TaskControl needs the C library's write(2); this platform's C library is not known to it.")
 #endif
 
-/// The observer behind ``TaskDiagnostics/Configuration/debugLogging``: writes each event as a line that begins with `[main]` or `[background]`, for
-/// the thread that it happened on. Writes to `os.Logger` where it exists, and otherwise to standard error.
+/// The observer behind ``TaskDiagnostics/Configuration/debugLogging``: writes each event as a line to `os.Logger`, or
+/// to standard error where `os.Logger` does not exist. A line begins with `[main]` if it is written on the main thread,
+/// and otherwise with `[background]`.
 struct SystemLog: TaskObserver {
     #if canImport(os)
     private let logger = Logger(subsystem: "TaskControl", category: "events")
 
     func receive(_ event: TaskEvent) {
-        // Public: code that enables these lines must be able to read them, and removes with `redact` what must not be in them.
+        // Public, because lines that the program enables must be readable. The program removes secrets with `redact`.
         if event.severity == .warning {
             logger.error("\(Self.line(of: event), privacy: .public)")
         } else {
@@ -36,12 +37,13 @@ struct SystemLog: TaskObserver {
     }
     #endif
 
-    /// Writes a mistake as a line: to `os.Logger` at the level *error* where it exists, and otherwise to standard error.
+    /// Writes a mistake in the program as a line to `os.Logger` at the level *error*, or to standard error where
+    /// `os.Logger` does not exist.
     ///
     /// - Parameters:
-    ///   - error: May contain the program's data: on Apple platforms the unified log shows it only while a debugger is attached, or to users
-    ///     who have enabled private data.
-    ///   - taskName: May contain the program's data, like `error`.
+    ///   - error: The text of the error; `nil` for none. May contain the program's data: on Apple platforms the unified
+    ///     log shows it only while a debugger is attached, or to users who have enabled private data.
+    ///   - taskName: The name of the task; `nil` for none. May contain the program's data, like `error`.
     static func report(_ text: String, error: String?, taskName: String?) {
         let details = (error.map { ": \($0)" } ?? "") + (taskName.map { " (task \($0))" } ?? "")
         #if canImport(os)

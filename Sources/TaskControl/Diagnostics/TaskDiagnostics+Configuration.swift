@@ -4,20 +4,24 @@ extension TaskDiagnostics {
         /// Whether each event is written as a line: to `os.Logger` on Apple platforms, to standard error elsewhere. For swift-log, install a
         /// `LogObserver` of the product `TaskControlLogging`.
         ///
-        /// A line begins with `[main]` if it was written on the main thread. On other platforms than Apple's, the main actor of a program with an
-        /// async `main` does not run on the main thread, so its lines begin with `[background]` too.
+        /// A line begins with `[main]` if it was written on the main thread, and otherwise with `[background]`. On
+        /// other platforms than Apple's, the main actor of a program with an async `main` does not run on the main
+        /// thread, so its lines begin with `[background]` too.
         public var debugLogging: Bool
 
-        /// The closure that removes secrets from texts: names of tasks and queues, keys, errors, requests. Called for each text before any log or
-        /// observer receives it, without a lock. `nil`: texts are shown as they are.
+        /// The closure that removes secrets from texts: names of tasks and queues, keys, errors, requests. Called for
+        /// each text before any log or observer receives it, on any thread, while the library holds no lock. `nil`:
+        /// texts are shown as they are.
         public var redact: (@Sendable (String) -> String)?
 
-        /// Whether mistakes are written to the system's log, in debug and release builds: errors that no code receives, tasks that were
-        /// dropped without an owner, and continuations that were dropped or resumed twice. By default they are.
+        /// Whether mistakes in the program are written to the system's log, in debug and release builds: errors that no
+        /// code receives, tasks that were dropped without an owner, and continuations that were dropped or resumed
+        /// twice. `true` by default.
         ///
-        /// On Apple platforms they go to `os.Logger` at the level *error*, elsewhere to standard error, one line each. Texts of errors and
-        /// names of tasks are passed to ``redact`` first; in the unified log of Apple platforms they are private data. With
-        /// ``debugLogging`` they are lines of that log instead. Observers receive mistakes in any case.
+        /// On Apple platforms each mistake is a line of `os.Logger` at the level *error*, elsewhere a line of standard
+        /// error. Texts of errors and names of tasks are passed to ``redact`` first; in the unified log of Apple
+        /// platforms these texts are private data. If ``debugLogging`` is `true`, mistakes are lines of the debug log
+        /// instead. Observers receive mistakes in any case.
         public var reportsMistakes: Bool
 
         /// The clock that measures the ``TaskEvent/time`` of events.
@@ -26,10 +30,10 @@ extension TaskDiagnostics {
         /// Creates a configuration. By default, only mistakes are logged.
         ///
         /// - Parameters:
-        ///   - debugLogging: Whether each event is written as a line.
-        ///   - redact: Removes secrets from texts.
+        ///   - debugLogging: Whether each event is written as a line: see ``debugLogging``.
+        ///   - redact: Removes secrets from texts: see ``redact``.
         ///   - reportsMistakes: Whether mistakes are written to the system's log: see ``reportsMistakes``.
-        ///   - clock: The clock that gives events their time.
+        ///   - clock: The clock that measures the time of events.
         public init(
             debugLogging: Bool = false,
             redact: (@Sendable (String) -> String)? = nil,

@@ -1,6 +1,7 @@
-/// The diagnostics of this process: which code observes tasks, and what is logged.
+/// The diagnostics of this process: the observers that receive events of tasks, and the settings of the log.
 ///
-/// By default nothing is observed, and an event costs one atomic load. Mistakes, such as errors that no code receives, are logged.
+/// By default there is no observer, and an event costs one atomic load. Mistakes, such as errors that no code receives,
+/// are logged.
 ///
 /// ```swift
 /// TaskDiagnostics.update { $0.debugLogging = true }
@@ -18,7 +19,8 @@ public enum TaskDiagnostics {
 
     /// Changes the configuration. Settings that the closure does not change stay as they are.
     ///
-    /// - Parameter change: Changes a copy. Called again if another thread has changed the configuration in the meantime.
+    /// - Parameter change: Changes a copy of the current configuration. Called again if another thread has changed the
+    ///   configuration or the observers in the meantime.
     public static func update(_ change: (inout Configuration) -> Void) {
         while true {
             let former = Observation.current
@@ -37,7 +39,7 @@ public enum TaskDiagnostics {
 
     // MARK: Observers
 
-    /// Adds an observer until the returned observation ends: when it is released, or with ``TaskObservation/end()``.
+    /// Adds an observer, until the returned observation is deallocated or its ``TaskObservation/end()`` is called.
     ///
     /// Observers receive each event in the order in which they were added.
     public static func observe(_ observer: some TaskObserver) -> TaskObservation {
@@ -47,20 +49,23 @@ public enum TaskDiagnostics {
     /// Adds an observer for as long as the process runs.
     public static func install(_ observer: some TaskObserver) { _ = Observation.add(observer) }
 
-    /// Returns a sequence of the events from now on, for one loop. The observation ends when the sequence and its iterator are released.
+    /// Returns a sequence of the events from now on, for one loop. Events are collected until the sequence and its
+    /// iterator are released.
     ///
     /// The loop must not call this library for each event that it receives: it would receive its own events, and never end.
     ///
-    /// - Parameter limit: The number of events that are kept while the loop is busy. The oldest are dropped then, and counted in
-    ///   ``TaskEvents/droppedCount``.
+    /// - Parameter limit: The number of events that are kept while the loop is busy; less than 1 counts as 1. If more
+    ///   events come, the oldest are dropped, and counted in ``TaskEvents/droppedCount``.
     public static func events(bufferingNewest limit: Int = 1_000) -> TaskEvents { TaskEvents(limit: limit) }
 
-    /// The time that an event would have now, in terms of the configured clock; `nil` while events are neither observed nor logged.
+    /// The ``TaskEvent/time`` that an event would have now; `nil` while events are neither observed nor logged.
     public static var eventTime: Duration? { Diagnostics.whileObserved(Observation.current.time) }
 }
 
-/// The name of ``TaskDiagnostics`` in AsyncGuardKit.
+/// The name of ``TaskDiagnostics`` in the library AsyncGuardKit, for code that was written for it: see
+/// <doc:MovingFromAsyncGuardKit>.
 public typealias AsyncGuard = TaskDiagnostics
 
-/// The name of ``TaskDiagnostics/Configuration`` in AsyncGuardKit.
+/// The name of ``TaskDiagnostics/Configuration`` in the library AsyncGuardKit, for code that was written for it: see
+/// <doc:MovingFromAsyncGuardKit>.
 public typealias AsyncGuardConfiguration = TaskDiagnostics.Configuration

@@ -1,4 +1,4 @@
-/// The registration of an observer, which ends with ``end()`` or when this object is released.
+/// The registration of an observer, which ends when ``end()`` is called or this object is deallocated.
 ///
 /// ```swift
 /// let observation = TaskDiagnostics.observe(recorder)
@@ -16,9 +16,9 @@ public final class TaskObservation: Sendable {
 
     /// Ends the observation and releases the observer. A second call does nothing.
     ///
-    /// Events that happen after this call has returned are not reported to the observer. An event that happens during this call on another
-    /// thread may still be, a moment later. That thread then releases the observer, and if it has the last reference, the observer is
-    /// deallocated there.
+    /// Events that happen after this call has returned are not reported to the observer. An event that happens on
+    /// another thread during this call may still be reported, a moment later. That thread then releases the observer,
+    /// and if it has the last reference, the observer is deallocated there.
     public func end() {
         Observation.remove(number)
     }

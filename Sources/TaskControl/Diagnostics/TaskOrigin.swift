@@ -1,9 +1,10 @@
-/// The call that started work, for the report of an error that nothing handles.
+/// The call that started a task, as it is named in the report of an error that no code handles.
 package struct TaskOrigin: Sendable {
     /// The name of the call as it is spelled in code, such as `AsyncTask`.
     package let name: String
     package let primitive: TaskEvent.Primitive
-    /// Whether the work passes its result to an owner, as in `run(for:)`. The task of such work handles the error itself, and completes.
+    /// Whether the work passes its result to another object, as in `run(for:)` of an ``AsyncLifetime``. A task of such
+    /// work does not throw, so an error of the work is also emitted as ``TaskEvent/Kind/workFailed``.
     let isForOwner: Bool
 
     package init(_ name: String, _ primitive: TaskEvent.Primitive, isForOwner: Bool = false) {
@@ -12,7 +13,7 @@ package struct TaskOrigin: Sendable {
         self.isForOwner = isForOwner
     }
 
-    /// Reports an error that was thrown and that nothing handles.
+    /// Reports an error that was thrown and that no code handles, as a mistake in the program.
     package func reportUnhandled(_ error: any Error) {
         Diagnostics.report(
             TaskEvent(

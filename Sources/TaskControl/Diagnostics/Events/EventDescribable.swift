@@ -1,4 +1,4 @@
-/// An error that has a text of its own for events, which shows less than its description, for example no secrets.
+/// An error whose text in events is not its description, for example because the description may contain secrets.
 package protocol EventDescribable: Error {
     var eventText: String { get }
 }

@@ -7,13 +7,14 @@ extension TaskEvent {
         case began(Phase)
         /// The subject enters the given phase with this event.
         case entered(Phase)
-        /// An event that does not change the phase of its subject, or that has no subject.
+        /// The event does not change the phase of its subject, or has no subject.
         case noted
-        /// The subject ends with this event. Events that other tasks cause, such as a late cancellation, may still be delivered after it.
+        /// The subject ends with this event. Events that other tasks cause, such as a late cancellation, may still be
+        /// delivered after this event.
         case ended(Outcome)
     }
 
-    /// The state of a task or a call that events are about, from one of its events to the next.
+    /// The state of a task or a call between two of its events: waiting or running.
     @nonexhaustive
     public enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
         /// The task or call has not started, or waits: for its turn, permits, a callback, or the end of a delay.
@@ -46,7 +47,8 @@ extension TaskEvent {
         case warning
     }
 
-    /// The phase that the subject enters with this event; `nil` if the event changes none or ends the subject.
+    /// The phase that the subject enters with this event; `nil` if the event does not change the phase, ends the
+    /// subject, or has no subject.
     public var phase: Phase? {
         switch change {
         case .began(let phase), .entered(let phase): phase

@@ -1,5 +1,5 @@
 extension TaskEvent: CustomStringConvertible {
-    /// The primitive and the kind of the event, such as `AsyncTask.created`.
+    /// The names of the primitive and the kind of the event, such as `AsyncTask.created`.
     public var name: String { "\(primitive.rawValue).\(kind.rawValue)" }
 
     /// One line with the name and the fields that are set, such as `retry.failed attempt=1 error=ConnectionLost()`.
@@ -7,7 +7,7 @@ extension TaskEvent: CustomStringConvertible {
         var line = name
         func add(_ field: String, _ value: (some Any)?) {
             guard let value else { return }
-            // Texts come from anywhere; a line stays a line.
+            // A text may contain line breaks, which are replaced by spaces.
             line += " \(field)=" + String(describing: value).split(whereSeparator: \.isNewline).joined(separator: " ")
         }
         add("name", ownerName)

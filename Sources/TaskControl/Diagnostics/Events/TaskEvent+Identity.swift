@@ -3,7 +3,7 @@ private import CTaskControl
 extension TaskEvent {
     /// The identity of an instance (such as a queue), a task or a call in events. Never reused within a process.
     public struct Identity: Hashable, Sendable, Codable, CustomStringConvertible {
-        /// The number of the instance that counts its tasks itself; 0 for an identity that is numbered in the whole process.
+        /// The number of the instance that numbers its own tasks; 0 if `number` alone is unique in the process.
         private let owner: UInt64
         private let number: UInt64
 
@@ -20,7 +20,7 @@ extension TaskEvent {
     public struct TaskIdentity: Hashable, Sendable {
         let address: UInt
 
-        /// The current task.
+        /// The identity of the current task; `nil` outside tasks.
         static var current: TaskIdentity? {
             tc_runningTask().map { TaskIdentity(address: UInt(bitPattern: $0)) }
         }
@@ -35,6 +35,8 @@ extension TaskEvent.Identity {
     }
 
     /// Decodes an identity from its `description`.
+    ///
+    /// - Throws: `DecodingError` if the text is not the description of an identity.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)

@@ -24,27 +24,28 @@ extension TaskEvent {
 
 // Instances.
 extension TaskEvent.Kind {
-    /// An instance, such as a queue or a bag, or an ``AsyncTask`` was created.
+    /// An instance, such as a ``FIFOQueue`` or a ``TaskBag``, or an ``AsyncTask`` was created.
     public static var created: Self { Self("created") }
-    /// An instance, such as a queue or a bag, was deallocated. The tasks that it started may still run.
+    /// An instance, such as a ``FIFOQueue`` or a ``TaskBag``, was deallocated. The tasks that it started may still run.
     public static var deallocated: Self { Self("deallocated") }
-    /// An instance, such as a bag, was closed: it accepts no more tasks.
+    /// An instance, such as a ``TaskBag``, was closed: it accepts no more tasks.
     public static var closed: Self { Self("closed") }
-    /// All tasks of an instance, such as a bag, were cancelled together.
+    /// All tasks of an instance, such as a ``TaskBag``, were cancelled together.
     public static var cancelledAll: Self { Self("cancelledAll") }
-    /// A caller waits until an instance, such as a queue, has no tasks.
+    /// A caller begins to wait until the tasks of an instance, such as a ``FIFOQueue`` or a ``TaskBag``, have ended.
     public static var draining: Self { Self("draining") }
-    /// A caller that waited until an instance has no tasks continues, because the instance has none.
+    /// A caller that waited until the tasks of an instance have ended continues, because they have ended.
     public static var drained: Self { Self("drained") }
 }
 
 // Tasks and calls.
 extension TaskEvent.Kind {
-    /// The task or call waits: for its turn, for a quiet time, for permits, or for the end of a delay.
+    /// The task or call begins to wait: for its turn in a queue, for permits, for the end of a delay, or until no newer
+    /// task has come for a while.
     public static var waiting: Self { Self("waiting") }
     /// The work of the task or call begins, or is about to begin.
     public static var started: Self { Self("started") }
-    /// The work of a call runs in a task of its own.
+    /// The work of a call begins to run, in a task of its own.
     public static var running: Self { Self("running") }
     /// The cancellation of the task or call was requested. It may still run.
     public static var cancelled: Self { Self("cancelled") }
@@ -54,9 +55,10 @@ extension TaskEvent.Kind {
     public static var failed: Self { Self("failed") }
     /// The task or call was cancelled before its work began; the work will never run.
     public static var skipped: Self { Self("skipped") }
-    /// Another caller waits for the task or call, such as the flight of a ``SingleFlight``.
+    /// Another caller begins to wait for the task or call, for example for work that the callers of a ``SingleFlight``
+    /// share.
     public static var joined: Self { Self("joined") }
-    /// A caller that waited was cancelled, and no longer waits; or the task that began the work does not wait for it.
+    /// A caller that waited was cancelled, and no longer waits; or a task has begun work that it does not wait for.
     public static var left: Self { Self("left") }
 }
 
@@ -66,6 +68,7 @@ extension TaskEvent.Kind {
     public static var unhandledError: Self { Self("unhandledError") }
     /// A cancelled task threw an error other than `CancellationError`.
     public static var errorAfterCancellation: Self { Self("errorAfterCancellation") }
-    /// The work of `run(for:)` or `forEach(_:for:)`, whose result is passed to an owner, threw an error; a handler may receive it.
+    /// The work of a task that passes its result to another object, such as that of `run(for:)` or `forEach(_:for:)` of
+    /// an ``AsyncLifetime``, threw an error. A handler may receive the error.
     public static var workFailed: Self { Self("workFailed") }
 }

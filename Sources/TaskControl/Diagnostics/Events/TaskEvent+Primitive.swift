@@ -27,8 +27,8 @@ extension TaskEvent {
         /// Hashes the name of the primitive.
         public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-        /// The properties of the tasks and calls that the events of a primitive are about. Without any trait, an event is about a task that belongs
-        /// to its owner.
+        /// The properties of the tasks and calls that the events of a primitive are about. Without any trait, the
+        /// events are about tasks that belong to the instance from which the events come.
         public struct Traits: OptionSet, Sendable {
             /// The bits of the traits.
             public let rawValue: UInt8
@@ -36,7 +36,8 @@ extension TaskEvent {
             /// Creates traits from their bits.
             public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-            /// The trait of events that are about calls. A call runs in the task that makes it.
+            /// The trait of events that are about calls, not about tasks. A call runs in the task that makes it, unless
+            /// ``awaited`` is set too.
             public static let call = Traits(rawValue: 1)
             /// The trait of events that are about work that runs in a task of its own, while the task that begins the work waits for its end.
             public static let awaited = Traits(rawValue: 2)
@@ -44,7 +45,7 @@ extension TaskEvent {
             public static let line = Traits(rawValue: 4)
             /// The trait of owners in which a task that is added later may run before a task that already waits.
             public static let overtaking = Traits(rawValue: 8)
-            /// The trait of owners whose drains wait only for the tasks that were added before the drain began.
+            /// The trait of owners whose `drain()` waits only for the tasks that were added before it was called.
             public static let drainsEarlier = Traits(rawValue: 16)
             /// The trait of calls that end by themselves after a time, so that no task waits for them forever.
             public static let limited = Traits(rawValue: 32)

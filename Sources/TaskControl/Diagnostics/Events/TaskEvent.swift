@@ -1,4 +1,4 @@
-/// A record of something that happened in a primitive of this library, as a ``TaskObserver`` receives it.
+/// A record of something that happened in a type or function of this library, as a ``TaskObserver`` receives it.
 ///
 /// ```swift
 /// struct Failures: TaskObserver {
@@ -8,17 +8,19 @@
 /// }
 /// ```
 ///
-/// Every event names the instance it comes from (``owner``) and the task or call it is about (``subject``). Each subject has one event that begins it
-/// and one that ends it: see ``change``. Of a subject that began before the observer was added, only the later events are delivered.
+/// Every event names the instance it comes from (``owner``) and the task or call it is about (``subject``). Each
+/// subject has one event that begins it and one that ends it: see ``change``. If a subject began before the observer
+/// was added, only its later events are delivered.
 ///
 /// ## Ordering
-/// ``sequence`` is the order of the library's decisions: for example, the end of a queue's task has a lower number than the start of the next task.
-/// An event is emitted after the effects of its decision, so events of different tasks may be delivered in another order than that of their numbers.
-/// The event that begins a subject is always delivered before the other events of the subject. Events that other tasks cause, such as
-/// ``Kind/cancelled`` or ``Kind/joined``, are emitted by those tasks and may be delivered after the end of the subject: usually such an event should
-/// be ignored.
+/// ``sequence`` is the order of the library's decisions: for example, the end of a queue's task has a lower number than
+/// the start of the next task. An event is emitted after the effects of its decision, so events of different tasks may
+/// be delivered in another order than that of their numbers. The event that begins a subject is always delivered before
+/// the other events of the subject. Events that other tasks cause, such as ``Kind/cancelled`` or ``Kind/joined``, are
+/// emitted by those tasks and may be delivered after the end of the subject. An observer should usually ignore such a
+/// late event.
 ///
-/// The content of a field depends on the event; <doc:Events> lists them all.
+/// Which fields are set depends on the event: <doc:Events> lists all events with their fields.
 public struct TaskEvent: Sendable {
     /// The type or function of this library that emitted the event, such as ``FIFOQueue`` or `retry`.
     public let primitive: Primitive
@@ -26,46 +28,56 @@ public struct TaskEvent: Sendable {
     public let kind: Kind
     /// The effect of the event on its ``subject``: whether the subject begins, changes its phase, or ends.
     public package(set) var change: Change
-    /// The severity: ordinary operation, or a probable mistake.
+    /// The severity: ordinary operation, or a probable mistake in the program.
     public package(set) var severity = Severity.debug
     /// The number of the event in the order of the library's decisions, across the process. A later decision has a higher number.
     public internal(set) var sequence: UInt64 = 0
-    /// The instance that the event happened in, such as a lifetime or a queue; `nil` for calls without an instance, such as `retry`.
+    /// The identity of the instance that the event happened in, such as an ``AsyncLifetime`` or a ``FIFOQueue``; `nil`
+    /// for calls without an instance, such as `retry`.
     public let owner: Identity?
-    /// The task or call that the event is about; `nil` for other events, such as those about the owner.
+    /// The identity of the task or call that the event is about; `nil` for other events, such as those about the owner.
     public let subject: Identity?
-    /// The task that caused the event, which may be another task than the one that the event is about. `nil` outside tasks.
+    /// The identity of the Swift task that caused the event, which may be another task than the one that the event is
+    /// about; `nil` outside tasks.
     public internal(set) var task: TaskIdentity?
-    /// The time in terms of the configured clock: only differences are meaningful.
+    /// The time of the event, measured by ``TaskDiagnostics/Configuration/clock``. Only differences between times are
+    /// meaningful.
     ///
     /// The time is taken when the event is emitted, so it may be later than the time of an event with a higher ``sequence``.
     public package(set) var time: Duration = .zero
 
-    /// The name of the owner, redacted; `nil` if it has none.
+    /// The name of the owner, after redaction by ``TaskDiagnostics/Configuration/redact``; `nil` if the owner has none.
     public internal(set) var ownerName: String?
-    /// The name of the task that the event is about, redacted; `nil` if it has none.
+    /// The name of the task that the event is about, after redaction by ``TaskDiagnostics/Configuration/redact``; `nil`
+    /// if the task has none.
     public internal(set) var taskName: String?
-    /// The key of the task or call, such as that of a ``TaskStore``, redacted; `nil` if it has none.
+    /// The key of the task or call, for example in a ``TaskStore``, as text, after redaction by
+    /// ``TaskDiagnostics/Configuration/redact``; `nil` if there is none.
     public internal(set) var key: String?
-    /// The description of the error, redacted; `nil` if the event has none.
+    /// The text of the error that the event reports, after redaction by ``TaskDiagnostics/Configuration/redact``; `nil`
+    /// if the event reports none.
     public internal(set) var error: String?
-    /// Details of the event, redacted: for example an HTTP request, a place in the source, or the cause of a cancellation.
+    /// Details of the event, for example an HTTP request, a place in the source, or the cause of a cancellation, after
+    /// redaction by ``TaskDiagnostics/Configuration/redact``; `nil` if there are none.
     public internal(set) var detail: String?
-    /// A number whose meaning depends on the kind of event, such as the number of cancelled tasks or of requested permits.
+    /// A number whose meaning depends on the kind of event, such as the number of cancelled tasks or of requested
+    /// permits; `nil` if the event has none.
     public internal(set) var count: Int?
-    /// The number of the attempt, counted from 1.
+    /// The number of the attempt, for example of a call of `retry`, counted from 1; `nil` for events without attempts.
     public internal(set) var attempt: Int?
-    /// The status code of an HTTP response.
+    /// The status code of an HTTP response; `nil` if the event has none.
     public internal(set) var status: Int?
-    /// The length of the wait that begins with this event, the time limit that was set, or the time after which a refused call may be repeated.
+    /// The length of the wait that begins with this event, the time limit that was set, or the time after which a
+    /// refused call may be repeated; `nil` if the event has none of them.
     public internal(set) var delay: Duration?
-    /// The duration of a call, such as `retry` or a request, at its end.
+    /// The duration of a call, such as `retry` or a request, in the event that ends the call; `nil` in other events.
     public internal(set) var age: Duration?
-    /// Whether the task was cancelled before its end. Set only in an event that ends its subject.
+    /// Whether the task or call that ends with this event had been cancelled. Always `false` in an event that does not
+    /// end its subject.
     public internal(set) var isCancelled = false
 
-    /// Creates an event from the values that the emitting code has. The time and the task are added later, when the event is delivered, and its texts
-    /// are redacted then.
+    /// Creates an event from the values that the emitting code has. The sequence number, the time and the task are
+    /// added when the event is delivered, and its texts are redacted then.
     package init(
         _ primitive: Primitive,
         _ kind: Kind,

@@ -1,12 +1,13 @@
 internal import CTaskControl
 
-/// Delivers events to observers: adds the time and the task, redacts texts, and holds the events about a subject back until the event that begins it
-/// has been delivered.
+/// Delivers events to observers: adds the time and the task, redacts texts, and holds back the events about a subject
+/// (a task or a call) until the event that begins the subject has been delivered.
 ///
 /// Observers are called in the task and on the thread of the event, so that they can read its task-local values. They are never called while a lock
 /// is held, and never in a cancellation or escalation handler, in which the runtime holds a lock of the task.
 enum EventDelivery {
-    /// An event that waits for the beginning of its subject to be delivered, and the observer call during which it happened, if any.
+    /// An event that is held back until the beginning of its subject has been delivered, and the observer call during
+    /// which it happened, if any.
     private struct HeldEvent {
         let event: TaskEvent
         let call: ObserverCall?
@@ -23,8 +24,8 @@ enum EventDelivery {
         var observation = Observation()
         var openings: [TaskEvent.Identity: Opening] = [:]
 
-        /// Sets the atomic flag that makes code emit events: while an observer is registered, or a subject is still open. Called under the lock,
-        /// after each change of `observation` or `openings`.
+        /// Sets the atomic flag that makes code emit events: while an observer is registered, or events of a subject
+        /// are still held back. Called under the lock, after each change of `observation` or `openings`.
         func setFlag() { tc_setObserved(!observation.observers.isEmpty || !openings.isEmpty) }
     }
 
@@ -34,13 +35,13 @@ enum EventDelivery {
 
     static var current: Observation { state.withLock { $0.observation } }
 
-    /// Replaces the current observation.
+    /// Replaces the current observation: the registered observers and the configuration.
     ///
-    /// - Parameter change: Returns the new observation. Called under the lock.
+    /// - Parameter change: Returns the new observation for the current one. Called under the lock.
     /// - Returns: The former observation.
     @discardableResult
     static func replace(_ change: (Observation) -> Observation) -> Observation {
-        // Observers that are released are released without the lock.
+        // The old observation is released after the lock, because its observers may then be deallocated.
         let old = state.withLock { state in
             let old = state.observation
             state.observation = change(old)
@@ -60,8 +61,8 @@ enum EventDelivery {
         }
     }
 
-    /// Delivers the event that begins a subject to the observers that were registered when the subject was opened, and then the events that were held
-    /// back.
+    /// Delivers the event that begins a subject to the observers that were registered when `open(_:)` was called for
+    /// the subject, and then the events that were held back. Does nothing if no observer was registered then.
     static func deliverBeginning(_ event: consuming TaskEvent, _ isInside: Bool) {
         guard let subject = event.subject,
             let moment = state.withLock({ $0.openings[subject]?.moment })
@@ -76,7 +77,8 @@ enum EventDelivery {
         let call = ObserverCall.current
         if let event = prepare(event, current, call) { hand(event, call) }
         guard let held = takeHeld(subject) else { return }
-        // In the call of an observer, held events would reach the same observer in its own call, though they happened elsewhere.
+        // Inside a call of an observer, the held events must reach this observer too, because they happened elsewhere.
+        // So they are delivered outside the call.
         if call != nil {
             performOutsideHandler { ObserverCall.perform(in: nil) { deliver(held, of: subject) } }
         } else {
@@ -84,7 +86,7 @@ enum EventDelivery {
         }
     }
 
-    /// Delivers events that were held back, and then those that come while these are being delivered.
+    /// Delivers events that were held back, and then the events about the same subject that come during this delivery.
     private static func deliver(_ held: [HeldEvent], of subject: TaskEvent.Identity) {
         var next: [HeldEvent]? = held
         while let held = next {
@@ -93,11 +95,12 @@ enum EventDelivery {
         }
     }
 
-    /// Takes the events about a subject that were held back. If there are none, ends the holding back, so that later events are delivered at once.
+    /// Removes and returns the events about a subject that were held back. If there are none, later events about the
+    /// subject are delivered at once from then on.
     ///
     /// - Returns: The events; `nil` if there were none.
     private static func takeHeld(_ subject: TaskEvent.Identity) -> [HeldEvent]? {
-        // Objects are released without the lock.
+        // Released after the lock, because objects may then be deallocated.
         var opening: Opening?
         let held: [HeldEvent]? = state.withLock { state in
             if let held = state.openings[subject]?.held, !held.isEmpty {
@@ -142,21 +145,22 @@ enum EventDelivery {
 
     // MARK: Steps
 
-    /// Adds the sequence number, the current task and its name to an event. Calls no code of the client.
+    /// Adds the sequence number, the current task and its name to an event, and the cancellation state of the task to
+    /// an event that ends its subject. Calls no code of the client.
     private static func complete(_ event: inout TaskEvent, _ moment: EventMoment, _ isInside: Bool) {
         event.sequence = moment.sequence
         event.task = .current
         guard isInside else { return }
         if event.taskName == nil { event.taskName = Diagnostics.currentTaskName }
         guard case .ended(let outcome) = event.change else { return }
-        // As it was when the end was decided: effects may cancel the task since.
+        // The state at the moment of the decision is used, because the task may have been cancelled since then.
         event.isCancelled = event.isCancelled || moment.isCancelled
         if event.isCancelled, outcome == .failed { event.change = .ended(.cancelled) }
     }
 
     /// Adds the time to an event, and redacts its texts.
     ///
-    /// - Returns: `nil` if no observer will receive the event.
+    /// - Returns: The event for the observers; `nil` if no observer will receive it.
     private static func prepare(_ event: TaskEvent, _ observation: Observation, _ call: ObserverCall?) -> TaskEvent? {
         if observation.observers.allSatisfy({ call?.excludes($0.number) ?? false }) { return nil }
         var event = event
@@ -168,8 +172,9 @@ enum EventDelivery {
         return event
     }
 
-    /// Calls the observers that were registered before the decision that the event reports, and still are. Observers are numbered from the same
-    /// counter as events, so an event that is held back need not retain its observers.
+    /// Calls the observers that were registered before the decision that the event reports, and are still registered.
+    /// Observers are numbered from the same counter as events, so an event that is held back need not retain its
+    /// observers.
     private static func hand(_ event: TaskEvent, _ call: ObserverCall?) {
         for observer in current.observers
         where observer.number < event.sequence && !(call?.excludes(observer.number) ?? false) {

@@ -1,5 +1,5 @@
-/// The registered observers and the configuration of diagnostics. Immutable: an event copies one reference to it under the lock, and needs the lock
-/// no longer.
+/// The registered observers and the configuration of diagnostics. Immutable, so that the delivery of an event needs the
+/// lock only to copy one reference.
 final class Observation: Sendable {
     struct Observer: Sendable {
         let number = Diagnostics.nextNumber()
@@ -31,7 +31,7 @@ final class Observation: Sendable {
 
     private static let origin = ContinuousClock.now
 
-    /// The current time of the configured clock, for an event.
+    /// The current time of the configured clock, as the ``TaskEvent/time`` of an event.
     var time: Duration {
         guard let configuredTime else {
             let origin = Self.origin
@@ -42,7 +42,8 @@ final class Observation: Sendable {
         return time
     }
 
-    /// Whether mistakes are written to the system's log. `false` if that is disabled, or if the debug log writes them already.
+    /// Whether mistakes are written to the system's log. `false` if the configuration disables it, after `keepQuiet()`,
+    /// or if the debug log is enabled, which contains them already.
     var writesMistakes: Bool { !isQuiet && log == nil && configuration?.reportsMistakes ?? true }
 
     private func with(added: [Observer]? = nil, isQuiet: Bool? = nil) -> Observation {
@@ -59,7 +60,7 @@ final class Observation: Sendable {
 extension Observation {
     static var current: Observation { EventDelivery.current }
 
-    /// Replaces the configuration, unless another thread has changed the observation in the meantime.
+    /// Replaces the configuration, unless another thread has replaced the observation `former` in the meantime.
     ///
     /// - Returns: Whether `former` was still the current observation. If not, nothing was changed.
     static func configure(_ configuration: TaskDiagnostics.Configuration, replacing former: Observation) -> Bool {
@@ -81,7 +82,7 @@ extension Observation {
         return { origin.duration(to: clock.now) }
     }
 
-    /// Adds an observer.
+    /// Adds an observer after those that are registered.
     ///
     /// - Returns: The number with which `remove(_:)` removes the observer.
     static func add(_ observer: any TaskObserver) -> UInt64 {

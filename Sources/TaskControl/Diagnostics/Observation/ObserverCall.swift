@@ -4,7 +4,7 @@ internal import CTaskControl
 ///
 /// Stored in a thread-local variable: reading a task-local value takes ten times as long, and takes a lock of the task.
 final class ObserverCall: Sendable {
-    /// The number of the observer; `nil` if no observer may receive the events of the call.
+    /// The number of the observer that is called; `nil` if no observer may receive the events that the call causes.
     private let number: UInt64?
     /// The call of another observer inside which this call was made; `nil` if there is none.
     private let outer: ObserverCall?
@@ -23,7 +23,8 @@ final class ObserverCall: Sendable {
         ObserverCall(observer, within: outer)
     }
 
-    /// A call of the redaction closure or of the configured clock. No observer receives the events that such a call causes.
+    /// The value for a call of the redaction closure or of the configured clock. No observer receives the events that
+    /// such a call causes.
     static let excludingEverybody = ObserverCall(nil, within: nil)
 
     /// Returns whether an observer must not receive the events that this call causes.
@@ -34,7 +35,7 @@ final class ObserverCall: Sendable {
 
     func perform(_ body: () -> Void) { Self.perform(in: self, body) }
 
-    /// Runs `body` as part of a call of an observer, or as part of none if `call` is `nil`.
+    /// Runs `body` as part of a call of an observer; if `call` is `nil`, as code that runs outside any observer call.
     static func perform(in call: ObserverCall?, _ body: () -> Void) {
         let former = tc_observerCall()
         withExtendedLifetime(call) {
