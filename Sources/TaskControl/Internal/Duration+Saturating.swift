@@ -1,4 +1,4 @@
-/// Arithmetic for waits that never traps: a result that is longer than ``longestWait`` becomes ``longestWait``.
+/// Arithmetic for waits that does not overflow: a result that is longer than ``longestWait`` becomes ``longestWait``.
 extension Duration {
     /// The longest time of a single sleep of the library: 100 years of 365.25 days.
     ///
@@ -9,24 +9,27 @@ extension Duration {
     /// This duration, or ``longestWait`` if that is shorter.
     package var saturated: Duration { min(self, .longestWait) }
 
-    /// Returns the given multiple of this duration, or ``longestWait`` if that is shorter.
+    /// Returns the given multiple of this duration, or ``longestWait`` if that is shorter. Traps if this duration is
+    /// negative.
     ///
     /// Exact to about 16 digits: a whole number of nanoseconds of a usual size (1 s, 50 ms) stays exact when it is doubled.
     ///
-    /// - Parameter factor: 0 or more. With infinity, the result is ``longestWait``, except for a duration of zero.
+    /// - Parameter factor: The factor. Traps if it is negative or NaN. Infinity is allowed: the result is then
+    ///   ``longestWait``, or zero for a duration of zero.
     package func saturatingMultiplied(by factor: Double) -> Duration {
         precondition(self >= .zero && factor >= 0, "A wait is not negative.")
         let wait = saturated
         if wait == .zero || factor == 1 { return wait }
         let (seconds, attoseconds) = wait.components
         let product = (Double(seconds) + Double(attoseconds) * 1e-18) * factor
-        // Of a product that is a little less, its own rounding may be a little more.
+        // The exact product may be rounded up, so it is saturated too.
         return product < 3_155_760_000 ? (wait * factor).saturated : .longestWait
     }
 
-    /// The duration in nanoseconds, rounded toward zero. A duration that 64 bits cannot hold counts as the nearest number that they can.
+    /// The duration in nanoseconds, rounded toward zero. A duration of more than 292 years, which does not fit into 64
+    /// bits, becomes `Int64.max`, or `Int64.min` if it is negative.
     ///
-    /// If this number is less for one duration than for another, the duration is shorter too.
+    /// The order is kept: a duration with a smaller number than another duration is shorter.
     @usableFromInline
     package var wholeNanoseconds: Int64 {
         let most = Duration.seconds(9_223_372_036 as Int64)

@@ -1,5 +1,5 @@
-/// Traps with a message if a condition does not hold because of a mistake in the client's code. Unlike `precondition`, it prints the message in
-/// release builds too.
+/// Traps with a message if a condition does not hold, which is a mistake in the code that uses this library. Unlike
+/// `precondition`, it prints the message in release builds too.
 ///
 /// For conditions that only a mistake in this library can break, use `precondition`.
 @inlinable

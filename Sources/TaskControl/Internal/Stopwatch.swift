@@ -1,8 +1,10 @@
 internal import CTaskControl
 
-/// A clock of any type, read as the time since the stopwatch was created, which is the form of time that the state machines use.
+/// A clock of any type, from which the time since the creation of the stopwatch is read. The state machines of this
+/// library use times in this form.
 ///
-/// Reading it calls the clock, which may be code of the client: never read it while holding a lock.
+/// Reading a stopwatch calls its clock, which may be code of the client, so a stopwatch must not be read while holding
+/// a lock.
 @usableFromInline
 package struct Stopwatch: Sendable {
     @usableFromInline
@@ -39,7 +41,8 @@ package struct Stopwatch: Sendable {
 
     /// Returns the time since the stopwatch was created.
     ///
-    /// - Parameter reading: Shared by several stopwatches of the `ContinuousClock`, so that it is read only once for all of them.
+    /// - Parameter reading: A reading of the `ContinuousClock`. If several calls share it, the clock is read only once
+    ///   for all of their stopwatches.
     package func now(_ reading: inout ClockReading) -> Duration {
         switch kind {
         case .continuous(let begun): .nanoseconds(reading.nanoseconds - begun)
@@ -47,8 +50,8 @@ package struct Stopwatch: Sendable {
         }
     }
 
-    /// The time since the stopwatch was created, in whole nanoseconds: `now.wholeNanoseconds`, without 128-bit arithmetic if the clock is the
-    /// `ContinuousClock`.
+    /// The time since the stopwatch was created, in whole nanoseconds. Equal to `now.wholeNanoseconds`, but computed
+    /// without 128-bit arithmetic if the clock is the `ContinuousClock`.
     @inlinable
     package var nanoseconds: Int64 {
         switch kind {
@@ -59,11 +62,16 @@ package struct Stopwatch: Sendable {
 
     @usableFromInline static var continuousNanoseconds: Int64 { tc_continuousNanoseconds() }
 
-    /// Suspends until a time, counted from the creation of the stopwatch.
+    /// Suspends until a time, counted from the creation of the stopwatch. A time of more than 100 years counts as 100
+    /// years.
+    ///
+    /// - Throws: The error of the clock: `CancellationError` if the current task is cancelled, or another error if the
+    ///   clock cannot sleep.
     package nonisolated(nonsending) func sleep(until time: Duration) async throws { try await pause(time) }
 }
 
-/// One reading of the `ContinuousClock`, made when the first stopwatch needs it. A call that uses several stopwatches then reads the clock once.
+/// One reading of the `ContinuousClock`, made when the first stopwatch needs it, so that code that uses several
+/// stopwatches reads the clock once.
 package struct ClockReading: Sendable {
     private var read: Int64?
 

@@ -1,6 +1,8 @@
-/// A doubly linked list of elements of a ``SlotTable``, in the order in which they were appended. Removes any element in O(1).
+/// A doubly linked list of elements of a ``SlotTable``, in the order in which they were appended. Any element can be
+/// removed in O(1).
 ///
-/// The links are stored in the elements, so one table can hold several chains, and elements that are in none.
+/// The links are stored in the elements, so the elements of one table can form several chains, and an element can be in
+/// no chain.
 @usableFromInline
 package struct Chain {
     @usableFromInline package typealias Slot = Ticket.Slot
@@ -14,7 +16,7 @@ package struct Chain {
 
     @inlinable package var isEmpty: Bool { first == Self.none }
 
-    /// Appends an element of the table to the end of the chain.
+    /// Appends the element at a slot of the table to the end of the chain.
     ///
     /// - Complexity: O(1).
     @inlinable
@@ -24,7 +26,7 @@ package struct Chain {
         last = slot
     }
 
-    /// Removes an element from the chain, and leaves it in the table.
+    /// Removes the element at a slot from the chain. The element stays in the table.
     ///
     /// - Complexity: O(1).
     @inlinable

@@ -1,15 +1,16 @@
 /// A key without its type, so that the code that uses it is not generic: generic code is slow if the compiler does not specialize it.
 ///
-/// Keys of different types are never equal: `1 as Int` is not `1.0`. The client's `hash(into:)` runs when the erased key is created, before a lock is
-/// taken. The client's `==` runs under the lock, for keys with equal hashes. It is the only client code that runs under a lock, and must not call the
-/// object that owns the table.
+/// Keys of different types are never equal: `1 as Int` is not `1.0`. The client's `hash(into:)` runs when the erased
+/// key is created, before a lock is taken. The client's `==` runs for keys with equal hashes, under the lock of the
+/// table that contains them. This `==` is the only client code that runs under a lock, and must not call the object
+/// that owns the table.
 @usableFromInline
 package struct _ErasedKey: Hashable, Sendable {
     /// The hash of the key, computed once, when the erased key is created.
     @usableFromInline let hash: Int
     @usableFromInline let type: Any.Type
-    /// The key itself, if its type is trivial and has at most eight bytes, such as a number or an enumeration without values. Such a key needs no
-    /// object.
+    /// The key itself, if its type contains no references and has at most eight bytes, such as a number or an
+    /// enumeration without associated values. Such a key needs no object.
     @usableFromInline let bytes: _KeyBytes
     /// The object that holds the key, if the key is not stored in `bytes`.
     @usableFromInline let box: Box?
@@ -29,7 +30,7 @@ package struct _ErasedKey: Hashable, Sendable {
 
     /// Returns the original key.
     ///
-    /// - Parameter type: The type of the original key. Traps if it is another one.
+    /// - Parameter type: The type of the original key. Traps if it is another type.
     @usableFromInline
     package func unwrapped<Key: Hashable & Sendable>(as type: Key.Type) -> Key {
         guard type == self.type else { preconditionFailure("A key is read as the type that it was created from.") }
@@ -37,13 +38,13 @@ package struct _ErasedKey: Hashable, Sendable {
         return unsafeDowncast(box, to: TypedBox<Key>.self).key
     }
 
-    /// The text of the key in events: its description.
+    /// The text of the key in events: the description of the original key.
     package var text: String {
         func text<Key>(_ type: Key.Type) -> String { String(describing: bytes.key(as: type)) }
         return box?.text ?? _openExistential(type, do: text)
     }
 
-    /// The stored hash, without another pass through a hasher, since it already comes from one.
+    /// The hash of the original key. This value is not hashed again, because it already comes from a hasher.
     @inlinable package var hashValue: Int { hash }
 
     @inlinable
@@ -53,7 +54,8 @@ package struct _ErasedKey: Hashable, Sendable {
         return one.bytes.bits == other.bytes.bits || one.equals(other)
     }
 
-    /// Compares keys whose bytes differ by the `==` of their type: such keys are seldom equal, but 0.0 and -0.0 are.
+    /// Returns whether two keys that are stored in `bytes` are equal by the `==` of their type. Called if their bytes
+    /// differ: such keys are rarely equal, but 0.0 and -0.0 are.
     @usableFromInline
     @inline(never)
     func equals(_ other: _ErasedKey) -> Bool {
@@ -67,7 +69,7 @@ package struct _ErasedKey: Hashable, Sendable {
         hasher.combine(hash)
     }
 
-    // Sendable: it has nothing that could change.
+    // Sendable, because the class has no stored properties.
     @usableFromInline class Box: @unchecked Sendable {
         @inlinable init() {}
 
@@ -79,7 +81,7 @@ package struct _ErasedKey: Hashable, Sendable {
         @inlinable var text: String { preconditionFailure("A box has a type.") }
     }
 
-    // Sendable, as its base: a `let` that is Sendable is all that it has.
+    // Sendable, because its only stored property is a constant of a Sendable type.
     @usableFromInline final class TypedBox<Key: Hashable & Sendable>: Box, @unchecked Sendable {
         @usableFromInline let key: Key
 

@@ -6,20 +6,23 @@ package protocol Keyed {
     /// The key, which stays the same while the element is in the table.
     var key: Key { get }
 
-    /// The slot of the next element in the same hash bucket. Only the table writes it.
+    /// The slot of the next element in the same hash bucket; `Chain.none` for the last element. Only the table writes
+    /// this property.
     var nextInBucket: Chain.Slot { get set }
 }
 
 /// A hash table whose elements keep their indexes, as in a ``SlotTable``, and are found by their keys.
 ///
-/// The elements of a bucket are linked with each other: the table stores a key once, and hashes it once per insertion, search and removal. A
-/// dictionary from keys to indexes would store each key twice, and would hash again the hash of a key that stores its own.
+/// The elements of a bucket are linked with each other: the table stores a key once, and hashes it once per insertion,
+/// search and removal. A dictionary from keys to indexes would store each key twice, and would hash a key such as
+/// ``_ErasedKey`` again, which already stores its hash.
 @usableFromInline
 package struct KeyTable<Element: Keyed> {
     @usableFromInline package typealias Index = SlotTable<Element>.Index
 
     @usableFromInline var elements = SlotTable<Element>()
-    /// The first element of each hash bucket. The number of buckets is zero or a power of two.
+    /// The index of the first element of each hash bucket; `Chain.none` for an empty bucket. The number of buckets is
+    /// zero or a power of two.
     @usableFromInline var buckets: ContiguousArray<Index> = []
 
     @inlinable package init() {}
@@ -45,7 +48,7 @@ package struct KeyTable<Element: Keyed> {
 
     /// Returns the index of the element with a key.
     ///
-    /// - Returns: `nil` if no element has the key.
+    /// - Returns: The index; `nil` if no element has the key.
     /// - Complexity: O(1) on average.
     @inlinable
     package func index(of key: Element.Key) -> Index? {
@@ -58,7 +61,7 @@ package struct KeyTable<Element: Keyed> {
         return nil
     }
 
-    /// Inserts an element with a key that no element in the table has.
+    /// Inserts an element, whose key no element in the table may have.
     ///
     /// - Returns: The index of the element.
     /// - Complexity: O(1) on average, amortized.
@@ -93,8 +96,8 @@ package struct KeyTable<Element: Keyed> {
 
     @inlinable static var fewest: Int { 8 }
 
-    /// The number of buckets up to which their memory is kept when the table becomes smaller, so that a table whose elements come and go does not
-    /// allocate each time.
+    /// The number of buckets up to which the memory of the buckets is kept when elements are removed, so that a table
+    /// whose elements are inserted and removed often does not allocate each time.
     @inlinable static var kept: Int { 128 }
 
     @inlinable
@@ -122,7 +125,7 @@ extension KeyTable where Element: Linked {
     @inlinable
     package mutating func append(_ index: Index, to chain: inout Chain) { chain.append(index, in: &elements) }
 
-    /// Removes an element from a chain, and leaves it in the table.
+    /// Removes the element at an index from a chain. The element stays in the table.
     ///
     /// - Complexity: O(1).
     @inlinable

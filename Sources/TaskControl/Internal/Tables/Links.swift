@@ -1,4 +1,4 @@
-/// The slots of the two neighbors of an element in its ``Chain``.
+/// The slots of the two neighbors of an element in its ``Chain``; `Chain.none` if there is no neighbor.
 @usableFromInline
 package struct Links {
     @usableFromInline var older = Chain.none

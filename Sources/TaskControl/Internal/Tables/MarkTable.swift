@@ -1,8 +1,11 @@
-/// A table of waiters, each of which waits for a value, its mark, to be reached. Waiters are resumed in the order of their marks, and those with
-/// equal marks in the order in which they enrolled. No lock, task or closure.
+/// A table of waiters, each of which waits until a value, which the owner of the table observes, has reached the
+/// waiter's mark. Waiters are resumed in the order of their marks, and waiters with equal marks in the order in which
+/// they were added. A pure value, without a lock, task or closure.
 ///
-/// A binary heap, ordered by mark and then by the order of enrolling. A waiter that stops waiting stays in the heap until it is the first element, or
-/// until more than half of the elements have stopped waiting.
+/// A waiter is added with `enroll(for:)`, and then parks: it stores its continuation with `park(_:_:)`.
+///
+/// The table is a binary heap, ordered by mark and then by the order of adding. A waiter that stops waiting stays in
+/// the heap until it is the first element, or until more than half of the elements have stopped waiting.
 package struct MarkTable<Mark: Comparable, Waiter> {
     package typealias ID = WaiterTable<Waiter, WaitOutcome>.ID
 
@@ -24,7 +27,7 @@ package struct MarkTable<Mark: Comparable, Waiter> {
 
     package init() {}
 
-    /// The number of waiters: those that are parked, and those that have enrolled and are about to park.
+    /// The number of waiters that wait, including those that have not called `park(_:_:)` yet.
     package var count: Int { heap.count - staleCount }
 
     /// The number of elements for which memory is allocated.
@@ -32,9 +35,9 @@ package struct MarkTable<Mark: Comparable, Waiter> {
 
     package var lowest: Mark? { heap.first?.mark }
 
-    /// Adds a waiter for a mark, which must then park.
+    /// Adds a waiter for a mark. `park(_:_:)` must then be called with the returned ID.
     ///
-    /// - Complexity: O(log *n*); O(1) for a mark that is not below any other.
+    /// - Complexity: O(log *n*); O(1) for a mark that is not less than any other.
     package mutating func enroll(for mark: Mark) -> ID {
         let id = waiters.enroll()
         heap.append(Place(mark: mark, order: nextOrder, id: id))
@@ -49,7 +52,7 @@ package struct MarkTable<Mark: Comparable, Waiter> {
 
     /// Removes a waiter that no longer waits, for example because its task was cancelled.
     ///
-    /// - Returns: The waiter to resume, if it had parked and was not woken before.
+    /// - Returns: The waiter, which must be resumed; `nil` if it has not parked yet, or no longer waits.
     /// - Complexity: O(log *n*), amortized.
     package mutating func leave(_ id: ID) -> Waiter? {
         // The first event counts: a waiter that was woken no longer waits.
@@ -60,9 +63,10 @@ package struct MarkTable<Mark: Comparable, Waiter> {
         return waiter
     }
 
-    /// Removes the first waiter. There must be one.
+    /// Removes the waiter with the lowest mark, which has been reached. Traps if there is no waiter.
     ///
-    /// - Returns: The waiter to resume; `nil` if it has not parked yet: it then does not wait.
+    /// - Returns: The waiter, which must be resumed; `nil` if it has not parked yet: `park(_:_:)` then returns the
+    ///   outcome.
     /// - Complexity: O(log *n*), amortized.
     package mutating func wakeFirst() -> Waiter? {
         let waiter = waiters.leave(removeFirst().id, with: .reached)
@@ -70,15 +74,16 @@ package struct MarkTable<Mark: Comparable, Waiter> {
         return waiter
     }
 
-    /// Removes all waiters whose mark is at most a value.
+    /// Removes all waiters whose mark is at most a value, because the value has been reached.
     ///
-    /// - Returns: The waiters to resume, in order, except those that have not parked yet: these then do not wait.
+    /// - Returns: The waiters, in order, which must be resumed. Not those that have not parked yet: `park(_:_:)`
+    ///   returns the outcome to them.
     /// - Complexity: O(*m* log *n*) for *m* removed waiters, amortized.
     package mutating func wake(upTo value: Mark) -> [Waiter] {
         var woken: [Waiter] = []
         while let first = heap.first, first.mark <= value {
             let id = removeFirst().id
-            // Tidied after each: the first has not left.
+            // Tidied after each removal, so that the first element of the heap still waits.
             if let waiter = waiters.leave(id, with: .reached) { woken.append(waiter) }
             tidy()
         }

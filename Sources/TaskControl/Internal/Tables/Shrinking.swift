@@ -1,5 +1,6 @@
-// A burst leaves nothing behind: a buffer that is mostly empty is replaced by a smaller one. A buffer that shrinks at an eighth or a quarter, and
-// to twice what is in it, does so after a number of removals that pays for the move.
+// A buffer that is mostly empty is replaced by a smaller one, so that memory that many elements needed is released. The
+// new capacity is twice the number of elements, so that the next replacement comes only after a number of removals or
+// insertions that is proportional to its cost.
 
 extension ContiguousArray {
     /// Replaces the buffer by a smaller one if less than a quarter of it is used.

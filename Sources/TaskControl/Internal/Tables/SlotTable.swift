@@ -1,4 +1,5 @@
-/// A table whose elements keep their indexes. Inserts, finds and removes an element in O(1), and releases memory when elements are removed.
+/// A table whose elements keep their indexes. An element is inserted, accessed and removed in O(1), and memory is
+/// released when elements are removed.
 ///
 /// Indexes are reused, so code that keeps an index also keeps a serial number, to recognize that its element was removed: see ``Ticket``. Vacant
 /// slots at the end are released at once, other vacant slots are filled first, and the buffer becomes smaller when it is mostly empty. So a burst of
@@ -39,7 +40,7 @@ package struct SlotTable<Element> {
         @inline(__always) _modify { yield &slots[Int(index)]! }
     }
 
-    /// Inserts an element, and returns its index. Traps if the table has as many elements as an index can distinguish.
+    /// Inserts an element, and returns its index. Traps if the table already has `Index.max` slots.
     ///
     /// - Complexity: O(1), amortized.
     @inlinable
@@ -92,7 +93,7 @@ package struct SlotTable<Element> {
         var end = slots.count - 1
         while end > 0, slots[end - 1] == nil { end -= 1 }
         if end == slots.count - 1 { slots.removeLast() } else { slots.removeSubrange(end...) }
-        // More vacancies than slots: some are stale.
+        // If there are more vacant indexes than slots, some of these indexes are no longer vacant.
         guard vacancies.count > slots.count else { return }
         if slots.isEmpty {
             vacancies.removeAll(keepingCapacity: vacancies.capacity <= Self.smallest)

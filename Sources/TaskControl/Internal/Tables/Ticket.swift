@@ -1,8 +1,8 @@
-/// Identifies an element of a ``SlotTable`` by its slot and its serial number. A ticket does not match another element that uses the slot later: a
-/// serial number is used again only after 2³⁸ others.
+/// The identity of an element of a ``SlotTable``: its slot and its serial number. A ticket does not match another
+/// element that uses the slot later: a serial number is repeated only after 2³⁸ others.
 ///
-/// Stored in one word, because every frame of a waiting task has a copy, and the frames of a waiting task must fit into the memory that the runtime
-/// allocates for each task.
+/// A ticket is stored in one word, because each stack frame of a waiting task has a copy, and these frames must fit
+/// into the memory that the runtime allocates for each task.
 @usableFromInline
 package struct Ticket: Hashable, Sendable {
     @usableFromInline package typealias Slot = Int32

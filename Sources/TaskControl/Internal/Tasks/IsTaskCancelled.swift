@@ -1,4 +1,5 @@
 private import CTaskControl
 
-/// Whether the current task was cancelled: the same as `Task.isCancelled`, in a third of its time.
+/// Whether the current task was cancelled; `false` outside tasks. The same value as `Task.isCancelled`, read in about a
+/// third of the time.
 @usableFromInline package var _isTaskCancelled: Bool { tc_isTaskCancelled() }

@@ -3,13 +3,15 @@ private import Dispatch
 
 /// Performs an action outside the cancellation or priority-escalation handler that calls this function.
 ///
-/// The runtime calls these handlers while it holds the status lock of their task. Resuming, cancelling or escalating another task takes the
-/// lock of that task as well, and two handlers that do this to each other's tasks deadlock. So a handler resumes its own task only, and
-/// performs everything else here: actions on other tasks, and calls of observers, which may do anything.
+/// The runtime calls these handlers while it holds the status lock of their task. Resuming, cancelling or escalating
+/// another task takes the lock of that task as well, and two handlers that do this to each other's tasks deadlock. So a
+/// handler resumes its own task only, and passes everything else to this function: actions on other tasks, and calls of
+/// observers, which may do anything.
 ///
-/// The action runs soon after this function has returned, on a thread outside the thread pool of Swift concurrency. So work can be cancelled even if
-/// all threads of the pool are busy with work that ends only when it is cancelled. An action that blocks, for example because it calls a slow
-/// cancellation handler, does not delay other actions.
+/// The action runs asynchronously, on a thread outside the thread pool of Swift concurrency. So work can be cancelled
+/// even if all threads of the pool are busy with work that ends only when it is cancelled. Up to eight actions run at
+/// the same time, so an action that blocks, for example because it calls a slow cancellation handler, does not delay
+/// the others.
 package func performOutsideHandler(_ action: @escaping @Sendable () -> Void) {
     if tc_isSimulated() {
         _ = spawnDetached(name: "TaskControl: acts for a handler", priority: .high, HandlerAction(action: action))
@@ -19,16 +21,20 @@ package func performOutsideHandler(_ action: @escaping @Sendable () -> Void) {
     }
 }
 
-/// Makes `performOutsideHandler(_:)` run its actions in tasks instead of on another thread. For simulations, which have one thread and decide the
-/// order of the tasks on it.
+/// Sets whether `performOutsideHandler(_:)` runs its actions in tasks instead of on other threads. For simulations,
+/// which have one thread and decide the order of the tasks on it.
+///
+/// - Parameter isSimulated: `true` while a simulation runs; `false` restores the usual behavior.
 package func performHandlerActionsInTasks(_ isSimulated: Bool) {
     tc_setSimulated(isSimulated)
 }
 
-/// Whether the current thread is inside `insideHandler(_:)`: events are then delivered outside the handler.
+/// Whether the current code was called by `insideHandler(_:)` on this thread. If so, events are delivered outside the
+/// handler.
 var isInsideHandler: Bool { tc_isInsideHandler() }
 
-/// Calls code of the client from a cancellation or escalation handler, and marks the thread for that time: see `isInsideHandler`.
+/// Calls code of the client from a cancellation or escalation handler. During the call, `isInsideHandler` is `true` on
+/// this thread.
 func insideHandler(_ body: () -> Void) {
     let outer = tc_isInsideHandler()
     tc_setInsideHandler(true)
@@ -74,10 +80,10 @@ private final class HandlerActions: Sendable {
         while let action = next(worker) { action() }
     }
 
-    /// Takes the next action.
+    /// Removes the next action from the queue.
     ///
-    /// - Parameter worker: The worker that asks.
-    /// - Returns: `nil` if there is no action: the worker is idle from then on.
+    /// - Parameter worker: The worker that will run the action.
+    /// - Returns: The action; `nil` if there is none: the worker is idle from then on.
     private func next(_ worker: DispatchQueue?) -> (@Sendable () -> Void)? {
         state.withLock { state in
             let slot = state.order.first

@@ -1,14 +1,16 @@
 internal import CTaskControl
 
-/// Performs a wait, and calls a closure that escalates the awaited work to the priority of the waiting task: at the start, and whenever that priority
-/// rises.
+/// Performs a wait, and passes the priority of the waiting task to a closure that escalates the awaited work: at the
+/// start, and whenever the priority rises.
 ///
-/// Before macOS 26 and the other systems of that year, `raise` is never called: they can escalate a task only by awaiting it.
+/// Before macOS 26, iOS 26 and the other Apple systems of that year, `raise` is never called: there, a task is
+/// escalated only by a task that awaits it.
 ///
 /// - Parameters:
-///   - wait: The wait.
-///   - raise: Receives the priority. Runs outside the escalation handler, on any thread, and perhaps after the wait has ended. It is escaping, so
-///     that its captures are not in a frame of the waiting task (see `_TurnBody`).
+///   - wait: The wait, which runs in the caller's isolation.
+///   - raise: Receives the priority. Runs outside the escalation handler, on any thread, and perhaps after the wait has
+///     ended. The closure is escaping, so that its captures are not in a stack frame of the waiting task, whose memory
+///     is limited.
 @usableFromInline
 package nonisolated(nonsending) func raising<Value: Sendable>(
     _ wait: nonisolated(nonsending) () async -> Value,
@@ -16,7 +18,7 @@ package nonisolated(nonsending) func raising<Value: Sendable>(
 ) async -> Value {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return await wait() }
     return await withTaskPriorityEscalationHandler {
-        // Looked at with the handler in place, so that no rise is lost in between.
+        // Read while the handler is installed, so that no rise is missed.
         raise(Task.currentPriority)
         return await wait()
     } onPriorityEscalated: { _, priority in
@@ -24,11 +26,13 @@ package nonisolated(nonsending) func raising<Value: Sendable>(
     }
 }
 
-/// Runs an operation, and calls a closure whenever the priority of the operation's task rises.
+/// Runs an operation, and calls a closure whenever the priority of the current task rises meanwhile.
+///
+/// Before macOS 26, iOS 26 and the other Apple systems of that year, the closure is never called.
 ///
 /// - Parameters:
 ///   - raise: Receives the new priority. Runs outside the escalation handler, on any thread, and perhaps after the operation has ended.
-///   - operation: The operation.
+///   - operation: The operation, which runs in the caller's task and isolation.
 package nonisolated(nonsending) func passingRises<Value, Failure: Error>(
     to raise: @escaping @Sendable (TaskPriority) -> Void,
     of operation: nonisolated(nonsending) () async throws(Failure) -> Value
@@ -39,7 +43,8 @@ package nonisolated(nonsending) func passingRises<Value, Failure: Error>(
     }
 }
 
-/// Escalates those of the given tasks that have a lower priority to a priority, where the system supports it.
+/// Escalates the given tasks to a priority, if their priority is lower. Does nothing before macOS 26, iOS 26 and the
+/// other Apple systems of that year.
 package func raise(_ jobs: [_TaskHandle], to priority: TaskPriority) {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     for job in jobs { job.escalatePriority(to: priority) }
@@ -53,7 +58,8 @@ var inheritedLevel: UInt8 {
     return min(base != 0 ? base : Task.currentPriority.rawValue, highestInheritedLevel)
 }
 
-/// Consumes a priority, and returns its raw value. (A caller that keeps the priority copies and destroys an optional whose size it must look up.)
+/// Consumes a priority, and returns its raw value; `nil` for `nil`. (A caller that keeps the priority must copy and
+/// destroy an optional whose size is known only at run time.)
 @inlinable
 @inline(__always)
 func rawLevel(_ priority: consuming TaskPriority?) -> UInt8? {

@@ -1,12 +1,14 @@
-/// Passes an error that an unstructured task's work threw to the task's handler, or to diagnostics.
+/// Passes an error that the work of an unstructured task threw to the handler of the task, or reports it to
+/// diagnostics.
 ///
 /// A cancelled task often fails with an error of the API that it called, such as `URLError.cancelled`, which must not cause an alert. So no handler
 /// is called in a cancelled task, and an error other than `CancellationError` is only emitted as an event. A `CancellationError` in a task that was
 /// not cancelled is treated like any other error.
 ///
 /// - Parameters:
-///   - isCancelled: Whether the work was cancelled.
-///   - handler: Called from inside the task; returns whether it has received the error.
+///   - isCancelled: Whether the work was cancelled, even if the current task was not. If so, the error is not reported
+///     as unhandled.
+///   - handler: Called in the task; returns whether it has received the error. `nil` if the task has no handler.
 /// - Returns: The receiver of the error, or the reason why it has none.
 @discardableResult
 package nonisolated(nonsending) func settle(
@@ -24,7 +26,7 @@ package nonisolated(nonsending) func settle(
         return .unhandled
     }
     if !(error is CancellationError) {
-        // Nearly always the error of an API that was cancelled, so it is no mistake.
+        // Nearly always the error of an API that was cancelled, so it is not reported as a mistake.
         Diagnostics.emit(
             isInside: true,
             TaskEvent(origin.primitive, .errorAfterCancellation, error: error, detail: origin.name)

@@ -1,5 +1,5 @@
-/// The function that a task of this library runs, which calls the client's operation. A struct instead of a closure, because the task then needs only
-/// one allocation.
+/// A value whose `run()` is the function that a task of this library runs, and that calls the client's operation. The
+/// conforming types are structs instead of closures, because a task then needs only one allocation.
 ///
 /// Generic conforming types are inlinable: code that is not specialized for the type of its result takes several times the time and memory.
 @usableFromInline
@@ -11,7 +11,8 @@ protocol _TaskBody<Success, Failure>: Sendable {
     nonisolated(nonsending) func run() async throws(Failure) -> Success
 }
 
-/// Creates a task that is isolated to `isolation` from its first instruction: it is enqueued on that actor at once, in the order of the calls.
+/// Creates a task that is isolated to `isolation` from its first instruction: the task is enqueued on that actor at
+/// once, in the order of the calls. If `isolation` is `nil`, the task is not isolated.
 ///
 /// The task inherits priority and task-local values from the caller, as with `Task.init`.
 @inlinable
@@ -24,8 +25,8 @@ func spawn<Body: _TaskBody>(
     _Isolated.make(name: name, priority: priority, isolatedTo: isolation, body)
 }
 
-/// Creates a task that may throw, isolated to `isolation` from its first instruction: it is enqueued on that actor at once, in the order of the
-/// calls.
+/// Creates a task that may throw and is isolated to `isolation` from its first instruction: the task is enqueued on
+/// that actor at once, in the order of the calls. If `isolation` is `nil`, the task is not isolated.
 ///
 /// The task inherits priority and task-local values from the caller, as with `Task.init`.
 @inlinable
@@ -38,8 +39,8 @@ func spawn<Body: _TaskBody>(
     _Isolated.make(name: name, priority: priority, isolatedTo: isolation, body)
 }
 
-/// Creates a task with a raw priority, or with the priority of the caller if `level` is 0. Isolation and order are those of the function
-/// `spawn(name:priority:isolatedTo:_:)`.
+/// Creates a task whose priority has the raw value `level`, or is inherited from the caller if `level` is 0. Isolation
+/// and order are the same as in `spawn(name:priority:isolatedTo:_:)`.
 ///
 /// A task with neither a name nor a priority takes a path without an optional `TaskPriority`, whose size code outside the standard library must look
 /// up each time that it is passed on.
@@ -56,7 +57,8 @@ func spawn<Body: _TaskBody>(
     return spawn(name: name, priority: priority, isolatedTo: isolation, body)
 }
 
-/// Creates a task that may throw with a raw priority, or with the priority of the caller if `level` is 0.
+/// Creates a task that may throw, and whose priority has the raw value `level`, or is inherited from the caller if
+/// `level` is 0. Isolation and order are the same as in `spawn(name:priority:isolatedTo:_:)`.
 @inlinable
 @inline(__always)
 func spawn<Body: _TaskBody>(
@@ -98,12 +100,12 @@ package func spawn(name: String? = nil, _ work: @escaping @Sendable () async -> 
         isolatedTo isolation: (any Actor)?,
         _ body: consuming Body
     ) -> Task<Body.Success, Never> where Body.Failure == Never {
-        // Captured as a `let`: a consumed parameter would be captured in a box of its own.
+        // Captured as a `let`, because a consumed parameter would be captured in a box, which is another allocation.
         guard let isolation else {
             let body = body
             return Task<Body.Success, any Error>(name: name, priority: priority) { await body.run() }.unfailing
         }
-        // A closure takes on the isolation of a function's isolated parameter by capturing it.
+        // The closure of a task that captures an isolated parameter is isolated to that actor.
         return calledFromAnywhere(_IsolatedSpawn<Body, Never>(spawn: spawn)).spawn(isolation, name, priority, body)
     }
 

@@ -6,10 +6,11 @@ package struct TaskAddress: Hashable, Sendable {
 
     init(bits: UInt) { self.bits = bits }
 
-    /// The address of the current task.
+    /// The address of the current task; zero outside tasks.
     package static var running: Self { Self(bits: UInt(bitPattern: tc_runningTask())) }
 
-    /// A hash of one multiplication instead of a keyed hash: addresses are looked up often, and an attacker cannot choose them.
+    /// The hash, computed by one multiplication instead of a `Hasher`: addresses are looked up often, and an attacker
+    /// cannot choose them.
     package var hashValue: Int { Int(truncatingIfNeeded: UInt64(bits >> 4) &* 0x9e37_79b9_7f4a_7c15 >> 24) }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(bits) }

@@ -2,7 +2,8 @@ internal import CTaskControl
 
 /// An atomic 64-bit integer. A copy refers to the same integer, whose memory its owner must release with `deallocate()`.
 struct AtomicWord: @unchecked Sendable {
-    // Sendable: the memory is only accessed by the atomic functions. Allocated, since a stored property has no address that lasts.
+    // Sendable, because the memory is only accessed by the atomic functions. Allocated, because a stored property has
+    // no stable address.
     private let word: UnsafeMutablePointer<Int64>
 
     init(_ value: Int64) {
@@ -15,7 +16,8 @@ struct AtomicWord: @unchecked Sendable {
     @inline(__always)
     var value: Int64 { tc_load(word) }
 
-    /// The value, and with it what was written before it was stored.
+    /// The value, loaded with acquire ordering: everything that was written before the value was stored is visible
+    /// after the load.
     @inline(__always)
     var acquiredValue: Int64 { tc_loadAcquire(word) }
 
@@ -28,7 +30,7 @@ struct AtomicWord: @unchecked Sendable {
     @inline(__always)
     func exchange(_ value: Int64) -> Int64 { tc_exchange(word, value) }
 
-    /// Replaces the value, unless `change` returns `nil` for it.
+    /// Replaces the value with the result of `change`, unless this result is `nil`.
     ///
     /// - Parameter change: Returns the new value for the current one. Called again if another thread has changed the value meanwhile.
     /// - Returns: Whether the value was replaced.

@@ -1,14 +1,16 @@
-// The casts that change the type of a function. In each, the parts of the type that change (`sending`, `@Sendable`, `isolated`) are no part of how
-// a function is represented or called: they are checks of the compiler. FunctionCastTests calls each result where it claims to run, so a
-// compiler that represents them otherwise fails the tests. The casts are from struct to struct since a function that passes through
-// a generic one is wrapped in a thunk, which allocates.
+// The casts that change the type of a function. In each cast, the parts of the type that change (`sending`,
+// `@Sendable`, `isolated`) do not affect how a function is represented or called: only the compiler checks them.
+// FunctionCastTests calls each result in its isolation, so a compiler with another representation fails the tests. The
+// casts are from struct to struct, because a function that is passed to a generic function is wrapped in a thunk, which
+// allocates.
 
 // MARK: Operations that a caller sends
 
 /// The type in which the library stores an operation that a client passes to it.
 ///
-/// Parameters are spelled `sending`, like those of `Task.init`, so that a closure may carry values that are not Sendable. The library calls the
-/// operation once, in the task to which it was sent, so it may treat the closure as `@Sendable`.
+/// Parameters of the library's functions are `sending`, like those of `Task.init`, so that a closure may capture values
+/// that are not Sendable. The library calls the operation once, in the task to which it was sent, so it may treat the
+/// closure as `@Sendable`.
 typealias Operation = @Sendable @isolated(any) () async -> Void
 typealias ThrowingOperation = @Sendable @isolated(any) () async throws -> Void
 
@@ -27,7 +29,7 @@ func received(_ operation: sending @escaping @isolated(any) () async throws -> V
     return unsafeBitCast(_Sent(operation: operation), to: _Received.self).operation
 }
 
-// For operations with a result. They come through a generic function, and have its representation already.
+// For operations with a result, which already have the representation of functions of generic types.
 
 @inlinable
 func received<Success>(
@@ -106,8 +108,9 @@ func calledFromAnywhere<Body: _TaskBody, Failure: Error>(
     @usableFromInline let run: nonisolated(nonsending) (Duration, C, Operation) async throws -> Value
 }
 
-/// Removes the requirement that an operation is `@Sendable`. Safe for a function that runs the operation in a child task, in the caller's isolation,
-/// while the caller waits, and returns the result only to the caller.
+/// Removes `@Sendable` from the operation that a function takes as a parameter. Safe for a function that runs the
+/// operation in a child task, in the caller's isolation, while the caller waits, and returns the result only to the
+/// caller.
 @inlinable
 @inline(__always)
 func borrowing<Value, C: Clock>(_ function: _LentRun<Value, C>) -> _BorrowingRun<Value, C>
@@ -115,7 +118,7 @@ where C.Duration == Duration {
     unsafeBitCast(function, to: _BorrowingRun<Value, C>.self)
 }
 
-// The same for an operation that a signal cancels, as in `withCancellation`.
+// The types and the cast for an operation that a signal cancels, as in `withCancellation`.
 
 struct LentSignalRun<Value, Cause: Sendable> {
     typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
@@ -135,10 +138,10 @@ func borrowing<Value, Cause>(_ function: LentSignalRun<Value, Cause>) -> Borrowi
     unsafeBitCast(function, to: BorrowingSignalRun<Value, Cause>.self)
 }
 
-// MARK: Closures that are called under a lock of their own
+// MARK: Closures that are stored under a lock
 
-/// Adds `@Sendable` to a closure. Safe for a closure that is stored under a lock, and that is called at most once, by the code that removes it from
-/// there.
+/// Adds `@Sendable` to a closure. Safe for a closure that is stored in the state of a ``Locked``, and is called at most
+/// once, by the code that has removed it from this state.
 func calledOnce(_ action: @escaping () -> Void) -> @Sendable () -> Void {
     unsafeBitCast(action, to: (@Sendable () -> Void).self)
 }

@@ -1,10 +1,11 @@
-/// An unretained reference to an object that the holder of this value retains by another reference.
+/// An unretained reference to an object. The code that holds this value must retain the object by another reference.
 ///
-/// To use the object of an ordinary property, Swift retains and releases it, which takes longer than the small step of a policy for which this type
-/// is used. KeptReferenceTests checks the type.
+/// To use an object that is stored in an ordinary property, Swift retains and releases the object, which takes longer
+/// than the short calls for which this type is used. KeptReferenceTests checks the type.
 @usableFromInline
 package struct KeptReference<Object: AnyObject>: @unchecked Sendable {
-    // Sendable: this is the address of an object that is Sendable, as `init` requires, and nothing changes it. The holder keeps the object alive.
+    // Sendable, because the object is Sendable, as `init` requires, and the reference is constant. The code that holds
+    // this value retains the object.
     @usableFromInline let object: Unmanaged<Object>
 
     @inlinable

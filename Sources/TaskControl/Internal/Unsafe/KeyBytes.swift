@@ -1,4 +1,5 @@
-/// The value of a key whose type is trivial and has at most eight bytes. Copying it retains nothing.
+/// The value of a key whose type is trivial (its values contain no references) and has at most eight bytes. A copy
+/// retains no object.
 @usableFromInline
 struct _KeyBytes: Hashable, Sendable {
     @usableFromInline var bits: UInt64 = 0
@@ -6,7 +7,7 @@ struct _KeyBytes: Hashable, Sendable {
     /// Creates a value without bytes, for a key that is stored elsewhere.
     @inlinable init() {}
 
-    /// Creates the value of a key, for whose type ``canHold(_:)`` must be `true`.
+    /// Stores a key, for whose type ``canHold(_:)`` must return `true`.
     @inlinable
     @inline(__always)
     init<Key>(of key: Key) {
@@ -17,7 +18,7 @@ struct _KeyBytes: Hashable, Sendable {
 
     /// Returns the key.
     ///
-    /// - Parameter type: The type of the key with which this value was created. ErasedKeyTests covers several types.
+    /// - Parameter type: The type of the key with which this value was created, which is not checked.
     func key<Key>(as type: Key.Type) -> Key {
         withUnsafeBytes(of: bits) { $0.load(as: type) }
     }

@@ -10,7 +10,7 @@ internal import Android
 #error("TaskControl needs os_unfair_lock or a pthread mutex; this platform's C library is not known to it.")
 #endif
 
-/// The lock of ``Locked``: the lock type of the C library. Used only at the address where it was initialized.
+/// The lock of ``Locked``: the lock type of the C library. Must be used only at the address where it was initialized.
 @usableFromInline
 struct _LockPrimitive {
     #if canImport(Darwin)
@@ -38,7 +38,8 @@ struct _LockPrimitive {
         let status = pthread_mutex_init(primitive(lock), &attributes)
         pthread_mutexattr_destroy(&attributes)
         #elseif canImport(Glibc)
-        // The sections under these locks are shorter than going to sleep: spin a little first. As PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP.
+        // An adaptive mutex, as initialized by PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP: a thread spins for a short time
+        // before it sleeps, because the code under these locks takes less time than sleeping and waking.
         primitive(lock).pointee.__data.__kind = CInt(PTHREAD_MUTEX_ADAPTIVE_NP)
         let status: CInt = 0
         #else
@@ -77,7 +78,7 @@ struct _LockPrimitive {
         os_unfair_lock_unlock(primitive(lock))
         #else
         let status = pthread_mutex_unlock(primitive(lock))
-        // Only the lock of a debug build looks.
+        // Only the error-checking mutex of a debug build detects this.
         assert(status == 0, "A lock was released that was not held: pthread_mutex_unlock returned \(status).")
         #endif
     }

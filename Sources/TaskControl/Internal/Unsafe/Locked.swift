@@ -1,4 +1,5 @@
-/// State that is accessed only under a lock, in one allocation with that lock. A copy is a reference to the same state.
+/// State that is accessed only under a lock, in one allocation with that lock. A copy of this value refers to the same
+/// state.
 ///
 /// The lock is that of the C library, not `Synchronization.Mutex`: a `Mutex` needs macOS 15 and iOS 18, takes three times as long on Linux when it is
 /// free, and makes ThreadSanitizer report false races.
@@ -9,7 +10,7 @@
 /// Inlinable for the other products of this package: without inlining, the generic call of `withLock` takes as long as the lock itself.
 @usableFromInline
 package struct Locked<State>: @unchecked Sendable {
-    // Sendable: the state is reached through `withLock` alone, so one thread at a time touches it.
+    // Sendable, because the state is accessed only in `withLock`, by one thread at a time.
     @usableFromInline let storage: _Storage
 
     @inlinable
@@ -17,7 +18,11 @@ package struct Locked<State>: @unchecked Sendable {
         storage = _Storage.make(state)
     }
 
-    /// Runs a closure with exclusive access to the state. Not reentrant: in debug builds, a nested call on the same thread traps.
+    /// Runs a closure with exclusive access to the state. Not reentrant: a nested call on the same thread traps on
+    /// Apple platforms and in debug builds, and otherwise may wait forever.
+    ///
+    /// - Parameter body: Runs with the lock held. Must not call code of the client.
+    /// - Returns: The result of `body`.
     @inlinable
     @inline(__always)
     package func withLock<Result>(_ body: (inout State) -> Result) -> Result {

@@ -1,9 +1,10 @@
-/// A reference to a task of any type, with which the task can be cancelled and escalated. Its value must not be awaited: the type of the value may be
-/// another one.
+/// A reference to a task of any type, with which the task can be cancelled and escalated. The `value` of the handle
+/// must not be awaited, because the value of the task may have another type.
 @usableFromInline package typealias _TaskHandle = Task<Void, Never>
 
 extension Task {
-    /// This task as a ``_TaskHandle``, with which it can be cancelled and escalated. The value of the handle must not be awaited.
+    /// This task as a ``_TaskHandle``, with which it can be cancelled and escalated. The `value` of the handle must not
+    /// be awaited.
     @inlinable var handle: _TaskHandle {
         // A task is a reference to an object, whatever it returns.
         unsafeBitCast(self, to: _TaskHandle.self)
@@ -11,20 +12,23 @@ extension Task {
 }
 
 extension Task {
-    /// The address of the task, which inside its operation is equal to `TaskAddress.running`. TaskHandleTests checks this.
+    /// The address of the task. In the operation of the task, `TaskAddress.running` is equal to it. TaskHandleTests
+    /// checks this.
     var address: TaskAddress {
-        // A task is a struct of nothing but a reference to the object of the runtime, so its bits are the address of that object.
+        // The only stored property of a `Task` is a reference to an object of the runtime, so its bits are the address
+        // of that object.
         TaskAddress(bits: UInt(bitPattern: unsafeBitCast(self, to: UnsafeRawPointer.self)))
     }
 }
 
-/// A reference to a running task, with which it can be escalated.
+/// A reference to a running task, with which the task can be escalated.
 package struct RunningTask: Sendable {
     private let handle: _TaskHandle
 
-    /// The current task; `nil` outside of tasks.
+    /// A reference to the current task; `nil` outside tasks.
     package static var current: RunningTask? {
-        // A task is a reference to an object of the runtime, whose address this is. The object lives: it is running.
+        // `address` is the address of the object of the runtime to which a `Task` is a reference. The object is alive,
+        // because the task is running.
         TaskAddress.running.pointer.map { address in
             let object = Unmanaged<AnyObject>.fromOpaque(address).takeUnretainedValue()
             return RunningTask(handle: unsafeBitCast(object, to: _TaskHandle.self))
@@ -36,25 +40,29 @@ package struct RunningTask: Sendable {
 }
 
 extension Task where Failure == any Error {
-    /// This task with the failure type `Never`. Only for a task whose operation does not throw. FunctionCastTests awaits such a task in all ways.
+    /// This task with the failure type `Never`. Only for a task whose operation does not throw. FunctionCastTests tests
+    /// such tasks.
     ///
-    /// The runtime has one kind of task, which may throw. `Task.init` wraps an operation that cannot throw in a closure that can, which costs an
-    /// allocation and a frame. A task that is created as one that may throw has neither.
+    /// All tasks of the runtime may throw. `Task.init` wraps an operation that does not throw in a closure that may
+    /// throw, which costs an allocation and a stack frame. A task that is created with the failure type `any Error`
+    /// needs neither.
     @inlinable var unfailing: Task<Success, Never> {
         unsafeBitCast(self, to: Task<Success, Never>.self)
     }
 }
 
 extension _TaskHandle {
-    /// Returns the task in the type with which it was created: only for the handle of a task of that type. DeliveryOutcomeTests awaits the value.
+    /// Returns the task with the type with which it was created, so that its value can be awaited. `type` must be the
+    /// type of that value. DeliveryOutcomeTests tests such tasks.
     func task<Value: Sendable>(of type: Value.Type) -> Task<Value, Never> {
         unsafeBitCast(self, to: Task<Value, Never>.self)
     }
 
-    /// A reference that does not retain the task. It must be used only while the task is known not to have ended.
+    /// A reference that does not retain the task. Must be used only while the task has not ended.
     struct Unowned: @unchecked Sendable {
-        // Sendable, as the task is: this is its address, and code that makes an owned handle of it holds the lock under which the task is
-        // known to live. The casts are between references to one object: a task, and a struct of nothing but that reference.
+        // Sendable, because a task is Sendable. Code that reads `owned` holds a lock that the task needs before it
+        // ends, so the task is alive. The casts are safe, because the only stored property of a `Task` is a reference
+        // to an object.
         private let task: Unmanaged<AnyObject>
 
         init(_ task: _TaskHandle) {

@@ -1,10 +1,10 @@
-/// The state of one waiter, which may be settled (receive its outcome) before or after it has parked (stored its continuation). No lock, task or
-/// closure.
+/// The state of one waiter, which may be settled (receive its outcome) before or after it has parked (stored its
+/// continuation). A pure value, without a lock, task or closure.
 ///
 ///     expected ──park──▶ parked ──settle──▶ settled       the waiter is returned
 ///        └────settle──▶ settled ──park──▶ settled         the outcome is returned
 ///
-/// The first outcome counts. A waiter parks once.
+/// Only the first outcome counts. A waiter must park only once.
 enum Parking<Waiter, Outcome> {
     case expected
     case parked(Waiter)

@@ -1,10 +1,13 @@
-// The one way to wait: a continuation that parks, leaves when its task is cancelled, and passes the priority of its task on. Each form is
-// inlined: a task that waits must fit into the memory that every task has, and each function that it waits in is a frame of that. The closures of
-// cancellation handlers capture the isolation: otherwise they leave the caller's actor before they wait, which takes a job there and one back.
+// All waits of this library use these functions, which store a continuation, stop waiting if the task is cancelled, and
+// report the priority of the task. Each form is inlined, because each function in which a task waits needs a stack
+// frame, and the frames must fit into the memory that the runtime allocates for each task. The operations of
+// cancellation handlers capture the isolation: otherwise they would leave the caller's actor before they wait, which
+// costs one job to leave it and one to return.
 
 /// Suspends the caller until its continuation is resumed with an outcome.
 ///
-/// - Parameter park: Stores the continuation, or returns the outcome with which the caller must be resumed at once.
+/// - Parameter park: Stores the continuation and returns `nil`, or returns the outcome with which the caller must be
+///   resumed at once.
 @inlinable
 @inline(__always)
 package nonisolated(nonsending) func suspend<Outcome: Sendable>(
@@ -15,10 +18,12 @@ package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     }
 }
 
-/// Suspends the caller until its continuation is resumed with an outcome, also by its cancellation handler.
+/// Suspends the caller until its continuation is resumed with an outcome. If the caller is cancelled, `leave` is
+/// called, which may resume the continuation.
 ///
 /// - Parameters:
-///   - park: Stores the continuation, or returns the outcome with which the caller must be resumed at once.
+///   - park: Stores the continuation and returns `nil`, or returns the outcome with which the caller must be resumed at
+///     once.
 ///   - leave: Called by the cancellation handler, which may resume the caller and no other task. May be called before `park` is, and more than once.
 @inlinable
 @inline(__always)
@@ -35,10 +40,12 @@ package func suspend<Outcome: Sendable>(
     }
 }
 
-/// Suspends the caller until its continuation is resumed with an outcome, and reports the priority of the caller meanwhile.
+/// Suspends the caller until its continuation is resumed with an outcome, and passes the priority of the caller to
+/// `raise` meanwhile.
 ///
 /// - Parameters:
-///   - park: Stores the continuation, or returns the outcome with which the caller must be resumed at once.
+///   - park: Stores the continuation and returns `nil`, or returns the outcome with which the caller must be resumed at
+///     once.
 ///   - raise: Receives the priority of the caller, at the start and whenever it rises: see `raising(_:with:)`.
 @inlinable
 @inline(__always)
@@ -49,11 +56,12 @@ package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     await raising({ await suspend(parking: park) }, with: raise)
 }
 
-/// Suspends the caller until its continuation is resumed with an outcome, also by its cancellation handler, and reports the priority of the caller
-/// meanwhile.
+/// Suspends the caller until its continuation is resumed with an outcome, and passes the priority of the caller to
+/// `raise` meanwhile. If the caller is cancelled, `leave` is called, which may resume the continuation.
 ///
 /// - Parameters:
-///   - park: Stores the continuation, or returns the outcome with which the caller must be resumed at once.
+///   - park: Stores the continuation and returns `nil`, or returns the outcome with which the caller must be resumed at
+///     once.
 ///   - leave: Called by the cancellation handler, which may resume the caller and no other task. May be called before `park` is, and more than once.
 ///   - raise: Receives the priority of the caller, at the start and whenever it rises: see `raising(_:with:)`.
 @inlinable

@@ -1,5 +1,5 @@
-/// An element of a ``SlotTable`` that represents one waiter. It is in a ``Chain`` until it has an outcome, and in the table until it has both an
-/// outcome and a continuation.
+/// An element of a ``SlotTable`` that represents one waiter. The element is in a ``Chain`` until the waiter has an
+/// outcome, and in the table until the waiter has an outcome and has stored its continuation.
 protocol WaiterEntry: Ticketed, Linked {
     associatedtype Waiter
     associatedtype Outcome
@@ -12,7 +12,8 @@ extension SlotTable where Element: WaiterEntry {
         contains(ticket) && self[ticket.slot].parking.isWaiting
     }
 
-    /// Stores the continuation of a waiter.
+    /// Stores the continuation of a waiter that was added to the table. Traps if the waiter is not in the table, for
+    /// example because it has parked before.
     ///
     /// - Returns: The outcome with which the waiter must be resumed at once; `nil` if it must wait.
     mutating func park(_ ticket: Ticket, _ waiter: Element.Waiter) -> Element.Outcome? {
@@ -24,7 +25,8 @@ extension SlotTable where Element: WaiterEntry {
 
     /// Gives an outcome to a waiter that waits in a chain, and removes the waiter from the chain.
     ///
-    /// - Returns: The waiter to resume, if it has parked. If not, it receives the outcome when it parks.
+    /// - Returns: The waiter, which must be resumed; `nil` if it has not parked yet: `park(_:_:)` then returns the
+    ///   outcome.
     mutating func settle(
         _ slot: Index,
         of chain: inout Chain,

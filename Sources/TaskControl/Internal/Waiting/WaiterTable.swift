@@ -1,8 +1,9 @@
-/// A table of waiters for one event. A waiter may stop waiting before the event, and before its continuation exists. No lock, task or closure.
+/// A table of waiters for one event. A waiter may stop waiting before the event, and before its continuation exists. A
+/// pure value, without a lock, task or closure.
 ///
-/// A waiter first calls `enroll()`, under the lock under which it has seen that it must wait; then it creates its continuation and calls
-/// `park(_:_:)`. The event, or the end of the wait, may come between these calls: ``Parking`` keeps the outcome, so no event is missed and no waiter
-/// is resumed twice.
+/// A caller that must wait first calls `enroll()`, under the same lock under which it has decided to wait; then it
+/// creates its continuation, the waiter, and calls `park(_:_:)`. The event, or the end of the wait, may come between
+/// these calls: ``Parking`` keeps the outcome, so no event is missed and no waiter is resumed twice.
 package struct WaiterTable<Waiter, Outcome> {
     package struct ID: Hashable, Sendable {
         fileprivate let ticket: Ticket
@@ -15,7 +16,8 @@ package struct WaiterTable<Waiter, Outcome> {
     }
 
     private var entries = SlotTable<Entry>()
-    /// The waiters without an outcome, in the order of enrolling. Those that enrolled with `enroll(in:)` are in the chain of that call instead.
+    /// The waiters without an outcome that were added with `enroll()`, in that order. Waiters that were added with
+    /// `enroll(in:)` are in the chain that was passed to that call.
     private var waiting = Chain()
     private var nextSerial: UInt64 = 0
 
@@ -26,10 +28,10 @@ package struct WaiterTable<Waiter, Outcome> {
     /// The number of entries for which memory is allocated.
     package var capacity: Int { entries.capacity }
 
-    /// Returns whether a waiter has neither been woken nor stopped waiting.
+    /// Returns whether a waiter still waits: whether it has received no outcome.
     package func isWaiting(_ id: ID) -> Bool { entries.isWaiting(id.ticket) }
 
-    /// Adds a waiter, which must then call `park(_:_:)`.
+    /// Adds a waiter. `park(_:_:)` must then be called with the returned ID.
     ///
     /// - Complexity: O(1), amortized.
     package mutating func enroll() -> ID {
@@ -38,7 +40,10 @@ package struct WaiterTable<Waiter, Outcome> {
         return enroll(in: &line)
     }
 
-    /// Adds a waiter for an event of its own, and appends it to a chain that the caller keeps: the line of the waiters for that event.
+    /// Adds a waiter for one of several events that share this table. `park(_:_:)` must then be called with the
+    /// returned ID.
+    ///
+    /// - Parameter line: The waiters for that event, which the caller stores. The new waiter is appended.
     package mutating func enroll(in line: inout Chain) -> ID {
         let slot = entries.insert(Entry(serial: nextSerial))
         nextSerial += 1
@@ -46,33 +51,40 @@ package struct WaiterTable<Waiter, Outcome> {
         return ID(ticket: entries.ticket(at: slot))
     }
 
-    /// Stores the continuation of a waiter, or returns the outcome with which it must be resumed at once.
+    /// Stores the continuation of a waiter that was added to the table.
+    ///
+    /// - Returns: The outcome with which the continuation must be resumed at once, because the waiter has received it
+    ///   before; `nil` if the waiter must wait.
     package mutating func park(_ id: ID, _ waiter: Waiter) -> Outcome? {
         entries.park(id.ticket, waiter)
     }
 
-    /// Removes a waiter with an outcome, for example because its task was cancelled.
+    /// Gives an outcome to a waiter that was added with `enroll()`, for example because its task was cancelled. Has no
+    /// effect if the waiter already has an outcome.
     ///
-    /// - Returns: The waiter to resume, if it had parked and had no outcome yet.
+    /// - Returns: The waiter, which must be resumed; `nil` if it has not parked yet, or already had an outcome.
     package mutating func leave(_ id: ID, with outcome: Outcome) -> Waiter? {
         var line = waiting
         defer { waiting = line }
         return leave(id, in: &line, with: outcome)
     }
 
-    /// Removes a waiter that enrolled with `enroll(in:)` from its line, with an outcome.
+    /// Gives an outcome to a waiter that was added with `enroll(in:)`, and removes it from the line. Has no effect if
+    /// the waiter already has an outcome.
     ///
-    /// - Returns: The waiter to resume, if it had parked and had no outcome yet.
+    /// - Returns: The waiter, which must be resumed; `nil` if it has not parked yet, or already had an outcome.
     package mutating func leave(_ id: ID, in line: inout Chain, with outcome: Outcome) -> Waiter? {
         isWaiting(id) ? entries.settle(id.ticket.slot, of: &line, with: outcome) : nil
     }
 
-    /// Whether there is a waiter, enrolled with `enroll()`, that has neither been woken nor stopped waiting.
+    /// Whether a waiter that was added with `enroll()` has received no outcome.
     package var hasWaiting: Bool { !waiting.isEmpty }
 
-    /// Wakes the waiter that enrolled first with an outcome. The others continue to wait. There must be a waiter.
+    /// Gives an outcome to the first of the waiters that were added with `enroll()` and still wait. The other waiters
+    /// continue to wait. Traps if no waiter waits.
     ///
-    /// - Returns: The waiter to resume, if it had parked; otherwise it receives the outcome when it parks.
+    /// - Returns: The waiter, which must be resumed; `nil` if it has not parked yet: `park(_:_:)` then returns the
+    ///   outcome.
     /// - Complexity: O(1), amortized.
     package mutating func wakeFirst(with outcome: Outcome) -> Waiter? {
         var line = waiting
@@ -80,9 +92,10 @@ package struct WaiterTable<Waiter, Outcome> {
         return entries.settle(line.first, of: &line, with: outcome)
     }
 
-    /// Wakes all waiters with an outcome, because the event has happened.
+    /// Gives an outcome to all waiters that were added with `enroll()`, because the event has happened.
     ///
-    /// - Returns: The waiters to resume. Those that have not parked yet receive the outcome when they park.
+    /// - Returns: The waiters, which must be resumed, except those that have not parked yet: `park(_:_:)` returns the
+    ///   outcome to them.
     /// - Complexity: O(*n*) in the number of waiters; O(1) if there are none.
     package mutating func wakeAll(with outcome: Outcome) -> [Waiter] {
         var line = waiting
@@ -90,9 +103,10 @@ package struct WaiterTable<Waiter, Outcome> {
         return wakeAll(in: &line, with: outcome)
     }
 
-    /// Wakes all waiters of a line with an outcome, because the event of that line has happened.
+    /// Gives an outcome to all waiters of a line, because the event of that line has happened.
     ///
-    /// - Returns: The waiters to resume. Those that have not parked yet receive the outcome when they park.
+    /// - Returns: The waiters, which must be resumed, except those that have not parked yet: `park(_:_:)` returns the
+    ///   outcome to them.
     package mutating func wakeAll(in line: inout Chain, with outcome: Outcome) -> [Waiter] {
         var woken: [Waiter] = []
         while !line.isEmpty {
