@@ -53,8 +53,7 @@ struct SupervisionStateMachine<Waiter> {
 
     /// Adds a child after the others.
     ///
-    /// - Returns: The number of the child, which is `nil` if the supervision is being stopped or has ended; and the
-    ///   coordinator, if it must be resumed.
+    /// - Returns: The number of the child, `nil` if the supervision is being stopped or has ended; and the coordinator, if it must be resumed.
     mutating func add(_ rules: Rules) -> (child: Int?, waking: Waiter?) {
         if isEnding || closing != nil { return (nil, nil) }
         return (children.append(Child(rules: rules)), wake())
