@@ -1,6 +1,7 @@
 /// An optional number stored in four bytes, such as the number of a task. An `Int?` takes sixteen bytes in an array.
 ///
-/// The type is trivial and its accessors are `@_transparent`, as those of ``FlatArray``, so that they are fast in a debug build.
+/// The type is trivial and its accessors are `@_transparent`, like those of ``FlatArray``, so that they are fast in a
+/// debug build.
 struct CompactNumber: BitwiseCopyable {
     /// The number plus one; zero for `nil`.
     private let bits: UInt32

@@ -1,4 +1,5 @@
-/// An array of trivial elements, which is nearly as fast in a debug build as in an optimized one.
+/// A growable array of trivial elements (`BitwiseCopyable`), which is nearly as fast in a debug build as in an
+/// optimized one.
 ///
 /// A simulation uses its arrays several times per step, and most tests are debug builds. In a debug build, every access to an `Array` calls
 /// generic code that looks up metadata and copies the element through its value witnesses. The code of this type is concrete wherever it is
@@ -28,14 +29,14 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
 
     var isEmpty: Bool { @_transparent get { count == 0 } }
 
-    /// Accesses an element in place, through its address: other kinds of accessors would copy the whole element to read or change a part of
-    /// it.
+    /// Accesses an element in place, through its address: other kinds of accessors would copy the whole element to read
+    /// or change a part of it. Traps if the index is out of range.
     subscript(index: Int) -> Element {
         @_transparent unsafeAddress { UnsafePointer(address(of: index)) }
         @_transparent unsafeMutableAddress { address(of: index) }
     }
 
-    /// Returns the address of an element, which is valid until the array changes.
+    /// Returns the address of an element, which is valid until the array changes. Traps if the index is out of range.
     @_transparent func address(of index: Int) -> UnsafeMutablePointer<Element> {
         precondition(UInt(bitPattern: index) < UInt(bitPattern: count), "the index is out of range")
         return memory! + index
@@ -53,7 +54,7 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
         return element
     }
 
-    /// Removes an element, and returns it.
+    /// Removes the element at an index, and returns it.
     ///
     /// - Complexity: O(*n*) in the number of later elements.
     @_transparent mutating func remove(at index: Int) -> Element {
@@ -97,7 +98,8 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
     /// Increases the capacity by one half. (If it doubled, a third of the memory of all arrays would be unused on average.)
     private mutating func grow() {
         capacity = capacity < 8 ? 8 : capacity + capacity / 2
-        // Not as memory of elements: the code for it is generic. And not allocated, copied and deallocated, since a large block can grow in place.
+        // Raw memory, since the code for typed memory is generic. Resized instead of allocated and copied, since a
+        // large block can grow in place.
         let larger = System.resize(memory, to: capacity * MemoryLayout<Element>.stride)
         memory = larger.assumingMemoryBound(to: Element.self)
     }

@@ -1,6 +1,6 @@
 import CTaskControlTesting
 
-/// A compact sequence of numbers: each byte stores seven bits of a number.
+/// A compact sequence of numbers in memory, to which numbers are appended: each byte stores seven bits of a number.
 ///
 /// The eighth bit of a byte is set if the number continues in the next byte.
 ///
@@ -15,7 +15,7 @@ struct NumberTape: ~Copyable {
         if let memory { System.deallocate(memory) }
     }
 
-    // Transparent, as the accessors of FlatArray are, and for the same reason.
+    // Transparent for the same reason as the accessors of `FlatArray`.
     @_transparent mutating func append(_ number: UInt64) {
         // A number has at most ten bytes.
         if capacity &- end < 10 { grow() }
@@ -29,7 +29,8 @@ struct NumberTape: ~Copyable {
         memory = System.resize(memory, to: capacity).assumingMemoryBound(to: UInt8.self)
     }
 
-    /// Returns the number at a position, and sets the position to that of the next number.
+    /// Returns the number at a position (in bytes), and sets the position to that of the next number. Traps if there is
+    /// no number at the position.
     func number(at position: inout Int) -> UInt64 {
         var (number, shift): (UInt64, UInt64) = (0, 0)
         while true {

@@ -16,7 +16,7 @@ package enum System {
         return String(cString: value)
     }
 
-    /// Blocks the thread for two milliseconds.
+    /// Blocks the current thread for two milliseconds.
     static func pause() {
         usleep(2_000)
     }
@@ -45,16 +45,17 @@ package enum System {
 
     // MARK: Memory
 
-    /// Allocates memory in which all bytes are zero.
+    /// Allocates memory in which all bytes are zero. Traps if the system has no memory left. Release the memory with
+    /// ``deallocate(_:)``.
     static func zeros(_ bytes: Int) -> UnsafeMutableRawPointer { allocated(calloc(bytes, 1)) }
 
-    /// Resizes memory that ``zeros(_:)`` or this function has allocated, in place if possible. Allocates new memory if the argument is
-    /// `nil`.
+    /// Resizes memory that ``zeros(_:)`` or this function has allocated, in place if possible. Allocates new memory if
+    /// `memory` is `nil`. Traps if the system has no memory left.
     static func resize(_ memory: UnsafeMutableRawPointer?, to bytes: Int) -> UnsafeMutableRawPointer {
         allocated(realloc(memory, bytes))
     }
 
-    /// Deallocates memory that ``zeros(_:)`` or ``resize(_:to:)`` allocated.
+    /// Deallocates memory that ``zeros(_:)`` or ``resize(_:to:)`` has allocated.
     static func deallocate(_ memory: UnsafeMutableRawPointer) { free(memory) }
 
     private static func allocated(_ memory: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer {

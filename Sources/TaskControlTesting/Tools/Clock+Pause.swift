@@ -1,6 +1,7 @@
 extension Clock<Duration> {
-    /// Sleeps for a duration; returns at once if it is zero or less. If the caller is cancelled, this throws `CancellationError`,
-    /// regardless of the error that the clock throws.
+    /// Sleeps for a duration; returns at once if it is zero or less. If the caller is cancelled, this function throws
+    /// `CancellationError`, regardless of the error that the clock throws. Otherwise it rethrows the error of the
+    /// clock.
     func pause(for duration: Duration) async throws {
         do {
             if duration > .zero { try await sleep(for: duration) }

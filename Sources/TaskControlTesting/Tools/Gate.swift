@@ -25,7 +25,7 @@ public final class Gate: Sendable {
     ///
     /// May be called from any context, such as a `deinit`, a cancellation handler, or a callback.
     ///
-    /// - Complexity: O(*n*) in the number of waiting callers.
+    /// - Complexity: O(*n* log *n*) in the number of waiting callers.
     public func open() {
         level.move { $0 = 1 }
     }
@@ -50,13 +50,13 @@ public final class Gate: Sendable {
         await level.waitIgnoringCancellation(for: 1)
     }
 
-    /// The number of waiting callers. An open gate has none.
+    /// The number of callers that wait for the gate to open. An open gate has none.
     public var waiterCount: Int { level.waiterCount }
 
     /// Waits until at least the given number of callers wait at the gate, so that the test knows where its tasks are.
     ///
-    /// A caller may have stopped waiting again when this function returns. No caller waits at an open gate: there, this function waits
-    /// until it is cancelled.
+    /// A caller may have stopped waiting again when this function returns. No caller waits at an open gate: there, this
+    /// function waits until its own caller is cancelled.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once.

@@ -1,11 +1,12 @@
-/// Decides when a ``TestClock`` that advances automatically needs a task that moves its time: one task moves it while any task sleeps. A
-/// pure state machine.
+/// The state of the task that moves the time of a ``TestClock`` that advances automatically: decides when this task
+/// must start and end. A pure state machine.
 ///
 ///     still ──sleeperCame──▶ moving ──sleeperCame──▶ moving, asked again
 ///       ▲                     │  ▲                         │
 ///       └─────foundNobody─────┘  └───────foundNobody───────┘
 ///
-/// The task that moves time checks whether any task sleeps. A sleeper may arrive just after this check: then the task must check again.
+/// At most one such task exists, and it runs while any task sleeps on the clock. It checks repeatedly whether a task
+/// sleeps. A task may begin to sleep just after this check: then the task that moves time must check again.
 struct JumpStateMachine {
     private enum State {
         case still, moving, askedAgain
@@ -13,7 +14,7 @@ struct JumpStateMachine {
 
     private var state = State.still
 
-    /// Notes that a task has begun to sleep.
+    /// Notes that a task has begun to sleep on the clock.
     ///
     /// - Returns: Whether the caller must start a task that moves time.
     mutating func sleeperCame() -> Bool {
@@ -21,9 +22,9 @@ struct JumpStateMachine {
         return state == .still
     }
 
-    /// Notes that the task that moves time has found no sleepers.
+    /// Notes that the task that moves time has found no sleeping tasks.
     ///
-    /// - Returns: Whether the task must check again. Otherwise it ends.
+    /// - Returns: Whether the task that moves time must check again. Otherwise it must end.
     mutating func foundNobody() -> Bool {
         defer { state = state == .askedAgain ? .moving : .still }
         return state == .askedAgain

@@ -1,10 +1,11 @@
 internal import TaskControl
 
-/// A value that changes, and tasks that wait until it has reached a given mark. Gates, test clocks, sequencers and order recorders are
-/// built on this type.
+/// A value that changes, and the tasks that wait for it to become equal to or greater than a value of their choice, the
+/// task's *mark*. Gates, test clocks, sequencers and order recorders are built on this type.
 ///
-/// Waiters are resumed in the order of their marks, and for the same mark in the order of their calls; never while the lock is held. A
-/// cancelled waiter leaves at once: when `cancel()` has returned, it is no longer counted.
+/// Waiting tasks are resumed in the order of their marks, and for the same mark in the order of their calls. No task is
+/// resumed while the lock of the value is held. A cancelled task stops waiting at once: when `cancel()` has returned,
+/// the task is no longer counted.
 final class Level<Value: Comparable & Sendable>: Sendable {
     private typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     private typealias Machine = LevelStateMachine<Value, Waiter>
@@ -20,7 +21,7 @@ final class Level<Value: Comparable & Sendable>: Sendable {
 
     // MARK: Moving
 
-    /// Changes the value, and resumes the waiters whose marks it has reached.
+    /// Changes the value, and resumes the tasks that wait for the new value or a lower one.
     ///
     /// - Parameter change: Changes the value. Runs while the lock is held.
     func move(_ change: (inout Value) -> Void) {
@@ -32,12 +33,13 @@ final class Level<Value: Comparable & Sendable>: Sendable {
         for waiter in woken { waiter.resume(returning: .reached) }
     }
 
-    /// Moves the value up to the lowest mark and resumes the first waiter for it, if that mark is not above `limit`.
+    /// Raises the value to the lowest value for which a task waits, and resumes the first task that waits for it.
+    /// Resumes no task if this value is above `limit`, or if no task waits.
     ///
     /// - Parameters:
-    ///   - limit: The highest mark to move to; `nil` for no limit: then the value does not change if no caller waits.
-    ///   - arrives: Whether the value moves up to `limit` if no caller waits for a mark up to `limit`.
-    /// - Returns: Whether a waiter was resumed.
+    ///   - limit: The highest value to move to; `nil` for no limit: then the value does not change if no task waits.
+    ///   - arrives: Whether the value moves up to `limit` if no task waits for a value up to `limit`.
+    /// - Returns: Whether a task was resumed.
     func step(upTo limit: Value?, arrives: Bool) -> Bool {
         switch state.withLock({ $0.step(upTo: limit, arrives: arrives) }) {
         case .woke(let waiter):
@@ -50,18 +52,19 @@ final class Level<Value: Comparable & Sendable>: Sendable {
 
     // MARK: Waiting
 
-    /// Waits until the value has reached a mark. Returns at once if it has already reached it.
+    /// Waits until the value is equal to or greater than `mark`. Returns at once if it already is.
     ///
     /// - Parameter onEnrolled: Called if the caller must wait, as soon as it is counted as a waiter.
     /// - Returns: Whether the caller had to wait.
-    /// - Throws: `CancellationError` if the caller is cancelled, even if it was cancelled before the call and the value has reached the
-    ///   mark.
+    /// - Throws: `CancellationError` if the caller is cancelled, even if it was cancelled before the call and the value
+    ///   has already reached `mark`.
     @discardableResult
     func wait(for mark: Value, onEnrolled: () -> Void = {}) async throws(CancellationError) -> Bool {
         try await wait(onEnrolled) { $0.enroll(for: mark) }
     }
 
-    /// Waits until at least the given number of callers wait for the value.
+    /// Waits until at least the given number of callers wait for the value to reach a mark. Callers of this function do
+    /// not count.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     func wait(forWaiters count: Int) async throws(CancellationError) {
@@ -72,18 +75,25 @@ final class Level<Value: Comparable & Sendable>: Sendable {
         if let id = enroll({ $0.enroll(for: mark) }) { _ = await park(id) }
     }
 
-    /// Waits until a waiter that is registered by a closure is resumed. Installs the cancellation handler before it registers the waiter,
-    /// so that a cancelled task is never counted.
+    /// Registers the caller as a waiter, and waits until it is resumed. Installs the cancellation handler before it
+    /// registers the waiter, so that a cancelled task is never counted.
+    ///
+    /// - Parameters:
+    ///   - onEnrolled: Called as soon as the caller is registered. Not called if there is nothing to wait for.
+    ///   - enroll: Registers the caller in the state machine. Runs while the lock is held.
+    /// - Returns: Whether the caller had to wait.
+    /// - Throws: `CancellationError` if the caller is cancelled.
     private func wait(
         isolation: isolated (any Actor)? = #isolation,
         _ onEnrolled: () -> Void,
         _ enroll: (inout Machine) -> Machine.EnrollAction
     ) async throws(CancellationError) -> Bool {
-        // Written under the lock of the state: a handler that runs before that finds nothing, and the waiter, which
-        // looks under the lock, finds itself cancelled.
+        // The ID is written while the lock of `state` is held. A cancellation handler that runs earlier finds no ID.
+        // The caller checks for cancellation while it holds the same lock, so it does not register in that case.
         let enrolled = Locked<Machine.ID?>(nil)
         let outcome: WaitOutcome? = await withTaskCancellationHandler {
-            // Mentioned, so that the closure runs in it: no other task of the caller's actor comes before the waiter enrolls.
+            // Captured, so that the closure runs on the caller's actor: no other task of this actor runs before the
+            // waiter is registered.
             _ = isolation
             let id = self.enroll { machine in
                 guard !Task.isCancelled else { return .reached }
@@ -102,7 +112,8 @@ final class Level<Value: Comparable & Sendable>: Sendable {
         return outcome != nil
     }
 
-    /// Registers a waiter, and returns its ID; `nil` if there is nothing to wait for.
+    /// Registers a waiter with the given closure, and resumes the tasks that have waited for this number of waiters.
+    /// Returns the ID of the waiter; `nil` if there is nothing to wait for.
     private func enroll(_ enroll: (inout Machine) -> Machine.EnrollAction) -> Machine.ID? {
         switch state.withLock(enroll) {
         case .reached:

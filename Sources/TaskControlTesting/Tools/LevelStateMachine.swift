@@ -1,6 +1,7 @@
 internal import TaskControl
 
-/// A value that changes, and the callers that wait until it has reached their marks. A pure state machine.
+/// A value that changes, and the callers that wait for it to become equal to or greater than a value of their choice,
+/// the caller's *mark*. A pure state machine.
 ///
 ///     enroll ──▶ waiting ──park──▶ waiting, parked
 ///                   │                  │
@@ -33,7 +34,8 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
 
     enum EnrollAction {
         case reached
-        /// The waiter is registered and must park. The given spectators must be resumed, since they have waited for this number of waiters.
+        /// The caller is registered, and must call `park` with its continuation. The waiters in `resume` have waited
+        /// for this number of callers, and must be resumed.
         case enrolled(ID, resume: [Waiter])
     }
 
@@ -48,7 +50,7 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
         return .enrolled(.spectator(spectators.enroll(for: count)), resume: [])
     }
 
-    /// Stores the waiter of a registered caller.
+    /// Stores the waiter (the continuation) of a registered caller.
     ///
     /// - Returns: The outcome with which the waiter must be resumed at once, if the caller no longer needs to wait; otherwise `nil`.
     mutating func park(_ id: ID, _ waiter: Waiter) -> WaitOutcome? {
@@ -60,7 +62,8 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
 
     /// Removes a caller that is cancelled. Has no effect on a caller that was already resumed.
     ///
-    /// - Returns: The waiter to resume; `nil` if there is none.
+    /// - Returns: The waiter (the continuation) to resume; `nil` if the caller was already resumed, or has not parked
+    ///   yet.
     mutating func leave(_ id: ID) -> Waiter? {
         switch id {
         case .waiter(let id): waiters.leave(id)
@@ -70,27 +73,29 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
 
     // MARK: Moving
 
-    /// Sets the value.
+    /// Sets the value. The callers that wait for this value or a lower one stop waiting.
     ///
-    /// - Returns: The waiters to resume, in this order.
+    /// - Returns: The waiters (the continuations of these callers) to resume, in this order.
     mutating func move(to value: Value) -> [Waiter] {
         self.value = value
         return waiters.wake(upTo: value)
     }
 
     enum StepAction {
-        /// The first caller may continue: resume its waiter. `nil` if the caller has not parked yet, and will not.
+        /// The first caller may continue, and its waiter (its continuation) must be resumed. `nil` if the caller has
+        /// not parked yet: it then does not wait.
         case woke(Waiter?)
-        /// No caller waits for a mark up to the limit.
+        /// No caller waits for a value up to the limit.
         case nobody
     }
 
-    /// Moves the value up to the lowest mark, and resumes the first waiter for it. If that mark is above `limit`, or there is no waiter,
-    /// moves the value up to `limit` in the same step, so that a waiter that is registered later is not passed over.
+    /// Raises the value to the lowest value for which a caller waits, and returns the first caller that waits for it.
+    /// If this value is above `limit`, or if no caller waits, the value can move up to `limit` in the same step, so
+    /// that a caller that is registered later is not passed over.
     ///
     /// - Parameters:
-    ///   - limit: The highest mark to move to; `nil` for no limit: then the value does not change if no caller waits.
-    ///   - arrives: Whether the value moves up to `limit` if no caller waits for a mark up to `limit`.
+    ///   - limit: The highest value to move to; `nil` for no limit: then the value does not change if no caller waits.
+    ///   - arrives: Whether the value moves up to `limit` if no caller waits for a value up to `limit`.
     mutating func step(upTo limit: Value?, arrives: Bool) -> StepAction {
         guard let mark = waiters.lowest, mark <= limit ?? mark else {
             if arrives, let limit { value = max(value, limit) }

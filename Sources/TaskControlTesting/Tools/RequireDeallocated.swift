@@ -30,8 +30,8 @@
 ///   - line: The line of the call, for the error.
 ///   - column: The column of the call, for the error.
 ///   - make: Creates and returns the object. Runs in the isolation of the caller.
-/// - Throws: ``StillAliveError`` if the object is still alive after `limit`; `CancellationError` if the caller is cancelled; any error of
-///   the closure.
+/// - Throws: ``StillAliveError`` if the object is still alive after `limit`; `CancellationError` if the caller is
+///   cancelled; any error of the closure or of the clock.
 public func requireDeallocated<Object: AnyObject & Sendable>(
     within limit: Duration = .seconds(10),
     clock: any Clock<Duration> = ContinuousClock(),
@@ -77,8 +77,8 @@ public struct StillAliveError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// Calls the closure, and returns a weak reference to its object. A separate function, so that the stack frame of the caller never retains
-/// the object.
+/// Calls the closure, and returns a weak reference to the object that it creates. This is a separate function, so that
+/// the stack frame of the caller never retains the object.
 private func letGo<Object: AnyObject & Sendable>(of make: () async throws -> Object) async throws -> Trace<Object> {
     Trace(object: try await make())
 }

@@ -27,7 +27,7 @@ public final class Sequencer: Sendable {
     public let points: Int
 
     private let level = Level(0)
-    /// The points that a call has reached or waits to reach.
+    /// The points for which a call of ``reach(_:)`` is in progress.
     private let claims = Locked<Set<Int>>([])
 
     /// Creates a sequencer with the given number of points, none of which has been reached.
@@ -54,14 +54,15 @@ public final class Sequencer: Sendable {
     /// higher points wait until another task reaches it.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
-    /// - Complexity: O(*n*) in the number of waiting callers.
+    /// - Complexity: O(log *n*) in the number of waiting callers, amortized.
     public func reach(_ point: Int) async throws(CancellationError) {
         insist(
             (0..<points).contains(point),
             "Sequencer.reach(\(point)): the points are 0..<\(points). Create the sequencer with more points."
         )
         let isFirst = claims.withLock { $0.insert(point).inserted }
-        // The claim is released after the level has risen, so one of the two checks fails.
+        // A call that reaches its point removes the point from `claims` only after it has raised the level. Therefore a
+        // second call for the same point fails one of the two checks.
         insist(
             isFirst && level.value <= point,
             "Sequencer.reach(\(point)) was called twice. Give each place in the code a number of its own."

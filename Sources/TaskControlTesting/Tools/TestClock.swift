@@ -57,9 +57,10 @@ public final class TestClock: Clock, Sendable {
     }
 
     private let time = Level(Instant.zero)
-    /// The number of tasks that have begun to sleep, so that functions that move time can wait for the next one.
+    /// The number of sleeps that have begun so far. Functions that move time wait until this number increases.
     private let arrivals = Level(0)
-    /// The number of sleepers that functions which move time have resumed. ``landings`` is the number of those whose `sleep` has returned.
+    /// The number of sleeping tasks that the functions that move time have resumed so far. ``landings`` counts those of
+    /// them whose `sleep` has returned.
     private let wakes = Locked(0)
     private let landings = Level(0)
     private let advancesAutomatically: Bool
@@ -76,7 +77,8 @@ public final class TestClock: Clock, Sendable {
     /// The current instant of the clock.
     public var now: Instant { time.value }
 
-    /// Zero: a sleep ends exactly at its deadline.
+    /// The smallest difference between two times that the clock can measure: zero, since a sleep ends exactly at its
+    /// deadline.
     public var minimumResolution: Duration { .zero }
 
     // MARK: Sleeping
@@ -91,7 +93,7 @@ public final class TestClock: Clock, Sendable {
     ///   - deadline: The instant at which the caller continues.
     ///   - tolerance: Not used: no sleep ends late.
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
-    /// - Complexity: O(*n*) in the number of sleepers; O(1) for a deadline that is not before any other.
+    /// - Complexity: O(log *n*) in the number of sleepers, amortized; O(1) for a deadline that is not before any other.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws(CancellationError) {
         let hasSlept = try await time.wait(for: deadline) {
             arrivals.move { $0 += 1 }
@@ -131,7 +133,8 @@ public final class TestClock: Clock, Sendable {
     ///
     /// - Parameters:
     ///   - duration: The duration by which the clock is moved: zero or more.
-    ///   - count: The minimum number of sleeps that must end during the call. If fewer sleeps end, the call waits until it is cancelled.
+    ///   - count: The minimum number of sleeps that must end during the call. If fewer sleeps end, the call waits until
+    ///     the caller is cancelled.
     /// - Complexity: O(*m* log *n*), where *m* of *n* sleepers are resumed.
     public func advance(by duration: Duration, waking count: Int = 0) async {
         insist(
@@ -147,7 +150,8 @@ public final class TestClock: Clock, Sendable {
     ///
     /// - Parameters:
     ///   - deadline: The instant to which the clock is moved: now or later.
-    ///   - count: The minimum number of sleeps that must end during the call.
+    ///   - count: The minimum number of sleeps that must end during the call. If fewer sleeps end, the call waits until
+    ///     the caller is cancelled.
     public func advance(to deadline: Instant, waking count: Int = 0) async {
         insist(
             deadline >= now,
@@ -156,7 +160,8 @@ public final class TestClock: Clock, Sendable {
         await move(to: deadline, waking: count)
     }
 
-    /// Advances time, from deadline to deadline, until at least `count` sleepers have been resumed and no task sleeps.
+    /// Advances time, from deadline to deadline, until at least `count` sleeping tasks have been resumed and no task
+    /// sleeps.
     ///
     /// Use this function if the test does not know the delays, such as those of a backoff with jitter. It does not return while a task
     /// sleeps again and again: cancel such a task first, or use ``advance(by:waking:)``. A resumed task may sleep again after the call has
@@ -165,21 +170,26 @@ public final class TestClock: Clock, Sendable {
     /// ## Cancellation
     /// If the caller is cancelled, this function returns at once, and leaves time where it is.
     ///
-    /// - Parameter count: The minimum number of sleeps that must end. If fewer sleeps end, the call waits until it is cancelled.
+    /// - Parameter count: The minimum number of sleeps that must end. If fewer sleeps end, the call waits until the
+    ///   caller is cancelled.
     public func run(waking count: Int = 0) async {
         await move(to: nil, waking: count)
     }
 
-    /// Resumes the sleepers that are due, and waits for more sleepers until enough have been resumed.
+    /// Advances time and resumes the sleeping tasks (sleepers) whose deadlines it reaches. Waits for more sleepers
+    /// until enough have been resumed.
     ///
-    /// A concurrent call may have moved time as far, or further.
+    /// A concurrent call may already have moved time to the deadline, or beyond: time never runs backwards.
     ///
-    /// - Parameter deadline: The instant to move to; `nil` if every sleeper is due, and time stays at the deadline of the last one.
+    /// - Parameters:
+    ///   - deadline: The instant to move to; `nil` to resume every sleeper, and to leave time at the deadline of the
+    ///     last one.
+    ///   - count: The minimum number of sleepers to resume.
     private func move(to deadline: Instant?, waking count: Int) async {
         var woken = 0
         // Without a deadline, tasks that sleep again and again would keep a cancelled caller here.
         while deadline != nil || !Task.isCancelled {
-            // Read before the look: a sleeper that comes after it is a further arrival.
+            // Read before the check for sleepers: a sleep that begins after the check increases the number.
             let arrivalsSeen = arrivals.value
             let isEnough = woken >= count || Task.isCancelled
             if time.step(upTo: deadline, arrives: isEnough) {
@@ -193,7 +203,7 @@ public final class TestClock: Clock, Sendable {
         }
     }
 
-    /// Waits until the `sleep` of the sleeper that was resumed last has returned, or the caller is cancelled.
+    /// Waits until the `sleep` of the task that was resumed last has returned, or the caller is cancelled.
     private func wakeHasLanded() async {
         let wakes = wakes.withLock { wakes in
             wakes += 1
@@ -205,7 +215,8 @@ public final class TestClock: Clock, Sendable {
     /// Notes that a task has begun to sleep. If the clock advances automatically, starts a task that moves time until no task sleeps.
     private func sleeperCame() {
         guard jump.withLock({ $0.sleeperCame() }) else { return }
-        // Detached: time belongs to no sleeper, so it takes on no one's priority and task-locals.
+        // Detached, so that the task that moves time inherits neither the priority nor the task-locals of a sleeping
+        // task.
         Task.detached(name: "TestClock") {
             repeat { await self.run() } while self.jump.withLock { $0.foundNobody() }
         }
