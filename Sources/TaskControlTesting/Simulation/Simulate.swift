@@ -21,12 +21,13 @@ internal import TaskControl
 /// the same schedule, as long as the program is the same. (``SimulationStrategy/pct(depth:steps:)`` without `steps` also uses the length of
 /// earlier schedules of the same call.)
 ///
-/// A run ends when the body has returned and every task that it started has ended. A run fails if the body throws, if an expectation of
-/// ``Simulation/expect(_:_:fileID:filePath:line:column:)`` does not hold, if no job can run although tasks have not ended (deadlock), if
-/// the run takes more than `maxSteps` steps (livelock), or if another thread takes part (escape). The call ends with the first seed that
-/// fails. Its schedule is then shortened: it is run again, at most 200 times, with fewer and fewer deviations from the plain schedule (see
-/// ``SimulationSchedule``), and the failure shows the shortest schedule that still fails. An error of Swift Testing's `#require` has
-/// already been recorded: it is rethrown unchanged, and the failure is written to standard error.
+/// A run ends when the body has returned and every task that it started has ended. A run fails if the body throws, if
+/// an expectation of ``Simulation/expect(_:_:fileID:filePath:line:column:)`` does not hold, if no job can run although
+/// tasks have not ended (deadlock), if the run takes more than `maxSteps` steps (livelock), or if another thread takes
+/// part (escape). The call ends with the first seed that fails. Unless the run has failed as an escape, its schedule is
+/// then shortened: it is run again, at most 200 times, with fewer and fewer deviations from the plain schedule (see
+/// ``SimulationSchedule``), and the failure shows the shortest schedule that still fails. An error of Swift Testing's
+/// `#require` has already been recorded: it is rethrown unchanged, and the failure is written to standard error.
 ///
 /// ## Limits
 /// A body that uses another thread fails as an escape, at once and under every seed, with the name of the call. Escapes are: work that is
@@ -57,9 +58,9 @@ internal import TaskControl
 /// the seed, and the remaining seeds still run: use ``Simulation/expect(_:_:fileID:filePath:line:column:)``, or the trait `.simulated` of
 /// `TaskControlTestingTraits`.
 ///
-/// The call blocks its thread until all seeds have run. Tasks that a failed seed leaves behind never run again and are never deallocated,
-/// since their continuations may still be in use: each keeps about 2.6 kB, and everything that its variables retain, until the process
-/// ends.
+/// The call blocks its thread until all seeds have run. The call traps if it is made inside another simulation. Tasks
+/// that a failed seed leaves behind never run again and are never deallocated, since their continuations may still be
+/// in use: each keeps about 2.6 kB, and everything that its variables retain, until the process ends.
 ///
 /// ## Environment
 /// - `TASKCONTROL_SEED=3` runs only that seed, in place of `seeds`. With ``SimulationStrategy/exhaustive(preemptions:)``, this runs only
@@ -77,7 +78,7 @@ internal import TaskControl
 ///   - seeds: The seeds. Each seed is one run. For ``SimulationStrategy/exhaustive(preemptions:)``, the number of seeds is the maximum
 ///     number of schedules.
 ///   - strategy: The method that chooses the job that runs next.
-///   - maxSteps: The number of steps after which a run fails as a livelock. At least 1.
+///   - maxSteps: The number of steps after which a run fails as a livelock. Traps if the number is less than 1.
 ///   - checksDeterminism: Whether each seed runs twice, and fails if the two runs differ.
 ///   - fileID: The file of the call, shown in the failure.
 ///   - filePath: The path of that file, shown in the failure.

@@ -1,5 +1,6 @@
-/// The context that ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)`` passes to the body of a test:
-/// provides virtual time, random numbers, expectations, and actions at random points of the schedule.
+/// The context that ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)`` passes to
+/// the body of a test. It provides virtual time, random numbers, expectations, and actions at random points of the
+/// schedule.
 ///
 /// Only tasks of that body may use the context. If another thread uses it, the run fails as an escape.
 public final class Simulation: Sendable {

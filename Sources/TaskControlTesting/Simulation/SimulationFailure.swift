@@ -7,7 +7,8 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     public enum Reason: Sendable, CustomStringConvertible {
         /// The body threw an error.
         case threw(any Error)
-        /// An expectation of ``Simulation/expect(_:_:fileID:filePath:line:column:)`` did not hold.
+        /// An expectation of ``Simulation/expect(_:_:fileID:filePath:line:column:)`` did not hold. The text describes
+        /// the expected condition.
         case expectation(String, location: CheckLocation)
         /// A deadlock: no task can run, no task sleeps, and the body has not returned.
         case deadlock
@@ -15,9 +16,10 @@ public struct SimulationFailure: Error, CustomStringConvertible {
         case livelock(steps: Int)
         /// The body has returned, and nothing will ever resume some of the tasks that it started.
         case leftBehind(tasks: Int)
-        /// An escape: the body called a function that makes a thread, a queue, a run loop or another process work, or waits for one; or
-        /// another thread resumed a task of the simulation, or used its ``Simulation``. From then on, the seed does not decide the
-        /// schedule.
+        /// An escape: the body called a function that makes a thread, a queue, a run loop or another process work, or
+        /// waits for one; or another thread resumed a task of the simulation, or used its ``Simulation``. From then on,
+        /// the seed does not decide the schedule. The text describes what happened, such as the name of the called
+        /// function.
         case escaped(String)
         /// Two runs with the same seed took different steps: the program depends on something that the seed does not decide.
         case nondeterministic
@@ -47,7 +49,8 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     public struct Shrunk: Sendable, Hashable, Codable {
         /// The schedule, which ``simulate(schedule:maxSteps:fileID:filePath:line:column:_:)`` can replay.
         public let schedule: SimulationSchedule
-        /// The steps of the schedule. If there are more than 100,000 steps, only the last ones are kept: at least 100,000.
+        /// The steps of the schedule. If there are more than 100,000 steps, only the last ones are kept, at least
+        /// 100,000.
         public let steps: [SimulationStep]
         /// The tasks that had not ended when the run failed, with their states.
         public let unfinished: [SimulationUnfinishedTask]
@@ -65,34 +68,39 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     public let run: SimulationRun
     /// The location of the call of `simulate`.
     public let location: CheckLocation
-    /// The schedule of the failed run, before it was shortened.
+    /// The schedule of the failed run, before the schedule was shortened.
     public let schedule: SimulationSchedule
-    /// The steps of the failed run, before it was shortened.
+    /// The steps of the failed run, before its schedule was shortened. If there are more than 100,000 steps, only the
+    /// last ones are kept, at least 100,000.
     public let steps: [SimulationStep]
     /// The tasks that had not ended when the run failed, with their states.
     public let unfinished: [SimulationUnfinishedTask]
     /// The shortest schedule that was found to fail for the same reason.
     ///
-    /// `nil` if no shorter schedule than ``schedule`` was found, or if none was searched for: because the body threw an error of Swift
-    /// Testing's `#require`, or because `simulate` was called with a single seed or a schedule.
+    /// `nil` if no shorter schedule than ``schedule`` was found, or if none was searched for. There is no search if
+    /// `simulate` was called with a single seed or a schedule, if the reason is an escape or a nondeterministic
+    /// program, if the body threw an error of Swift Testing's `#require`, or if the test was cancelled.
     public internal(set) var shrunk: Shrunk?
     /// The test for which a trait has called `simulate`; `nil` if `simulate` was called directly.
     let test = SimulatedTest.current
-    /// Whether a thread outside the simulation may have been woken that has not resumed a task.
+    /// Whether the simulation has waited, before it ended the run, for a thread outside the simulation that might have
+    /// resumed a task.
     var hasLookedOut = false
-    /// The first step in which two runs of the seed differ, if the reason is ``Reason/nondeterministic``.
+    /// A text that describes the first step in which two runs of the seed differ. `nil` unless `checksDeterminism` has
+    /// found a difference.
     var divergence: String?
 
     private static let mostUnfinished = 30
     private static let mostSteps = 40
 
-    /// A text with the reason, the lines that replay the schedule, the tasks that have not ended, and the last steps. If a shortest
-    /// schedule was found, its steps and tasks are shown.
+    /// A text with the reason, the lines that replay the schedule, the tasks that have not ended, and the last steps.
+    /// If a shorter schedule was found (see ``shrunk``), the text shows its steps and tasks.
     public var description: String {
         "seed \(seed): \(reason)\nreplay: \(replay)\n\(details)"
     }
 
-    /// A text with the shortest schedule, the tasks that have not ended, and the last steps.
+    /// The part of the description after the reason: a text with the shortest schedule, the tasks that have not ended,
+    /// and the last steps.
     package var details: String {
         let (steps, unfinished) = (shrunk?.steps ?? steps, shrunk?.unfinished ?? unfinished)
         var text = ""
@@ -151,7 +159,8 @@ public struct SimulationUnsupportedError: Error, Hashable, CustomStringConvertib
         self.missing = missing
     }
 
-    /// A text that states which capability is missing, why, and how to skip a test for it.
+    /// A text that lists the missing capabilities, what the simulation requires, and how to skip a test where it is not
+    /// supported.
     public var description: String {
         "The simulation does not work in this process, which lacks \(missing). \(SimulationSupport.requirement) "
             + "Skip the test with Simulation.isSupported: @Test(.enabled(if: Simulation.isSupported)), or XCTSkipUnless."

@@ -2,9 +2,11 @@
 public struct SimulationRun: Hashable, Sendable, Codable {
     /// The seed of the run.
     public let seed: UInt64
-    /// A hash of the schedule. Two runs with the same hash have had the same schedule.
+    /// A hash of the schedule. Two runs with the same schedule have the same hash; runs with different schedules almost
+    /// certainly have different hashes.
     public let fingerprint: UInt64
-    /// The number of steps: of jobs that ran. A task takes one step up to its first suspension, and one more after each suspension.
+    /// The number of steps, that is, of jobs that ran. A task takes one step up to its first suspension, and one more
+    /// after each suspension.
     public let stepCount: Int
     /// The virtual time that passed.
     public let elapsed: Duration

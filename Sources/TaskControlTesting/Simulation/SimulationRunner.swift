@@ -26,10 +26,11 @@ struct SimulationPlan {
     /// The command that runs the test; `nil` if `simulate` was called directly, or if the seed alone does not decide the schedule.
     var command: String? { strategy.dependsOnSeedAlone ? SimulatedTest.current?.command : nil }
 
-    /// Whether the choices are kept even if the run passes.
+    /// Whether ``SimulationResult/answers`` contains the choices of the schedule even if the run passes.
     var keepsAnswers = false
 
-    /// The real time for which the simulation, when no job can run, waits for threads that may be about to resume a task.
+    /// The real time for which the simulation waits, when no job can run, for threads outside the simulation that may
+    /// be about to resume a task.
     var grace = Duration.milliseconds(100)
 }
 
@@ -40,13 +41,14 @@ struct SimulationResult {
     let answers: [ScheduleChooser.Answer]
     let log: ScheduleLog
     let reason: SimulationFailure.Reason?
-    /// Whether a thread outside the simulation may have been woken that has not resumed a task.
+    /// Whether the simulation has waited, before it ended the run, for a thread outside the simulation that might have
+    /// resumed a task.
     let hasLookedOut: Bool
     /// The tasks that had not ended. Empty if the run passed.
     let unfinished: [SimulationUnfinishedTask]
 }
 
-/// Performs one call of `simulate`: runs its seeds, and throws an error for the first run that fails.
+/// The execution of one call of `simulate`: runs its seeds, and throws an error for the first run that fails.
 struct SimulationRunner {
     private let call: SimulationCall
     private let checksDeterminism: Bool
@@ -88,7 +90,8 @@ struct SimulationRunner {
         return report
     }
 
-    /// Runs all schedules up to a number of preemptions, but at most as many as there are seeds.
+    /// Runs all schedules up to a number of preemptions, but at most as many schedules as there are seeds. Throws the
+    /// failure of the first run that fails.
     private mutating func search(_ strategy: SimulationStrategy, preemptions: Int, _ seeds: Range<UInt64>) throws {
         var search = ScheduleSearch(preemptions: preemptions)
         for _ in seeds {
@@ -180,7 +183,7 @@ struct SimulationRunner {
     private static let mostShrinkingRuns = 200
     private static let mostShrinkingSteps = 200_000
 
-    /// Searches for a shorter schedule that fails for the same reason.
+    /// Searches for a shorter schedule that fails for the same reason as a run. Returns `nil` if there is none.
     private func shrink(_ failure: SimulationFailure, _ plan: SimulationPlan) -> SimulationFailure.Shrunk? {
         var shrinker = ScheduleShrinker(failure.schedule)
         var (runs, steps) = (0, 0)
@@ -210,10 +213,10 @@ struct SimulationRunner {
 }
 
 extension SimulationFailure {
-    /// Whether the body may be run again to shorten the schedule. Not if each run would record an issue of Swift Testing's `#require`, and
-    /// not if the test was cancelled.
+    /// Whether the body may be run again to shorten the schedule. `false` if the run has failed as an escape, if each
+    /// further run would record another issue of Swift Testing's `#require`, or if the test was cancelled.
     fileprivate var mayBeRepeated: Bool {
-        // Code that has left the simulation would do so once more in each run.
+        // Code that has left the simulation would leave it again in each further run.
         if case .escaped = reason { return false }
         guard case .threw(let error) = reason else { return true }
         return !(error is CancellationError && Task.isCancelled) && !isOfRequire

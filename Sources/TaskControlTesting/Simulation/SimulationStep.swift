@@ -2,7 +2,8 @@
 public struct SimulationTask: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The number of the task in the order of creation. The body of the simulation has the number 0.
     public let number: Int
-    /// The name of the task; `nil` if it has none. The simulation itself names the "body", an "async let" and "a timer".
+    /// The name of the task; `nil` if it has none. The simulation names three kinds of tasks itself: the "body", an
+    /// "async let", and "a timer", with which the runtime ends a sleep.
     public let name: String?
     /// The number of the task that created this task; `nil` if the creator is unknown.
     public let creator: Int?
@@ -69,7 +70,8 @@ public struct SimulationUnfinishedTask: Sendable, Hashable, Codable, CustomStrin
     }
 }
 
-/// One step of a schedule: a task ran up to its next suspension, an actor did other work, an action ran, or the program added a note.
+/// One step of a schedule: a task ran up to its next suspension, an actor did other work, an action ran, a call blocked
+/// the thread, or the program added a note.
 public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The kind of a step, and its details.
     @nonexhaustive
@@ -86,18 +88,19 @@ public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertib
         case blocked(String)
     }
 
-    /// The number of jobs that had started before the event. A note, an action and a blocking call have the number of the step during or
-    /// after which they happened.
+    /// The number of jobs that had started before the event: 0 for the first job, 1 for the second. For a note or a
+    /// blocking call, the job in which it happened is counted.
     public let number: Int
     /// The virtual time at the end of the step.
     public let time: Duration
-    /// The task that ran, blocked its thread, or added the note; `nil` if there is none.
+    /// The task that ran, blocked its thread, added the note, or enqueued the work that an actor has done; `nil` if
+    /// there is none.
     public let task: SimulationTask?
-    /// The type of the actor on which the task ran; `nil` if it ran on none.
+    /// The type of the actor on which the task ran, or which did other work; `nil` if there is none.
     public let actor: String?
     /// The kind of the step, and its details.
     public let event: Event
-    /// The source location of a note in the form `path:line`; `nil` for other events.
+    /// The source location of a note in the form `path:line:column`; `nil` for other events.
     public let location: String?
 
     /// One line with the time, the task and the event. The line of a note begins with its location, in the form of a compiler's message, so

@@ -17,12 +17,12 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     }
 
     let kind: Kind
-    /// Whether timers may fire although jobs are ready.
+    /// Whether timers may fire although jobs are ready: see ``withSlowness()``.
     private(set) var hasSlowness = false
-    /// Whether created tasks may start before their creator continues.
+    /// Whether created tasks may start before their creator continues: see ``withEarlyStarts()``.
     private(set) var hasEarlyStarts = false
 
-    /// Whether the schedule belongs to an exhaustive search.
+    /// Whether the strategy runs one schedule of an exhaustive search (see ``exhaustive(preemptions:)``).
     private(set) var isSearch = false
 
     init(kind: Kind, isSearch: Bool = false) {
@@ -45,7 +45,9 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     /// A strategy in which each ready job has the same probability of running next, at every step.
     public static let random = SimulationStrategy(kind: .random)
 
-    /// A strategy in which the task that ran last continues in seven of eight cases. Otherwise each ready job has the same probability.
+    /// A strategy that mostly continues the same task. In seven of eight cases, it chooses as ``inOrder`` does: the
+    /// task that ran last continues if it can; otherwise the job that has been ready longest runs. In the remaining
+    /// cases, each ready job has the same probability.
     public static let sticky = SimulationStrategy(kind: .sticky)
 
     /// A strategy in which each job has a random rank, and the ready job with the highest rank runs. Finds bugs that depend on the order of
@@ -64,12 +66,13 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     ///
     /// Finds bugs that need one task to be delayed for a long time, which ``random`` rarely finds.
     ///
-    /// This is probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte: *A Randomized Scheduler with Probabilistic
-    /// Guarantees of Finding Bugs*, ASPLOS 2010): one seed finds a bug that needs `depth` orderings, in a program of *n* tasks and *k*
-    /// steps, with a probability of at least 1 ÷ (*n* · *k*^(depth − 1)). If *k* is unknown, the steps of the drops are drawn so that each
-    /// order of magnitude has the same probability, and the bug is found with a probability of at least 1 ÷ (*n* · (15 *k*)^(depth − 1)).
-    /// Both bounds hold as long as no job is ready for more than about 200 steps without running. Such a job runs next regardless of its
-    /// rank, so that a program that spins ends.
+    /// This is probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte: *A Randomized Scheduler
+    /// with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010): one seed finds a bug that needs `depth` orderings,
+    /// in a program of *n* tasks and *k* steps, with a probability of at least 1 ÷ (*n* · *k*^(depth − 1)). If *k* is
+    /// unknown, the steps of the drops are drawn so that each order of magnitude has the same probability, and the bug
+    /// is found with a probability of at least 1 ÷ (*n* · (15 *k*)^(depth − 1)). Both bounds hold as long as no job is
+    /// ready for more than about 200 steps without running. Such a job runs next regardless of its rank, so that a
+    /// program ends even if one of its tasks repeats a loop until another task has run.
     ///
     /// - Parameters:
     ///   - depth: The number of orderings that the bug needs, at least 1. Most bugs need 2 or 3.
@@ -138,7 +141,8 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
             + (hasEarlyStarts ? ".withEarlyStarts()" : "")
     }
 
-    /// The part of the description before the arguments. A static string, so that the crash handler can print it.
+    /// The part of ``description`` before the arguments, such as ".pct". It is a static string, so that the crash
+    /// handler can print it.
     var name: StaticString {
         switch kind {
         case .swarm: ".swarm"
@@ -158,10 +162,10 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     // A pattern, since `==` of the kinds is slow in a debug build.
     var isSwarm: Bool { if case .swarm = kind { true } else { false } }
 
-    /// Returns the strategy that a seed draws.
+    /// Returns the strategy of a seed: for ``swarm``, the strategy that the seed draws; otherwise this strategy.
     func drawn(by seed: UInt64) -> SimulationStrategy {
         guard isSwarm else { return self }
-        // Another sequence than that of the choices.
+        // The seed is changed, so that this sequence differs from the sequence of the choices.
         var generator = SeededGenerator(seed: seed ^ 0xA5A5_5A5A_C3C3_3C3C)
         return switch generator.next() % 5 {
         case 0: with(.random)
@@ -172,13 +176,15 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns the strategy with the expected number of steps, if the strategy depends on this number.
+    /// Returns this strategy with an expected number of steps if it is ``pct(depth:steps:)`` without `steps`; otherwise
+    /// returns this strategy unchanged.
     func with(steps: Int) -> SimulationStrategy {
         guard case .pct(let depth, nil) = kind else { return self }
         return with(.pct(depth: depth, steps: steps))
     }
 
-    /// Whether the schedule depends only on the seed, if the source names this strategy in the call of `simulate`.
+    /// Whether the seed alone decides the schedule of a run with this strategy. If so, the seed is sufficient to replay
+    /// the run in a test whose source names the strategy; otherwise, the replay needs the schedule.
     var dependsOnSeedAlone: Bool {
         switch kind {
         case .schedule, .exhaustive, .pct(_, .some): false

@@ -1,5 +1,6 @@
 #if !os(Linux) && !canImport(Darwin)
-/// The simulation's features on platforms without simulation: none. The files for other platforms are in `Host`.
+/// The features of the simulation on a platform that does not support simulations: none. The folder `Host` contains the
+/// files for platforms that support them.
 enum SimulationSupport {
     static var capabilities: SimulationCapabilities { [] }
 

@@ -2,7 +2,8 @@ internal import TaskControl
 public import TaskControlTrace
 
 extension SimulationFailure {
-    /// Writes the steps of the failed run to a file: as an HTML page with one lane per task, or as a trace for Perfetto.
+    /// Writes the steps of the failed run to a file: as an HTML page with one row per task, or as a trace for the
+    /// viewer Perfetto.
     ///
     /// If a shortest schedule was found, its steps are written; otherwise all steps of the run.
     ///
@@ -34,7 +35,8 @@ extension SimulationFailure {
     }
 }
 
-/// Converts the steps of a schedule to events from which a trace is drawn: one bar per task shows when the task runs and waits.
+/// The steps of a schedule, converted to events from which a trace is drawn: one bar per task shows when the task runs
+/// and waits.
 struct SimulationTrace {
     private(set) var events: [TaskEvent] = []
     private var begun: Set<Int> = []

@@ -1,5 +1,5 @@
-/// The test for which the trait `.simulated` calls `simulate`. The description of a ``SimulationFailure`` then names the test instead of a
-/// call in the source.
+/// The test for which the trait `.simulated` of `TaskControlTestingTraits` calls `simulate`. The description of a
+/// ``SimulationFailure`` then names the test instead of a call in the source.
 package struct SimulatedTest: Sendable {
     /// The current test; `nil` if `simulate` is called directly.
     @TaskLocal package static var current: SimulatedTest?

@@ -8,16 +8,21 @@ package struct SimulationEnvironment {
     /// The value of `TASKCONTROL_SEEDS`: the number of seeds to run; `nil` if it is not set.
     private let count: UInt64?
 
-    /// Reads the variables.
+    /// Reads the variables from the environment of the process, or from another source.
     ///
-    /// - Parameter value: Returns the value of the variable with a name; `nil` if it is not set.
+    /// - Parameter value: A closure that returns the value of the variable with the given name; `nil` if the variable
+    ///   is not set.
+    /// - Throws: ``SimulationEnvironmentError`` if a variable has an invalid value.
     package init(_ value: (String) -> String? = System.environment) throws(SimulationEnvironmentError) {
         schedule = try Self.schedule("TASKCONTROL_SCHEDULE", value)
         seed = try Self.number("TASKCONTROL_SEED", in: 0...UInt64.max - 1, value)
         count = try Self.number("TASKCONTROL_SEEDS", in: 1...UInt64.max, value)
     }
 
-    /// Returns the seeds to run, in place of the seeds that the source names.
+    /// Returns the seeds to run.
+    ///
+    /// - Parameter seeds: The seeds that the source names. They are returned unchanged if neither `TASKCONTROL_SEED`
+    ///   nor `TASKCONTROL_SEEDS` is set.
     package func seeds(insteadOf seeds: Range<UInt64>) -> Range<UInt64> {
         if let seed { return seed..<seed + 1 }
         guard let count else { return seeds }
@@ -59,9 +64,9 @@ package struct SimulationEnvironment {
     }
 }
 
-/// An environment variable that controls simulations has an invalid value.
+/// The error that `simulate` throws if an environment variable that controls simulations has an invalid value.
 ///
-/// `simulate` throws this error before it runs any seed, so that a mistyped value is never ignored.
+/// The error is thrown before any seed runs, so that a mistyped value is never ignored.
 public struct SimulationEnvironmentError: Error, Hashable, CustomStringConvertible {
     /// The name of the variable, such as `TASKCONTROL_SEED`.
     public let variable: String

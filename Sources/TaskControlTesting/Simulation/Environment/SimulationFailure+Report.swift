@@ -16,7 +16,8 @@ extension SimulationFailure {
         return self
     }
 
-    /// Writes the description into a file named ``fileName``. Replaces a file of an earlier run.
+    /// Writes the description into a file named ``fileName``. Replaces a file of an earlier run. If the file cannot be
+    /// written, prints a message to standard error.
     ///
     /// - Parameter folder: The folder, created if it does not exist. Its parent must exist.
     package func write(into folder: String) {
@@ -43,7 +44,8 @@ extension SimulationFailure {
         }
     }
 
-    /// The name of the file, made of the source file, the line, the test if it is known, and the seed: `FeedTests-RefreshTests-42-seed-3.txt`.
+    /// The name of the file that ``write(into:)`` writes. It consists of the source file, the line, the test if it is
+    /// known, and the seed: `FeedTests-RefreshTests-42-seed-3.txt`.
     package var fileName: String {
         let file = location.fileID.hasSuffix(".swift") ? String(location.fileID.dropLast(6)) : location.fileID
         let parts = [file, "\(location.line)", (test?.name.prefix(100)).map(String.init), "seed-\(seed)"].compactMap(

@@ -12,8 +12,8 @@ extension SimulationEngine {
         if reason == nil { reason = .escaped("\(ledger.label(number)) \(how), \(executor)") }
     }
 
-    /// Checks that the running task belongs to the simulation. An actor that is shared with code outside can run tasks of that code on the
-    /// simulation's thread; the seed then fails as an escape.
+    /// Checks that the running task belongs to the simulation. An actor that is shared with code outside the simulation
+    /// can run tasks of that code on the simulation's thread; the seed then fails as an escape.
     ///
     /// - Returns: Whether the running task belongs to the simulation.
     @discardableResult
@@ -25,7 +25,12 @@ extension SimulationEngine {
         return false
     }
 
-    /// Fails the seed as an escape: the program called a function that makes something outside the simulation work, or waits for it.
+    /// Fails the seed as an escape, because the program called a function that makes something outside the simulation
+    /// work, or waits for it.
+    ///
+    /// - Parameters:
+    ///   - call: The name of the function.
+    ///   - why: A relative clause for the message, such as "which wakes another thread".
     func touched(_ call: String, _ why: String) {
         guard reason == nil else { return }
         reason = .escaped(
@@ -35,7 +40,10 @@ extension SimulationEngine {
 
     /// Advances virtual time because the program has called a function that blocks its thread for a time.
     ///
-    /// - Parameter call: The name of the blocking function; `nil` for a loop that reads the clock, which calls this for each further read.
+    /// - Parameters:
+    ///   - nanoseconds: The duration by which virtual time advances.
+    ///   - call: The name of the blocking function; `nil` if a loop reads the clock so often that virtual time must
+    ///     pass. In this case, this function is called for each further read.
     /// - Returns: The new virtual time, in nanoseconds.
     func blocked(for nanoseconds: Int64, in call: String?) -> Int64 {
         if let task = ledger.current, call != nil || !isPolling {

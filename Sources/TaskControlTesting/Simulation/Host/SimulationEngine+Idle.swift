@@ -7,7 +7,8 @@ import TaskControl
 extension SimulationEngine {
     /// Decides how to continue when no job can run and no task sleeps.
     ///
-    /// - Returns: Whether there may be another step.
+    /// - Returns: Whether there may be another step. If not, the run has ended, and has failed if ``reason`` is not
+    ///   `nil`.
     func isGoingOnAlthoughIdle() -> Bool {
         if hasActions {
             perform(actions.remove(at: schedule.action(actions.map(\.step), mustAct: true)!).action)
@@ -44,8 +45,8 @@ extension SimulationEngine {
             || firstUnended { if case .awaitingActor = ledger.state(of: $0) { true } else { false } } != nil
     }
 
-    /// Waits for a short time for a thread outside that may be about to resume a task: reporting this escape is more helpful than reporting
-    /// a deadlock.
+    /// Waits for a short real time for a thread outside the simulation that may be about to resume a task: reporting
+    /// this escape is more helpful than reporting a deadlock.
     func lookOutForVisits() {
         tc_setNow(-1)
         let end = ContinuousClock.now + plan.grace
@@ -58,7 +59,7 @@ extension SimulationEngine {
 
     /// Fails the seed as an escape if a thread outside the simulation has resumed a task or used the ``Simulation``.
     ///
-    /// - Returns: Whether the seed has ended.
+    /// - Returns: Whether the seed has failed in this way, so that it has ended.
     func takeForeignVisits() -> Bool {
         guard foreign.hasVisits else { return false }
         let (jobs, callers) = foreign.take()
@@ -68,8 +69,8 @@ extension SimulationEngine {
         return !jobs.isEmpty || callers > 0
     }
 
-    /// Leaves the unfinished tasks of a failed seed as they are: they never run again. (If they were cancelled, they might never return the
-    /// thread.)
+    /// Ends the simulation after its last step. The unfinished tasks of a failed seed remain as they are, and never run
+    /// again. (If they were cancelled, their code would run, and might block the thread forever.)
     func leaveBehind() {
         if !ledger.unended.isEmpty || !ledger.readsStates {
             // A task does not retain the main actor's executor, and a task that is left behind may still be resumed.

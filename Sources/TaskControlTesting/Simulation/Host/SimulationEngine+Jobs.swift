@@ -36,7 +36,7 @@ extension SimulationEngine {
         var nanoseconds =
             hasOverflown ? (seconds < 0 ? 0 : .max / 2) : min(whole, .max / 2) + attoseconds / 1_000_000_000
         if !plan.capabilities.includes(.virtualTime) {
-            // Real time has passed since the deadline was computed, which must decide nothing.
+            // Real time has passed since the deadline was computed. It must not affect the schedule.
             nanoseconds = (max(0, nanoseconds) + 999_999) / 1_000_000 * 1_000_000
         }
         // A task that sleeps forever wakes at the end of time.
@@ -55,7 +55,10 @@ extension SimulationEngine {
         return true
     }
 
-    /// Returns the number of the task that a job belongs to, or that enqueued the job.
+    /// Returns the number of the task that a job belongs to or, for other work of an actor such as an isolated
+    /// `deinit`, of the task that enqueued the job. `nil` if there is no such task.
+    ///
+    /// - Parameter isTimer: Whether the job is a timer that the runtime has created to end a sleep.
     func number(_ job: SimulatedJob, isTimer: Bool = false) -> Int? {
         if job.isTask { return ledger.number(of: job.pointer, isTimer: isTimer) }
         // The turn of an actor belongs to no task.
@@ -67,7 +70,11 @@ extension SimulationEngine {
 
     /// Records a step of the schedule.
     ///
-    /// - Parameter isTask: Whether the job of the step was a task. The job itself may already be deallocated.
+    /// - Parameters:
+    ///   - isTask: Whether the job of the step was a task. The job itself may already be deallocated.
+    ///   - task: The number of the task that ran, or for which an actor did other work; `nil` if there is none.
+    ///   - actor: The type of the actor on which the job ran; `nil` if it ran on none.
+    ///   - number: The number of the step.
     func append(_ isTask: Bool, of task: Int?, _ actor: TypeID?, _ number: Int) {
         guard let state = state(of: task) else { return }
         let event = isTask ? ScheduleLog.Event.ran(state) : .actorTurn
@@ -82,9 +89,9 @@ extension SimulationEngine {
         return ledger.state(of: task) ?? .unknown
     }
 
-    /// Returns the tasks that have not ended.
+    /// Returns the numbers of the tasks that have not ended, and their states.
     func unfinished() -> [(Int, ScheduleLog.State)] {
-        // The body, as far as is known.
+        // Only the state of the body is known.
         guard ledger.readsStates else { return bodyHasEnded ? [] : [(0, .unknown)] }
         Self.release(ledger.sweep())
         return (0..<ledger.unended.count)

@@ -2,7 +2,8 @@
 import CTaskControlTesting
 import TaskControl
 
-/// Runs one seed: receives every job, runs the jobs in the order that the schedule decides, and determines the result.
+/// The engine that runs one seed: receives every job, runs the jobs in the order that the schedule decides, and
+/// determines the result.
 ///
 /// All jobs run on one thread, which is considered inside the simulation while `run` is on its stack. The runtime's hooks find the engine
 /// through that thread (`tc_enter`), and through the task executor that every task of the simulation has.
@@ -24,23 +25,25 @@ final class SimulationEngine: @unchecked Sendable {
         didSet { hasActions = !actions.isEmpty }
     }
     @exclusivity(unchecked) private(set) var hasActions = false
-    /// Whether this simulation holds the lock of the main actor.
+    /// Whether this simulation holds the lock with which only one simulation at a time uses the main actor.
     @exclusivity(unchecked) var isOnMain = false
-    /// The number of nested tasks: each was started early, on the stack of the task that has created it.
+    /// The number of jobs that are running: zero between two steps, and more than one if a created task was started
+    /// early, on the stack of its creator.
     @exclusivity(unchecked) var depth = 0
 
     @exclusivity(unchecked) var bodyHasEnded = false
-    /// Whether a thread outside the simulation may have been woken that has not resumed a task.
+    /// Whether the engine has waited, before it ended the run, for a thread outside the simulation that might have
+    /// resumed a task.
     var hasLookedOut = false
     @exclusivity(unchecked) var reason: SimulationFailure.Reason?
     /// The deadline of the sleep that the running job has begun, in nanoseconds; `nil` if it has begun none.
     @exclusivity(unchecked) var deadline: Int64?
-    /// The jobs that resume the tasks that have called `Task.yield()` in this step.
+    /// The jobs with which the runtime enqueues the tasks again that have called `Task.yield()` in this step.
     @exclusivity(unchecked) var yields = FlatArray<SimulatedJob>()
     /// Whether the running job is one of ``yields``.
     @exclusivity(unchecked) var isResumingYield = false
-    /// The job with which an actor runs its queue, while a task is being enqueued on this actor: the job is expected, or has arrived and
-    /// runs at once. `nil` at other times.
+    /// The state of the job with which an actor runs the work in its queue (the actor's turn), while a task is being
+    /// enqueued on this actor: the job is expected, or has arrived and runs at once. `nil` at other times.
     @exclusivity(unchecked) var turn: Turn?
 
     enum Turn {
@@ -57,8 +60,8 @@ final class SimulationEngine: @unchecked Sendable {
     let main: SimulationMainExecutor
     let mainReference: UnownedSerialExecutor
 
-    /// The time at which virtual time begins, in nanoseconds: a time that no real clock is likely to show. `TCSimulation` documents the
-    /// date that it corresponds to.
+    /// The time at which virtual time begins, in nanoseconds: a time that no real clock is likely to show. Clocks that
+    /// show the date begin with 2030-01-01 (see `Time.c`).
     static let start: Int64 = 1_000_000 * 1_000_000_000
 
     private init(_ plan: SimulationPlan) {
@@ -79,7 +82,7 @@ final class SimulationEngine: @unchecked Sendable {
         return at(context)
     }
 
-    /// The ``Simulation`` that is passed to the program under test.
+    /// A new ``Simulation`` that refers to this engine, to be passed to the program under test.
     var simulation: Simulation { Simulation(seed: plan.seed, host: self) }
 
     // MARK: Running
@@ -189,8 +192,8 @@ final class SimulationEngine: @unchecked Sendable {
 
     func start(_ body: @escaping SimulationPlan.Body) {
         let simulation = simulation
-        // An explicit executor, since the creation may not be seen; and an explicit priority, so that the priority of the caller, which may change,
-        // does not affect the schedule.
+        // An explicit executor, since the simulation may not notice that the task is created; and an explicit priority,
+        // so that the priority of the caller, which may change, does not affect the schedule.
         Task(name: "body", executorPreference: executor, priority: .medium) {
             do {
                 try await body(simulation)
@@ -248,7 +251,7 @@ final class SimulationEngine: @unchecked Sendable {
         }
         tc_endStep()
         depth -= 1
-        // A yield ends with the step, and is not a choice.
+        // Tasks that have yielded are enqueued again at the end of the step. This is not a choice of the schedule.
         if yields.count > firstYield {
             isResumingYield = true
             while yields.count > firstYield { run(yields.remove(at: firstYield)) }
@@ -262,8 +265,9 @@ final class SimulationEngine: @unchecked Sendable {
         }
     }
 
-    /// Runs the jobs of actors that have work which is not a task, such as an isolated `deinit`: one job per actor handles all such work.
-    /// After a step, no task remains in the queue of an actor. (The job of an actor that runs on a thread outside is not run here.)
+    /// Runs the jobs of actors that have work which is not a task, such as an isolated `deinit`: one job per actor
+    /// handles all such work. After a step, no task remains in the queue of an actor. (If a thread outside the
+    /// simulation is running the actor, it also runs this job.)
     func takeTurns() {
         turn = nil
         while let item = schedule.takeFirst(where: { SimulatedJob($0).isTurn }) { run(SimulatedJob(item)) }
@@ -280,7 +284,10 @@ final class SimulationEngine: @unchecked Sendable {
         return TypeID(type(of: Unmanaged<AnyObject>.fromOpaque(actor).takeUnretainedValue()))
     }
 
-    /// Starts the task that is being created before its creator continues, on the creator's stack, if the schedule decides so.
+    /// Starts the task that is being created before its creator continues, on the creator's stack, if the schedule
+    /// decides so. Otherwise does nothing.
+    ///
+    /// - Parameter task: The number of the task.
     func startEarly(_ task: Int) {
         guard depth > 0, depth < 3, reason == nil else { return }
         guard

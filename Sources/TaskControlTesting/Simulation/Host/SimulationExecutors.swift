@@ -2,7 +2,8 @@
 import CTaskControlTesting
 import TaskControl
 
-/// Receives jobs and calls that come from threads outside a simulation: jobs of the simulation's tasks, and calls of its ``Simulation``.
+/// The jobs and calls that come to a simulation from threads outside it: jobs of the simulation's tasks, and calls of
+/// its ``Simulation``.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class ForeignVisits: Sendable {
     private enum State {
@@ -10,9 +11,9 @@ final class ForeignVisits: Sendable {
         case ended(isDropping: Bool)
     }
 
-    /// The lock that all simulations share for this state, so that a seed does not have to create one. Only jobs and calls from outside,
-    /// and the end of a seed, acquire it.
-    // Not of `Void`: ThreadSanitizer takes an access to an empty state for one to what is stored behind it.
+    /// The lock of ``state``, which all simulations share, so that a seed does not have to create a lock. It is
+    /// acquired only for jobs and calls from outside, and at the end of a seed.
+    // Not a lock of `Void`: ThreadSanitizer takes an access to an empty value for an access to the memory behind it.
     private static let lock = Locked<UInt>(0)
     // Every access is under `lock`.
     @exclusivity(unchecked) private nonisolated(unsafe) var state = State.open(jobs: [], callers: 0)
@@ -29,7 +30,7 @@ final class ForeignVisits: Sendable {
 
     var hasVisits: Bool { tc_isSet(flag) }
 
-    /// The engine of the simulation, if the current thread is inside the simulation.
+    /// The engine of the simulation; `nil` unless the current thread is inside the simulation.
     private var engine: SimulationEngine? {
         guard let context = tc_context() else { return nil }
         let engine = SimulationEngine.at(context)
@@ -95,7 +96,7 @@ struct SimulatedJob {
     let pointer: UnsafeMutableRawPointer
     let isOnMain: Bool
     private let kind: UInt32
-    /// The actor to which the task of the job hops next; `nil` if there is none.
+    /// The actor on which the job must run; `nil` if there is none, or if the job runs on the main actor.
     var actor: UnsafeMutableRawPointer?
 
     // The raw values, since `==` of the kinds is generic, and slow in a debug build.
@@ -125,7 +126,7 @@ struct SimulatedJob {
     }
 }
 
-/// An executor that enqueues its jobs in a simulation.
+/// An executor that enqueues its jobs in a simulation, including jobs of tasks that sleep.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 protocol SimulationExecutor: AnyObject, SleepingExecutor {
     var foreign: ForeignVisits { get }
@@ -168,7 +169,7 @@ final class SimulationTaskExecutor: TaskExecutor, SimulationExecutor {
     }
 }
 
-/// The executor that receives the tasks that hop to an actor, so that the schedule decides when they arrive at the actor.
+/// The executor to which tasks hop instead of an actor, so that the schedule decides when they arrive at the actor.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class SimulationHopExecutor: SerialExecutor {
     let foreign: ForeignVisits

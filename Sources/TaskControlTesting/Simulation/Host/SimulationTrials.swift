@@ -1,12 +1,14 @@
 #if os(Linux) || canImport(Darwin)
 import CTaskControlTesting
 
-/// Detects the capabilities of the simulation in this process: runs small programs with a known result.
+/// The detection of the simulation's capabilities in this process, by running small programs with known results.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 enum SimulationTrials {
-    /// Returns the capabilities that work.
+    /// Returns the capabilities that work in this process.
     ///
-    /// - Parameter possible: The capabilities to try, in addition to the order of jobs.
+    /// - Parameter possible: The capabilities that the platform may have, in addition to
+    ///   ``SimulationCapabilities/schedules``. If it does not contain all capabilities that need interposed functions,
+    ///   only `schedules` is tried.
     static func capabilities(_ possible: SimulationCapabilities) -> SimulationCapabilities {
         guard tc_isAvailable(), ordersJobs(possible) else { return [] }
         var found: SimulationCapabilities = [.schedules, .crashNotes, .watchdog]

@@ -2,7 +2,8 @@
 import CTaskControlTesting
 
 extension TCStrategy {
-    /// Creates the form of a strategy that the crash handler prints: the handler can neither allocate memory nor run Swift code.
+    /// Creates the C value of a strategy, which the crash handler can print: the handler can neither allocate memory
+    /// nor run Swift code.
     init(_ strategy: SimulationStrategy) {
         var arguments: (depth: Int64, steps: Int64) = (-1, -1)
         if case .pct(let depth, let steps) = strategy.kind {

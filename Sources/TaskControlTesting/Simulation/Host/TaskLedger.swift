@@ -3,8 +3,8 @@ import CTaskControlTesting
 
 /// The tasks of a simulation: their names, their creators, and whether they have ended.
 ///
-/// The ledger retains each task until the task has ended, so that its state can be read. Tasks are numbered in the order of their creation,
-/// which the schedule decides.
+/// The ledger retains each task until the task has ended, so that the task's state can be read. Tasks are numbered in
+/// the order of their creation, which the schedule decides.
 struct TaskLedger: ~Copyable {
     /// Whether the states of tasks can be read. If not, the ledger retains no task, and does not notice that tasks end.
     let readsStates: Bool
@@ -12,8 +12,8 @@ struct TaskLedger: ~Copyable {
     /// it is first enqueued.
     private let seesCreation: Bool
 
-    /// The tasks, indexed by their numbers. `nil` for a task that has ended, and for a task whose memory belongs to its parent (`async
-    /// let`), so that its state must not be read.
+    /// The retained tasks, indexed by their numbers. `nil` for a task that is not retained: it has ended, its memory
+    /// belongs to its parent (`async let`), or the states of tasks cannot be read.
     private var handles = FlatArray<UnsafeMutableRawPointer?>()
     private let tasks: SimulatedTasks
     private var numbers = TaskNumbers()
@@ -32,7 +32,9 @@ struct TaskLedger: ~Copyable {
 
     /// Creates an empty ledger.
     ///
-    /// - Parameter tasks: The list to which the ledger adds the tasks.
+    /// - Parameters:
+    ///   - capabilities: The capabilities that the ledger may rely on.
+    ///   - tasks: The list to which the ledger adds the tasks.
     init(_ capabilities: SimulationCapabilities, tasks: SimulatedTasks) {
         self.tasks = tasks
         seesCreation = capabilities.includes(.createdTasks)
@@ -56,7 +58,10 @@ struct TaskLedger: ~Copyable {
         numbers[tc_taskID(task)] != nil
     }
 
-    /// Returns the number of a task. Adds the task if it is unknown: the runtime itself has created it for an `async let` or a sleep.
+    /// Returns the number of a task. Adds the task if it is unknown: it is being created, or the runtime itself has
+    /// created it for an `async let` or a sleep.
+    ///
+    /// - Parameter isTimer: Whether an unknown task is a timer that the runtime has created to end a sleep.
     mutating func number(of task: UnsafeMutableRawPointer, isTimer: Bool = false) -> Int {
         let id = tc_taskID(task)
         if let number = numbers[id] { return number }
@@ -76,7 +81,8 @@ struct TaskLedger: ~Copyable {
         return seesCreation ? .asyncLet : nil
     }
 
-    /// Returns whether a task may have been created in the simulation without being noticed: whether it was created after the body.
+    /// Returns whether a task may have been created in the simulation without being noticed: whether it was created
+    /// after the body. Always `false` if the simulation notices the creation of tasks.
     func mayDiscover(_ task: UnsafeMutableRawPointer) -> Bool {
         guard !seesCreation, let firstID else { return false }
         return tc_taskID(task) > firstID

@@ -1,4 +1,5 @@
-/// The numbers of tasks, found by the runtime's IDs of the tasks: a hash table with open addressing. A value without effects.
+/// The numbers of a simulation's tasks, by the IDs that the runtime has given to the tasks. A hash table with open
+/// addressing, and a value without side effects.
 ///
 /// A simulation looks up a number several times per step. In a debug build, one lookup in a `Dictionary` takes as long as the rest of the
 /// step.
@@ -27,7 +28,8 @@ struct TaskNumbers: ~Copyable {
         if 8 * count > 7 * entries.count { grow() }
     }
 
-    /// Returns the index of the entry with an ID, or of the free entry for it.
+    /// Returns the index of the entry with an ID; if there is no such entry, the index of the free entry in which it
+    /// belongs.
     @_transparent private func index(of id: UInt64) -> Int {
         // The IDs of a simulation are consecutive, or nearly so.
         let mask = entries.count - 1

@@ -1,9 +1,12 @@
-/// The jobs that are on their way to one actor, in the order in which the actor may run them. A value without effects.
+/// The jobs that were enqueued on one actor and have not run, and the order in which the actor may run them. A value
+/// without side effects.
 ///
-/// A default actor runs the job of the highest priority first, and jobs of one priority in the order of their arrival. An arrival is *fixed* if
-/// its sender continues after it, as the creator of a task does: all that arrives later is behind it, unless its priority is higher. The
-/// arrival of a task that hops is not fixed: the task does nothing after the hop, so that its arrival may be delayed by any number of steps.
-/// So an actor has an order only while there are fixed arrivals that have not run.
+/// A default actor runs the job of the highest priority first, and jobs of one priority in the order of their arrival.
+/// An arrival is *fixed* if the code that enqueued the job continues afterwards, as the creator of a task does: a job
+/// that arrives later runs after the job of the fixed arrival, unless its priority is higher. The arrival of a task
+/// that hops to the actor is not fixed: the task does nothing after the hop, so the schedule may delay its arrival by
+/// any number of steps. Therefore the order of an actor's jobs is restricted only while there are fixed arrivals whose
+/// jobs have not run.
 struct ScheduleArrivals {
     typealias Item = ScheduleStateMachine.Item
 
@@ -11,16 +14,16 @@ struct ScheduleArrivals {
         let priority: UInt8
         /// The jobs that must not run yet, in the order of their arrival at the actor.
         var waiting: [Item] = []
-        /// The places in the order of arrival of the fixed arrivals that have not run.
+        /// The places (see `Item.place`) of the fixed arrivals whose jobs have not run, in increasing order.
         var fixed: [Int] = []
-        /// The number of fixed arrivals that overtake all jobs of lower priority.
+        /// The number of fixed arrivals whose jobs have not run, and which overtake all jobs of a lower priority.
         var overtaking = 0
     }
 
     /// The arrivals of each priority, by decreasing priority.
     private var classes: [Class] = []
 
-    /// Whether no job has to wait for another one.
+    /// Whether there are no fixed arrivals whose jobs have not run, and therefore no job has to wait for another job.
     var isEmpty: Bool { classes.allSatisfy { $0.fixed.isEmpty && $0.waiting.isEmpty } }
 
     /// Notes that a job arrives at the actor.
@@ -45,9 +48,9 @@ struct ScheduleArrivals {
         classes[index].waiting.insert(item, at: position)
     }
 
-    /// Notes that a job runs whose arrival is fixed.
+    /// Notes that a job runs now. Its arrival must be fixed.
     ///
-    /// - Returns: The jobs that may run from now on.
+    /// - Returns: The jobs that had to wait for this job, and may run from now on.
     mutating func run(_ item: Item) -> [Item] {
         let arrival = item.arrival!
         let index = index(of: arrival.priority)
@@ -62,7 +65,7 @@ struct ScheduleArrivals {
         return freed
     }
 
-    /// Returns whether a fixed arrival that has not run must run before a job.
+    /// Returns whether the job of a fixed arrival must run before the given job.
     private func isBlocked(_ item: Item) -> Bool {
         for other in classes {
             if other.priority < item.arrival!.priority { return false }

@@ -1,4 +1,5 @@
-/// Makes the choices of a schedule according to a strategy and a seed, and records them. A value without effects.
+/// The choices of a schedule: makes them according to a strategy and a seed, and records them. A value without side
+/// effects.
 ///
 /// A question is a point at which a schedule can continue in several ways; its answer is the number of the chosen way. Questions are
 /// numbered in the order in which they arise. Answer 0 always stands for the plain schedule: the task that ran last continues, timers fire
@@ -13,7 +14,7 @@ struct ScheduleChooser: ~Copyable {
 
     enum Pick {
         case answer(Int)
-        /// The item with the given number.
+        /// The ready job with the given number runs next.
         case item(Int)
     }
 
@@ -25,7 +26,7 @@ struct ScheduleChooser: ~Copyable {
         /// For each possible answer, whether it counts as a preemption; `nil` if `isPreemption` decides this for all answers.
         var costs: [Bool]?
 
-        /// Returns the number of preemptions as which an answer counts: 0 or 1.
+        /// Returns the cost of an answer in preemptions: 1 if the answer counts as a preemption, otherwise 0.
         func cost(of answer: UInt32) -> Int {
             (costs?[Int(answer)] ?? (isPreemption && answer > 0)) ? 1 : 0
         }
@@ -34,25 +35,25 @@ struct ScheduleChooser: ~Copyable {
     private enum Way {
         case inOrder
         case random
-        /// Continue the task that ran last in seven of eight cases.
+        /// The plain schedule is followed in seven of eight cases.
         case sticky
-        /// Run the job with the highest rank.
+        /// The ready job with the highest rank runs.
         case ranked
-        /// Run the job that the script names: the recorded schedule to replay.
+        /// The answers are those of a recorded schedule (the script), which is replayed.
         case script
     }
 
-    // The ranks and the script are no payloads of the way: to look at a payload copies it.
+    // The ranks and the script are not associated values of `Way`: matching an associated value would copy it.
     private let way: Way
     private var ranks = ScheduleRanks()
     private var script = Dictionary<Int, Int>()
 
     private var generator: SeededGenerator
-    /// The recorded answers, two numbers for each. The first is twice the answer, plus one if the question is a preemption; the second is
-    /// the number of possible answers.
+    /// The recorded answers, with two numbers for each. The first number is twice the answer, plus one if every answer
+    /// except 0 is a preemption; the second is the number of possible answers.
     private var records = NumberTape()
     private var recordCount = 0
-    /// The recorded `costs` of questions, which an exhaustive search needs.
+    /// The recorded `costs` of the answers, by the number of the question. Only an exhaustive search needs them.
     private var costs = Dictionary<Int, [Bool]>()
     /// The probability, in thousandths, that a timer fires although jobs are ready.
     private var slowness: UInt64 = 0
@@ -60,7 +61,7 @@ struct ScheduleChooser: ~Copyable {
     private var earliness: UInt64 = 0
     let asksForSlowness: Bool
     let asksForEarlyStarts: Bool
-    /// Whether answers are recorded with their costs, which an exhaustive search needs.
+    /// Whether answers are recorded with their costs in preemptions, which an exhaustive search needs.
     let recordsCosts: Bool
 
     /// Creates a chooser that has made no choice.
@@ -109,7 +110,7 @@ struct ScheduleChooser: ~Copyable {
         if way == .ranked { ranks.add(number, of: task, using: &generator) }
     }
 
-    /// Notes that an item runs without a question, for example because it is the only one that can run.
+    /// Notes that the job with the given number runs without a choice, for example because no other job is ready.
     mutating func removed(_ number: Int) {
         if way == .ranked { ranks.remove(number) }
     }
@@ -124,12 +125,12 @@ struct ScheduleChooser: ~Copyable {
         }
     }
 
-    /// Notes that an item runs without a question, because it has been ready for too long.
+    /// Notes that the job with the given number runs without a choice, because it has been ready for too long.
     mutating func mustRun(_ number: Int, of task: Int?) {
         if way == .ranked { _ = ranks.next(starving: (number, task)) }
     }
 
-    /// Notes that an item is not ready any more, although it has not run.
+    /// Notes that the job with the given number is no longer ready, although it has not run.
     mutating func tookBack(_ number: Int) {
         if way == .ranked { ranks.takeBack(number) }
     }
@@ -141,12 +142,13 @@ struct ScheduleChooser: ~Copyable {
         recordCount += 1
     }
 
-    /// The script's answer to the next question.
+    /// The answer of the replayed schedule to the next question; 0 if the schedule does not deviate there from the
+    /// plain schedule.
     private var scripted: Int { script[recordCount] ?? 0 }
 
     // MARK: Questions with two answers
 
-    /// Decides whether virtual time moves to the next deadline although jobs are ready.
+    /// Decides whether virtual time moves to the next deadline although jobs are ready. Returns 1 for yes, 0 for no.
     mutating func isSlow() -> Int {
         decide(isPreemption: true) { [slowness] in $0.next() % 1_000 < slowness }
     }
@@ -156,8 +158,15 @@ struct ScheduleChooser: ~Copyable {
         decide(isPreemption: true) { [earliness] in $0.next() % 1_000 < earliness }
     }
 
-    /// Decides which action of the program (see ``Simulation/atAnyPoint(_:)``) runs now: an action that is due, or, with a probability of
-    /// one half, the next action before virtual time moves.
+    /// Decides which action of the program (see ``Simulation/atAnyPoint(_:)``) runs now. With a random strategy, this
+    /// is the action with the earliest moment if it is due. If virtual time is about to move, this action runs with a
+    /// probability of one half even if it is not due.
+    ///
+    /// - Parameters:
+    ///   - moments: The step from which on each action is due. There must be at least one action.
+    ///   - step: The number of steps that have begun.
+    ///   - isAboutToMoveTime: Whether virtual time moves next, because no job is ready.
+    ///   - mustAct: Whether an action must run, because no job can run.
     ///
     /// - Returns: The index of the action; `nil` if none runs.
     mutating func action(_ moments: [Int], at step: Int, isAboutToMoveTime: Bool, mustAct: Bool) -> Int? {
@@ -176,8 +185,10 @@ struct ScheduleChooser: ~Copyable {
         return mustAct ? answer : answer == 0 ? nil : answer - 1
     }
 
-    /// Draws the number of the step from which on an action is due. The length of the program is unknown, so that each order of magnitude
-    /// has the same probability.
+    /// Draws the number of the step from which on a new action is due. The length of the program is unknown, so that
+    /// each order of magnitude has the same probability. Returns `Int.max` if the strategy makes no random choices.
+    ///
+    /// - Parameter steps: The number of steps that have begun. The action is due at this step at the earliest.
     mutating func moment(after steps: Int) -> Int {
         switch way {
         case .inOrder, .script: return .max

@@ -1,9 +1,9 @@
-/// The last steps of a schedule, in a compact form without texts: the steps of all schedules are recorded, but only those of failures are
-/// read.
+/// The last steps of a schedule, in a compact form without texts. The steps of all schedules are recorded, but only the
+/// steps of failures are read.
 final class ScheduleLog {
     /// The state of a task, as in ``SimulationTaskState``, with the number of an awaited task and the type of an actor.
     ///
-    /// Times are in nanoseconds. The type is trivial, so that a step is recorded fast in a debug build, too.
+    /// Times are in nanoseconds. The type is trivial, so that a step is recorded quickly even in a debug build.
     enum State {
         case ready, yielded, awaitingContinuation, awaitingChildTasks, ended, unknown
         case sleeping(until: Int64)
@@ -16,9 +16,9 @@ final class ScheduleLog {
         case ran(State)
         case actorTurn
         case action
-        /// A note: the index of its text and location.
+        /// The program added a note. The value is the index of the note's text and location.
         case note(Int)
-        /// A call that blocked its thread: the index of its text.
+        /// A call blocked its thread. The value is the index of the text that describes the call.
         case blocked(Int)
 
         // Transparent, so that the compiler keeps no variable for the debugger: see FlatArray.
@@ -45,14 +45,15 @@ final class ScheduleLog {
         }
     }
 
-    /// The kind of an entry of the tape. For the kinds from `note` on, the entry contains a value.
+    /// The kind of a recorded entry. For the kinds from `note` on, the entry contains a value, such as the index of a
+    /// text.
     fileprivate enum Kind: Int {
         case actorTurn, action, ready, yielded, awaitingContinuation, awaitingChildTasks, ended, unknown
         case note, blocked, sleeping, awaitingTask, awaitingActor, outside
     }
 
-    /// The recorded entries, in order. An entry is a mark, followed by the numbers that the mark announces. Most entries consist of a mark
-    /// and the number of a task, and take three bytes.
+    /// The recorded entries, in order. An entry begins with a *mark*: a number whose bits state which further numbers
+    /// the entry contains. Most entries consist of a mark and the number of a task, and take three bytes.
     ///
     /// The mark is a ``Kind``, plus 16 if the entry contains a task, 32 if it contains an actor, 64 if it contains the number of the step
     /// (because the number does not follow that of the previous entry), and 128 if it contains a time (because it differs from that of the
@@ -60,7 +61,8 @@ final class ScheduleLog {
     private struct Tape: ~Copyable {
         var numbers = NumberTape()
         var count = 0
-        /// The number, the time and the actor of the last entry. An actor is recorded as the bits in which it differs from the last one.
+        /// The number, the time and the actor of the last entry. An actor is recorded as the bits in which its type ID
+        /// differs from that of the actor recorded before.
         private var last: (number: Int, time: Int64, actor: UInt64) = (-1, 0, 0)
 
         mutating func append(_ kind: Int, _ value: UInt64, _ task: Int?, _ actor: TypeID?, _ number: Int, _ time: Int64)
@@ -93,8 +95,8 @@ final class ScheduleLog {
 
     /// Creates an empty log.
     ///
-    /// - Parameter capacity: The minimum number of the last steps that are kept. By default all steps of a schedule with the default
-    ///   `maxSteps`.
+    /// - Parameter capacity: The minimum number of the last steps that are kept. The default suffices for all steps of
+    ///   a schedule with the default `maxSteps`.
     init(capacity: Int = 100_000) {
         self.capacity = capacity
     }
@@ -179,7 +181,7 @@ final class ScheduleLog {
         }
     }
 
-    /// Describes the first step in which two runs differ.
+    /// Returns a text that describes the first step in which two runs differ.
     func divergence(from other: ScheduleLog) -> String {
         let (one, two) = (steps, other.steps)
         let index = zip(one, two).enumerated().first { $1.0 != $1.1 }?.offset ?? min(one.count, two.count)

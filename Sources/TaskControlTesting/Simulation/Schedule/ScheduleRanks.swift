@@ -1,5 +1,6 @@
-/// The ready jobs of a schedule in the order of their ranks, the highest first. The strategy PCT gives each task a rank; partial order
-/// sampling gives each job a rank. A value without effects.
+/// The ready jobs of a schedule in the order of their ranks, the highest first. The strategy
+/// ``SimulationStrategy/pct(depth:steps:)`` (PCT) gives each task a rank; ``SimulationStrategy/partialOrder`` gives
+/// each job a rank. A value without side effects.
 struct ScheduleRanks: ~Copyable {
     private struct Entry {
         var rank: UInt64
@@ -20,42 +21,46 @@ struct ScheduleRanks: ~Copyable {
     private let ranksTasks: Bool
     /// The ranks of the tasks, indexed by the tasks' numbers; zero for tasks without a rank.
     private var ranks = FlatArray<UInt64>()
-    /// The steps at which the task that would run next drops to the lowest rank; and the index of the first such step that may not have
-    /// passed.
+    /// The steps at which the task that would run next drops to the lowest rank, in no particular order; and the
+    /// earliest of these steps that has not been handled yet, `Int.max` if there is none.
     private var changes = FlatArray<Int>()
     private var nextChange = Int.max
     private var steps = 0
     /// The ready jobs as a binary heap: no entry has a higher rank than the entry at (its index − 1) ÷ 2. If the rank of a task changes,
     /// its entry is moved only when it reaches the top.
     private var heap = FlatArray<Entry>()
-    /// The rank of the task that was the last to drop. It is lower than the ranks of all tasks that have dropped before, which are lower
-    /// than all others.
+    /// The rank of the task that was the last to drop to the lowest rank. This rank is lower than the ranks of all
+    /// tasks that have dropped before, which are lower than all others.
     private var lowest = UInt64(UInt32.max)
-    /// The rank of the task that was the last to be preferred because it had been ready for too long. It is higher than all other ranks.
+    /// The rank of the task that was the last to be preferred because it had been ready for too long. This rank is
+    /// higher than all other ranks.
     private var highest = UInt64.max - UInt64(UInt32.max)
 
-    /// Creates the ranks of partial order sampling: each job has a random rank.
+    /// Creates an empty list for ``SimulationStrategy/partialOrder``: each job has a random rank.
     init() { ranksTasks = false }
 
-    /// Creates the ranks of PCT: each task has a random rank, and at `depth - 1` steps the task that would run next drops to the lowest
-    /// rank.
+    /// Creates an empty list for ``SimulationStrategy/pct(depth:steps:)``: each task has a random rank, and at
+    /// `depth - 1` steps the task that would run next drops to the lowest rank.
     ///
-    /// - Parameter steps: The expected number of steps of the schedule, from which the steps of the drops are drawn. If it is `nil`, each
-    ///   order of magnitude up to 2¹⁵ has the same probability.
+    /// - Parameter steps: The expected number of steps of the schedule. The steps of the drops are drawn from 1 to this
+    ///   number. If it is `nil`, they are drawn so that each order of magnitude up to 2¹⁵ has the same probability.
     init(depth: Int, steps: Int?, using generator: inout SeededGenerator) {
         ranksTasks = true
         while changes.count < depth - 1 { changes.append(Self.change(steps, using: &generator)) }
         nextChange = change(after: 0)
     }
 
-    /// Draws the step of a drop.
+    /// Draws a step at which the task that would run next drops to the lowest rank.
+    ///
+    /// - Parameter steps: The expected number of steps of the schedule; `nil` if it is unknown.
     private static func change(_ steps: Int?, using generator: inout SeededGenerator) -> Int {
         if let steps { return 1 + Int(generator.next() % UInt64(max(steps, 1))) }
         let magnitude = UInt64(1) << (generator.next() % 15)
         return Int(magnitude + generator.next() % magnitude)
     }
 
-    /// Returns the step of the first drop after a step; `Int.max` if there is none.
+    /// Returns the lowest element of ``changes`` that is greater than a step: the next step at which a task drops to
+    /// the lowest rank. `Int.max` if there is none.
     private func change(after step: Int) -> Int {
         var (first, index) = (Int.max, 0)
         while index < changes.count {
@@ -65,7 +70,12 @@ struct ScheduleRanks: ~Copyable {
         return first
     }
 
-    /// Adds a ready job.
+    /// Adds a ready job, and draws a rank for the job or its task, unless the task already has a rank.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the job.
+    ///   - task: The number of the task that the job belongs to; `nil` if it belongs to no task, so that the job gets
+    ///     its own rank.
     ///
     /// - Complexity: O(log *n*) in the number of ready jobs.
     mutating func add(_ number: Int, of task: Int?, using generator: inout SeededGenerator) {
@@ -78,9 +88,10 @@ struct ScheduleRanks: ~Copyable {
         push(Entry(rank: rank, number: number, task: task))
     }
 
-    /// Removes the job that runs next.
+    /// Removes the job that runs next, and returns its number. There must be a job.
     ///
-    /// - Parameter starving: A job that must run next, and its task; `nil` if there is none.
+    /// - Parameter starving: A job that must run next because it has been ready for too long, and its task; `nil` if
+    ///   there is none.
     /// - Complexity: O(log *n*) in the number of ready jobs, amortized; O(*n*) if a job is starving.
     mutating func next(starving: (number: Int, task: Int?)?) -> Int {
         steps += 1
@@ -108,7 +119,7 @@ struct ScheduleRanks: ~Copyable {
         }
     }
 
-    /// Removes a job that runs because it is the only choice.
+    /// Removes the job with the given number, which runs without a choice, for example because no other job is ready.
     ///
     /// - Complexity: O(*n*) in the number of ready jobs; O(1) if there is only one.
     mutating func remove(_ number: Int) {
@@ -116,7 +127,7 @@ struct ScheduleRanks: ~Copyable {
         takeBack(number)
     }
 
-    /// Removes a job that does not run.
+    /// Removes the job with the given number, which is no longer ready, although it has not run.
     mutating func takeBack(_ number: Int) {
         if let index = index(of: number) { _ = remove(at: index) }
     }
@@ -124,7 +135,8 @@ struct ScheduleRanks: ~Copyable {
     private func index(of number: Int) -> Int? {
         let count = heap.count
         guard count > 0 else { return nil }
-        // By the address of the first entry: an access through the array is a call in a debug build.
+        // Entries are read through the address of the first one: in a debug build, each access through the array would
+        // be a call.
         let entries = heap.address(of: 0)
         let wanted = UInt32(truncatingIfNeeded: number)
         var index = 0
@@ -148,7 +160,8 @@ struct ScheduleRanks: ~Copyable {
 
     // MARK: The heap
 
-    /// Moves down the entries whose task has a lower rank than when the entry was added.
+    /// Moves the first entry of the heap down if the rank of its task has dropped since the entry was added, until the
+    /// first entry has the current rank of its task.
     private mutating func update() {
         while !heap.isEmpty, let task = heap[0].task {
             let rank = rank(of: task)

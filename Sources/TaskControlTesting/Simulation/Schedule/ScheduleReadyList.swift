@@ -1,4 +1,5 @@
-/// The ready jobs of a schedule, by increasing number. Any job may be removed: this moves eight bytes for each later job.
+/// The ready jobs of a schedule, sorted by their numbers. Jobs are numbered in the order in which they become ready.
+/// Removing a job moves eight bytes for each later job.
 struct ScheduleReadyList: ~Copyable {
     typealias Item = ScheduleStateMachine.Item
 
@@ -8,11 +9,12 @@ struct ScheduleReadyList: ~Copyable {
     }
 
     private var places = FlatArray<Place>()
-    /// The items, by slot. The contents of free slots are out of date.
+    /// The items of the jobs, in any order: each place contains the index of its item. An index in ``free`` refers to
+    /// the item of a job that was removed.
     private var slots = FlatArray<Item>()
     private var free = FlatArray<UInt32>()
-    /// The number of the first job whose task has not called `Task.yield()`. It only increases, since jobs are appended by increasing
-    /// number.
+    /// The number of the first job whose task has not given up its turn with `Task.yield()`; `nil` if there is none.
+    /// The number only increases, since jobs are appended by increasing number.
     private var firstEager: Int?
 
     var isEmpty: Bool { @_transparent get { places.isEmpty } }
@@ -24,7 +26,8 @@ struct ScheduleReadyList: ~Copyable {
 
     @_transparent func number(at index: Int) -> Int { Int(places[index].number) }
 
-    /// Returns whether the job at an index belongs to a task and has not yielded.
+    /// Returns whether the job at an index belongs to the given task, and the task has not given up its turn with
+    /// `Task.yield()`.
     @_transparent func isEager(_ index: Int, of task: Int) -> Bool {
         let slot = Int(places[index].slot)
         return slots[slot].isPart(of: task) && !slots[slot].hasYielded
@@ -46,7 +49,7 @@ struct ScheduleReadyList: ~Copyable {
         if !item.hasYielded, firstEager == nil { firstEager = number }
     }
 
-    /// Removes a job, and returns it.
+    /// Removes the job at an index, and returns it.
     ///
     /// - Complexity: O(*n*) in the number of later jobs.
     mutating func remove(at index: Int) -> Item {
@@ -65,7 +68,7 @@ struct ScheduleReadyList: ~Copyable {
         return nil
     }
 
-    /// The index of the first job that has not yielded; `nil` if all jobs have yielded.
+    /// The index of the first job whose task has not given up its turn with `Task.yield()`; `nil` if there is none.
     ///
     /// - Complexity: O(log *n*) in the number of jobs.
     var firstEagerIndex: Int? {
@@ -73,13 +76,14 @@ struct ScheduleReadyList: ~Copyable {
         return index(of: firstEager)
     }
 
-    /// Returns the index of the job with a number, which must be in the list.
+    /// Returns the index of the job with the given number. The job must be in the list.
     ///
     /// - Complexity: O(log *n*) in the number of jobs.
     func index(of number: Int) -> Int {
         var (low, high) = (0, count)
         guard high > 0 else { return 0 }
-        // By the address of the first place: an access through the array is a call in a debug build.
+        // Places are read through the address of the first one: in a debug build, each access through the array would
+        // be a call.
         let places = places.address(of: 0)
         let wanted = UInt32(truncatingIfNeeded: number)
         while low < high {

@@ -1,7 +1,9 @@
-/// Shortens a failing schedule: removes the deviations from the plain schedule that the failure does not need. A value without effects.
+/// A search for a shorter schedule that still fails: removes the deviations from the plain schedule (see
+/// ``SimulationSchedule``) that the failure does not need. A value without side effects: the caller runs the schedules.
 ///
-/// Delta debugging (Zeller, Hildebrandt: *Simplifying and Isolating Failure-Inducing Input*, IEEE Transactions on Software
-/// Engineering 28, 2002): removes blocks of deviations, first large blocks, then smaller ones, and at last single deviations.
+/// The method is delta debugging (Zeller, Hildebrandt: *Simplifying and Isolating Failure-Inducing Input*, IEEE
+/// Transactions on Software Engineering 28, 2002): it removes blocks of deviations, first large blocks, then smaller
+/// ones, and at last single deviations.
 struct ScheduleShrinker {
     /// The shortest schedule found so far that fails.
     private(set) var best: SimulationSchedule
@@ -10,11 +12,12 @@ struct ScheduleShrinker {
 
     init(_ schedule: SimulationSchedule) {
         best = schedule
-        // Removes all of them first: many failures need none.
+        // The first block contains all deviations: many failures need none.
         blockSize = max(schedule.deviations.count, 1)
     }
 
-    /// Returns the next schedule to try; `nil` if no deviation can be removed.
+    /// Returns the next schedule to try; `nil` if no deviation of ``best`` can be removed. The caller must run the
+    /// schedule, and then call ``fails(as:)`` or ``passes()``.
     mutating func next() -> SimulationSchedule? {
         while start >= best.deviations.count {
             if blockSize == 1 || best.deviations.isEmpty { return nil }
@@ -26,14 +29,15 @@ struct ScheduleShrinker {
         return best.with(deviations)
     }
 
-    /// Notes that the schedule returned last fails for the same reason as the original one.
+    /// Notes that the schedule that ``next()`` has returned last fails for the same reason as the original schedule.
     ///
-    /// - Parameter recorded: The schedule with the deviations that the run has used: never more than were given, and often fewer.
+    /// - Parameter recorded: The schedule with the deviations that the run has used: at most those of the schedule that
+    ///   was run, and often fewer.
     mutating func fails(as recorded: SimulationSchedule) {
         best = recorded
     }
 
-    /// Notes that the schedule returned last passes, or fails for another reason.
+    /// Notes that the schedule that ``next()`` has returned last passes, or fails for another reason.
     mutating func passes() {
         start += blockSize
     }

@@ -1,11 +1,12 @@
-/// The jobs of a simulation that can run, the jobs that sleep, and the order in which they run. A pure state machine.
+/// The schedule of one run of a simulation: the jobs that can run (are *ready*), the jobs that sleep, and the choice of
+/// the job that runs next. A pure state machine.
 ///
 ///     enqueue ──▶ (behind an earlier arrival) ──▶ ready ──next──▶ (returned, to be run)
 ///     enqueue(at:) ──▶ sleeping ──(nothing is ready, or the schedule is slow)──▶ ready
 ///
-/// Wherever a program can continue in several ways, this machine asks its ``ScheduleChooser``. The answers define the schedule: equal
-/// answers produce equal schedules. Virtual time moves to the earliest deadline when no job is ready, moves when a job blocks its thread,
-/// and, if the strategy has slowness, may also move when jobs are ready.
+/// Wherever a program can continue in several ways, this machine asks its ``ScheduleChooser``. Its answers define the
+/// schedule: equal answers produce equal schedules. Virtual time moves to the earliest deadline when no job is ready,
+/// moves when a job blocks its thread, and, if the strategy has slowness, may also move when jobs are ready.
 ///
 /// The type is not generic over its jobs: generic code takes several times as long in a debug build, and most tests are debug builds. For the
 /// same reason, its arrays are ``FlatArray``s, and it cannot be copied.
@@ -17,13 +18,15 @@ struct ScheduleStateMachine: ~Copyable {
 
     /// The arrival of a job at an actor: see ``ScheduleArrivals``.
     struct Arrival: Equatable {
-        /// The identity of the actor.
+        /// The address of the actor; zero for the main actor.
         let actor: UInt
-        /// Whether the sender continues after it has enqueued the job, as the creator of a task does.
+        /// Whether the code that enqueued the job continues afterwards, as the creator of a task does. `false` for a
+        /// task that hops to the actor.
         let isFixed: Bool
         /// The priority of the job. Zero for all jobs of the main actor, which keeps the order of arrivals.
         let priority: UInt8
-        /// Whether the sender runs on the actor: then no job of a lower priority can run there before this job.
+        /// Whether the code that enqueued the job runs on the same actor. If so, no job of a lower priority can run on
+        /// the actor before this job.
         var overtakes = false
     }
 
@@ -47,13 +50,14 @@ struct ScheduleStateMachine: ~Copyable {
         /// The number of the task that the job belongs to; `nil` if it belongs to no task.
         var task: Int? { @_transparent get { compactTask.value } }
 
-        /// The place of the job in the order of arrivals at its actor: a later arrival has a greater one.
+        /// The place of the job in the order in which jobs arrive at actors: a job that arrives later has a greater
+        /// place. Zero for a job that is enqueued on no actor.
         var place: Int {
             @_transparent get { Int(compactPlace) }
             @_transparent set { compactPlace = UInt32(truncatingIfNeeded: newValue) }
         }
 
-        /// The number of steps that had run when the job became ready.
+        /// The number of steps that had begun when the job became ready.
         fileprivate(set) var readySince: Int {
             @_transparent get { Int(compactReadySince) }
             @_transparent set { compactReadySince = UInt32(truncatingIfNeeded: newValue) }
@@ -75,18 +79,20 @@ struct ScheduleStateMachine: ~Copyable {
     private(set) var trace: UInt64 = 0xCBF2_9CE4_8422_2325
     private(set) var chooser: ScheduleChooser
     private var ready = ScheduleReadyList()
-    /// The sleeping jobs, by decreasing deadline.
+    /// The sleeping jobs, sorted by decreasing deadline.
     private var sleepers = FlatArray<Sleeper>()
-    /// The arrivals at each actor whose jobs must run in a certain order.
+    /// The arrivals at each actor whose jobs must run in a certain order, by the address of the actor.
     private var arrivals = Dictionary<UInt, ScheduleArrivals>()
     private var arrivalCount = 0
     /// The lowest priority of all jobs that have arrived at any actor.
     private var lowestPriority = UInt8.max
-    /// The number of ready items whose tasks have not yielded.
+    /// The number of ready jobs whose tasks have not given up their turns with `Task.yield()`.
     private var eagerCount = 0
-    /// The number of items that have become ready so far, which is also the number of the last one.
+    /// The number of jobs that have become ready so far. This is also the number of the job that became ready last:
+    /// jobs are numbered in this order.
     private var itemCount = 0
-    /// The task that ran last, and the number of the first item that has become ready since the task began to run.
+    /// The task that ran last (`nil` if the last job belonged to no task), and the number of the first job that becomes
+    /// ready after the task began to run.
     private var last: (task: Int?, firstItem: Int) = (nil, 0)
 
     init(chooser: consuming ScheduleChooser, now: Time) {
@@ -103,7 +109,13 @@ struct ScheduleStateMachine: ~Copyable {
 
     /// Adds a job that can run now, or that must wait for an earlier arrival at its actor.
     ///
-    /// - Complexity: O(1), amortized; O(log *n*) in the number of ready jobs for a strategy that ranks.
+    /// - Parameters:
+    ///   - job: The number with which the caller identifies the job.
+    ///   - task: The number of the task that the job belongs to; `nil` if it belongs to no task.
+    ///   - arrival: The arrival of the job at its actor; `nil` if the job is enqueued on no actor.
+    ///   - hasYielded: Whether the task gave up its turn with `Task.yield()`.
+    ///
+    /// - Complexity: O(1), amortized; O(log *n*) in the number of ready jobs for a strategy that ranks jobs or tasks.
     mutating func enqueue(_ job: Job, of task: Int?, on arrival: Arrival? = nil, hasYielded: Bool = false) {
         var item = Item(job: job, task: task, arrival: arrival, hasYielded: hasYielded)
         guard let arrival else { return makeReady(item) }
@@ -118,11 +130,12 @@ struct ScheduleStateMachine: ~Copyable {
         if isReady { makeReady(item) }
     }
 
-    /// Adds a job that sleeps until a deadline.
+    /// Adds a job that sleeps until a deadline, which is a virtual time.
     ///
     /// - Complexity: O(*n*) in the number of sleepers with an earlier deadline.
     mutating func enqueue(_ job: Job, of task: Int?, at deadline: Time) {
-        // Inserted before the sleepers of the same deadline: they wake first, since they are nearer to the end.
+        // Inserted before the sleepers of the same deadline: those wake first, since sleepers are taken from the end of
+        // the array.
         var (low, high) = (0, sleepers.count)
         while low < high {
             let middle = (low + high) / 2
@@ -141,7 +154,8 @@ struct ScheduleStateMachine: ~Copyable {
         if !item.hasYielded { eagerCount += 1 }
     }
 
-    /// Removes the ready jobs of an actor that an arrival of a higher priority has overtaken: they must wait for it.
+    /// Removes the ready jobs of an actor that have a lower priority than a new arrival which overtakes them. They
+    /// become ready again after the job of that arrival has run.
     ///
     /// - Complexity: O(*n*) in the number of ready jobs.
     private mutating func takeBack(below arrival: Arrival) {
@@ -156,7 +170,7 @@ struct ScheduleStateMachine: ~Copyable {
         }
     }
 
-    /// Makes the jobs ready that had to wait for a job that runs now.
+    /// Makes those jobs ready that had to wait for the given job, which runs now.
     private mutating func follow(_ item: Item) {
         guard let arrival = item.arrival, arrival.isFixed else { return }
         for item in arrivals[arrival.actor]!.run(item) { makeReady(item) }
@@ -170,15 +184,17 @@ struct ScheduleStateMachine: ~Copyable {
         return item
     }
 
-    /// Removes and returns the job that became ready last, if it satisfies a condition and the schedule decides that it starts before its
-    /// creator continues; otherwise returns `nil`.
+    /// Removes and returns the job that became ready last, if it satisfies a condition and the schedule decides that it
+    /// starts before its creator continues; otherwise returns `nil`. Always returns `nil` unless the strategy has early
+    /// starts (see ``SimulationStrategy/withEarlyStarts()``).
     mutating func takeEarly(where isWanted: (Item) -> Bool) -> Item? {
         guard chooser.asksForEarlyStarts, !ready.isEmpty, isWanted(ready[ready.count - 1]) else { return nil }
         guard answer(chooser.startsEarly()) == 1 else { return nil }
         return takeUnasked(ready.count - 1)
     }
 
-    /// Removes and returns the first ready job that satisfies a condition, without a question to the schedule.
+    /// Removes and returns the first ready job that satisfies a condition, without asking the chooser; `nil` if there
+    /// is none.
     mutating func takeFirst(where isWanted: (Item) -> Bool) -> Item? {
         for index in 0..<ready.count where isWanted(ready[index]) { return takeUnasked(index) }
         return nil
@@ -193,7 +209,7 @@ struct ScheduleStateMachine: ~Copyable {
 
     /// Removes and returns the job that runs next; `nil` if no job can run and none sleeps.
     ///
-    /// - Complexity: O(log *n*) in the number of ready jobs, and one move of memory in O(*n*).
+    /// - Complexity: O(*n*) in the number of ready jobs, for one move of memory; all other work is O(log *n*).
     mutating func next() -> Item? {
         if ready.isEmpty {
             guard !sleepers.isEmpty else { return nil }
@@ -215,14 +231,16 @@ struct ScheduleStateMachine: ~Copyable {
         return item
     }
 
-    /// Moves virtual time to the earliest deadline.
+    /// Moves virtual time to the earliest deadline, and makes the jobs ready that sleep until then. Does nothing if no
+    /// job sleeps.
     private mutating func moveTime() {
         guard !sleepers.isEmpty else { return }
         now = max(now, sleepers[sleepers.count - 1].deadline)
         wake()
     }
 
-    /// Advances virtual time while a job runs, because the job blocks its thread.
+    /// Advances virtual time while a job runs, because the job blocks its thread. Makes the jobs ready whose deadlines
+    /// have passed.
     ///
     /// - Parameter duration: The duration in nanoseconds. The result is limited to the greatest representable time.
     mutating func advance(by duration: Time) {
@@ -232,12 +250,12 @@ struct ScheduleStateMachine: ~Copyable {
         wake()
     }
 
-    /// Makes all sleeping jobs ready whose deadline has passed.
+    /// Makes all sleeping jobs ready whose deadlines have passed.
     private mutating func wake() {
         while !sleepers.isEmpty, sleepers[sleepers.count - 1].deadline <= now { makeReady(sleepers.removeLast().item) }
     }
 
-    /// Asks the chooser for the job that runs next, and returns its index.
+    /// Asks the chooser for the ready job that runs next, and returns the index of this job. There must be a ready job.
     ///
     /// Answer 0 is the choice of the plain schedule: the task that ran last continues if it can; otherwise the job runs that has been ready
     /// longest.
@@ -246,7 +264,8 @@ struct ScheduleStateMachine: ~Copyable {
             chooser.removed(ready.number(at: 0))
             return 0
         }
-        // No job waits forever, even if the program spins: the runtime has no such schedule.
+        // A job that has been ready for too long runs next. Otherwise, a loop of another task could delay it forever,
+        // which does not happen in the runtime.
         if steps - ready[0].readySince > 200 + 4 * ready.count {
             chooser.mustRun(ready.number(at: 0), of: ready[0].task)
             return 0
@@ -264,7 +283,11 @@ struct ScheduleStateMachine: ~Copyable {
         return index
     }
 
-    /// Returns for each answer whether it counts as a preemption.
+    /// Returns, for each possible answer to the question which job runs next, whether it counts as a preemption.
+    ///
+    /// - Parameters:
+    ///   - first: The index of the ready job that answer 0 stands for.
+    ///   - isGoingOn: Whether that job belongs to the task that ran last.
     private func costs(_ first: Int, _ isGoingOn: Bool) -> [Bool] {
         (0..<ready.count).map { answer in
             let hasYielded = ready[index(of: answer, first)].hasYielded
@@ -272,7 +295,8 @@ struct ScheduleStateMachine: ~Copyable {
         }
     }
 
-    /// Returns the index of the ready job that an answer stands for.
+    /// Returns the index of the ready job that an answer stands for. Answer 0 stands for the job at index `first`; the
+    /// other answers stand for the other jobs, by increasing index.
     private func index(of answer: Int, _ first: Int) -> Int {
         answer == 0 ? first : answer <= first ? answer - 1 : answer
     }
@@ -286,11 +310,11 @@ struct ScheduleStateMachine: ~Copyable {
                 index -= 1
             }
         }
-        // A task that has yielded lets others run first.
+        // Other tasks run before a task that has yielded.
         return (ready.firstEagerIndex ?? 0, false)
     }
 
-    /// Adds the answer to a yes-or-no question to the hash.
+    /// Adds the answer to a yes-or-no question (1 or 0) to the hash, and returns the answer.
     private mutating func answer(_ answer: Int) -> Int {
         note(UInt64(2) << 32 | UInt64(answer))
         return answer
@@ -298,7 +322,8 @@ struct ScheduleStateMachine: ~Copyable {
 
     // MARK: Actions
 
-    /// Draws the step from which on an action of the program (see ``Simulation/atAnyPoint(_:)``) is due. Actions run between two steps.
+    /// Draws the step from which on a new action of the program (see ``Simulation/atAnyPoint(_:)``) is due. Actions run
+    /// between two steps.
     mutating func moment() -> Int { chooser.moment(after: steps) }
 
     /// Decides which action of the program (see ``Simulation/atAnyPoint(_:)``) runs now.

@@ -5,7 +5,7 @@
 final class SimulatedTasks {
     private struct Entry {
         let creator: CompactNumber
-        /// The index of the name.
+        /// The index of the task's name in ``names``; `nil` if the task has no name.
         let name: CompactNumber
     }
 
@@ -23,7 +23,12 @@ final class SimulatedTasks {
 
     var all: [SimulationTask] { (0..<entries.count).map { self[$0] } }
 
-    /// Adds the next task, whose creation the simulation has not noticed.
+    /// Adds the next task with the data that is known without having noticed its creation. If the simulation notices
+    /// the creation afterwards, ``set(_:name:creator:)`` replaces the data.
+    ///
+    /// - Parameters:
+    ///   - name: The name; `nil` for none.
+    ///   - creator: The number of the task that created the task; `nil` if the creator is unknown.
     func append(_ name: UnseenName?, creator: Int?) {
         entries.append(Entry(creator: CompactNumber(creator), name: CompactNumber(name?.rawValue)))
     }

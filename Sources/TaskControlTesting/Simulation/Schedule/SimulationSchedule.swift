@@ -23,8 +23,10 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
         public let question: Int
         /// The number of the answer, from 1.
         ///
-        /// If the question is which job runs next, 0 is the job of the plain schedule, and the others follow in the order in which they
-        /// became ready. For all other questions, 0 means no and 1 means yes.
+        /// If the question is which job runs next, 0 is the job of the plain schedule, and the other jobs follow in the
+        /// order in which they became ready. If the question is which action of ``Simulation/atAnyPoint(_:)`` runs now,
+        /// 0 means none, and the actions follow in the order of the calls; if an action must run because no job can
+        /// run, 0 is the first action. For all other questions, 0 means no and 1 means yes.
         public let answer: Int
 
         /// Creates a deviation.
@@ -52,7 +54,9 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
     ///
     /// - Parameters:
     ///   - seed: The seed of the numbers of ``Simulation/random``.
-    ///   - deviations: The choices that differ from the plain schedule. If several have the same question, the last one counts.
+    ///   - deviations: The choices that differ from the plain schedule. If several have the same question, the last one
+    ///     counts. Deviations with a negative question are ignored, and an answer below 1 stands for the plain
+    ///     schedule.
     ///   - hasSlowness: Whether timers may fire although jobs are ready.
     ///   - hasEarlyStarts: Whether created tasks may start before their creator continues.
     public init(seed: UInt64, deviations: [Deviation] = [], hasSlowness: Bool = false, hasEarlyStarts: Bool = false) {
