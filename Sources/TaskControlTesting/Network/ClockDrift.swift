@@ -1,7 +1,8 @@
-/// Converts a time of the network's clock to the time that a node's clock shows, and the reverse. A value without effects.
+/// The relation between the clock of the network and the clock of a node: converts times of the network's clock to
+/// times of the node's clock, and the reverse. A value without side effects.
 ///
-/// The node's clock has a constant rate between two changes: at the network's time `anchor` it showed `shown`, and since then it has
-/// advanced by `rate` seconds per second of the network's clock.
+/// The node's clock has a constant rate between two changes: at the time `anchor` of the network's clock, the node's
+/// clock showed `shown`, and since then it has advanced by `rate` seconds per second of the network's clock.
 struct ClockDrift {
     private var anchor = Duration.zero
     private var shown = Duration.zero
@@ -19,10 +20,15 @@ struct ClockDrift {
         shown + (rate == 1 ? moment - anchor : (moment - anchor) * rate)
     }
 
-    /// Returns the time of the network's clock at which to check whether the node's clock shows a time.
+    /// Returns the time of the network's clock at which a sleeping task should check whether the node's clock shows
+    /// `time`.
     ///
-    /// - Returns: A time later than `moment`, at which the node's clock may not show `time` yet: then ask again. `nil` if the node's clock
-    ///   shows `time` already.
+    /// - Parameters:
+    ///   - time: The time of the node's clock to wait for.
+    ///   - moment: The current time of the network's clock.
+    ///
+    /// - Returns: A time later than `moment`; `nil` if the node's clock already shows `time` or a later time. The
+    ///   node's clock may not show `time` yet at the returned time: if so, call this function again.
     func moment(of time: Duration, after moment: Duration) -> Duration? {
         let missing = time - self.time(at: moment)
         if missing <= .zero { return nil }

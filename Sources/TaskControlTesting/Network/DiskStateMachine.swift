@@ -31,12 +31,16 @@ struct DiskStateMachine {
         nextNumber += 1
     }
 
-    /// Returns a mark for the writes so far. Pass it to ``sync(before:)`` when the disk has finished.
+    /// Returns a number that is greater than the numbers of all writes so far. Pass this number to ``sync(before:)`` to
+    /// make these writes durable.
     func mark() -> Int { nextNumber }
 
-    /// Makes the writes before a mark durable.
+    /// Makes those writes durable that were made before an earlier call of ``mark()``.
     ///
-    /// - Returns: The values that these writes have replaced, so that the caller can release them without the lock.
+    /// - Parameter mark: The number that this call of ``mark()`` has returned.
+    ///
+    /// - Returns: The durable values that these writes have replaced, so that the caller can release them without
+    ///   holding a lock.
     mutating func sync(before mark: Int) -> [any Sendable] {
         let count = unsynced.prefix { $0.number < mark }.count
         var replaced: [any Sendable] = []
@@ -50,7 +54,8 @@ struct DiskStateMachine {
 
     /// Simulates a crash: makes each unsynced write durable or drops it, and resets the readable values to the durable ones.
     ///
-    /// - Parameter keeps: Called for each unsynced write, in the order of the writes. Returns whether the write has reached the disk.
+    /// - Parameter keeps: Called for each unsynced write, in the order of the writes. Returns whether the write has
+    ///   become durable.
     mutating func crash(keeps: () -> Bool) {
         guard losesUnsyncedWrites else { return }
         for write in unsynced where keeps() { durable[write.key] = write.value }

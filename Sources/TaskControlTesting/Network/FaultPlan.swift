@@ -1,7 +1,8 @@
 /// The faults that ``SimulatedNetwork/injectFaults(_:count:within:lasting:on:)`` injects: their kinds, times and targets. The seed alone
 /// decides them.
 ///
-/// Each fault draws the same number of random numbers, regardless of its kind, so that a change of one fault leaves the others as they are.
+/// Each fault draws the same number of random numbers, regardless of its kind, so that a change of one fault does not
+/// change the others.
 struct FaultPlan {
     enum Action: Hashable {
         /// Separates the given nodes from all others.
@@ -22,12 +23,16 @@ struct FaultPlan {
 
     let items: [Item]
 
-    /// Draws a plan of faults.
+    /// Creates a plan with faults that are drawn from a seed.
     ///
     /// - Parameters:
-    ///   - kinds: The kinds of the faults: at least one.
+    ///   - seed: The seed that decides the plan.
+    ///   - kinds: The kinds of faults to draw from: at least one.
     ///   - nodes: The number of nodes: at least one.
-    ///   - victims: The nodes that may crash or be paused: at least one.
+    ///   - victims: The indexes of the nodes that may crash or be paused: at least one.
+    ///   - count: The number of faults.
+    ///   - window: The time from the start of the plan in which faults begin.
+    ///   - lasting: The range from which the duration of each fault is drawn.
     init(
         seed: UInt64,
         kinds: [SimulatedNetwork.InjectedFault],
@@ -60,7 +65,8 @@ struct FaultPlan {
         }
     }
 
-    /// Returns the nodes on one side of a partition: never none and never all. In half of the cases, it is a single node.
+    /// Returns the nodes on one side of a partition: at least one node, and not all nodes unless there is only one. In
+    /// half of the cases, the side is a single node.
     private static func group(_ dice: UInt64, node: Int, of nodes: Int) -> [Int] {
         let side = (0..<nodes).filter { dice >> (1 + UInt64($0) % 63) & 1 == 1 }
         return dice & 1 == 1 || side.isEmpty || side.count == nodes ? [node] : side

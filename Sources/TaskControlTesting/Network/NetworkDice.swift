@@ -1,7 +1,7 @@
-/// Draws the latencies and the faults of each request from a seed. A value without effects.
+/// The source of the latencies and the faults of requests, which are drawn from a seed. A value without side effects.
 ///
-/// Each request draws the same number of random numbers, whether it is lost or not: a test that changes one probability keeps the other
-/// decisions of the seed.
+/// Each request draws the same number of random numbers, whether or not the request is lost. Therefore a test that
+/// changes one probability keeps the other decisions of the seed.
 struct NetworkDice {
     enum Fault: Hashable {
         case requestLost, connectionLostBefore, connectionLostAfter, replyLost
@@ -11,7 +11,7 @@ struct NetworkDice {
         let request: Duration
         let reply: Duration
         let fault: Fault?
-        /// The time between the request and its duplicate.
+        /// The time between the arrivals of the request and its duplicate; `nil` if the request is not duplicated.
         let duplicate: Duration?
     }
 
@@ -27,7 +27,7 @@ struct NetworkDice {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// Returns the latencies and the fault of the next request.
+    /// Draws the latencies and the fault of the next request.
     ///
     /// - Parameters:
     ///   - there: The link on which the request travels.
@@ -61,20 +61,21 @@ struct NetworkDice {
     }
 }
 
-/// Numbers that are derived from the generator without the standard library, which may change its way of deriving them: the decisions of a
-/// seed must stay the same.
+/// Random values that are derived from the generator without the standard library. The standard library may change how
+/// it derives them, but the decisions of a seed must stay the same.
 extension SeededGenerator {
-    /// Returns a number in `0..<1`, derived from the 53 high bits, which is the precision of a `Double`.
+    /// Returns a random number in `0..<1`, derived from the 53 high bits of the generator's next number: 53 bits are
+    /// the precision of a `Double`.
     mutating func unit() -> Double {
         Double(next() >> 11) * 0x1p-53
     }
 
-    /// Returns a duration of a range, evenly distributed.
+    /// Returns a random duration in a range, evenly distributed.
     mutating func duration(in range: ClosedRange<Duration>) -> Duration {
         range.lowerBound + (range.upperBound - range.lowerBound) * unit()
     }
 
-    /// Returns a number in `0..<count`.
+    /// Returns a random number in `0..<count`. Traps if `count` is not positive.
     mutating func index(below count: Int) -> Int {
         Int(next() % UInt64(count))
     }

@@ -1,23 +1,25 @@
-/// The identity of one run of a node, from its start to its crash. Each start of a node creates a new incarnation.
+/// The identity of one run of a node, from a start of the node to its crash. Each start of a node creates a new
+/// incarnation.
 struct Incarnation: Hashable {
     let node: Int
     let number: Int
 }
 
-/// The direction from one node to another, by their indexes. `nil` stands for a client that is not a node.
+/// A direction in which messages travel: from one node to another, identified by their indexes. `nil` stands for a
+/// client that is not a node.
 struct LinkID: Hashable {
     let from: Int?
     let to: Int?
 }
 
-/// A fault that happens to a node at the time at which it is about to send a message.
+/// A fault that happens to a node when the node is about to send a message.
 struct Strike: Hashable {
     enum Kind: Hashable {
         case crash, pause
     }
 
     let kind: Kind
-    /// The number of messages that the node still sends before the fault happens.
+    /// The number of messages that the node sends normally before the fault happens.
     let spares: Int
 }
 
@@ -29,8 +31,8 @@ struct Strike: Hashable {
 ///      └─────crash──────┴────────crash───────┘   └───unpause────┘  │
 ///      └──────────────────────────crash───────────────────────────┘
 ///
-/// Each start creates a new *incarnation* of the node, with the next number. Code of an earlier incarnation may still run: its standing is
-/// `ended`.
+/// Each start creates a new *incarnation* of the node, with the next number. Code of an earlier incarnation may still
+/// run, but must have no effects: its ``Standing`` is `ended`.
 ///
 /// Waiters are resumed when anything changes on their node, and then check again whether they can continue. Invariants, checked after each
 /// step of the tests:
@@ -38,7 +40,7 @@ struct Strike: Hashable {
 /// 2. Each change of a node resumes all waiters of the node.
 /// 3. `heal` opens every link, regardless of the faults before.
 struct NetworkStateMachine<Waiter> {
-    /// The answer to whether the code of an incarnation may have effects now.
+    /// The state of an incarnation, which decides whether its code may have effects now.
     enum Standing: Hashable {
         case runs
         /// The node is paused, or has not finished its start-up: the code must wait.
@@ -67,9 +69,10 @@ struct NetworkStateMachine<Waiter> {
     }
 
     private var nodes: [Node] = []
-    /// The number of strikes that were armed so far.
+    /// The number of strikes (see ``Strike``) that were registered so far.
     private var strikes = 0
-    /// The group of each node that the partition names; `nil` if there is no partition.
+    /// The number of the group of each node that the partition names, by the index of the node; `nil` if there is no
+    /// partition.
     private var groups: [Int: Int]?
     private var blocked: Set<LinkID> = []
     private var slowed: [LinkID: Double] = [:]
@@ -84,7 +87,7 @@ struct NetworkStateMachine<Waiter> {
         return nodes.count - 1
     }
 
-    /// Starts a node. Returns the new incarnation; `nil` if the node is not down.
+    /// Starts a node: its start-up closure is called next. Returns the new incarnation; `nil` if the node is not down.
     mutating func start(_ node: Int) -> Incarnation? {
         guard nodes[node].phase == .down else { return nil }
         nodes[node].phase = .starting
@@ -124,7 +127,8 @@ struct NetworkStateMachine<Waiter> {
         return nodes[node].takeWaiters()
     }
 
-    /// Arms a node with a strike. Returns the number of the strike, to pass to `disarm`; `nil` if the node is already armed.
+    /// Registers a fault that will happen when a node is about to send a message. Returns the number of the
+    /// registration, to pass to `disarm`; `nil` if another fault is already registered for the node.
     mutating func arm(_ node: Int, _ strike: Strike) -> Int? {
         if nodes[node].strike != nil { return nil }
         strikes += 1
@@ -132,7 +136,9 @@ struct NetworkStateMachine<Waiter> {
         return strikes
     }
 
-    /// Removes a strike. Returns `false` if the strike has already happened.
+    /// Removes a fault that `arm` has registered for a node. Returns `false` if the fault has already happened.
+    ///
+    /// - Parameter number: The number that `arm` has returned.
     mutating func disarm(_ node: Int, _ number: Int) -> Bool {
         guard nodes[node].strike?.number == number else { return false }
         nodes[node].strike = nil
@@ -154,7 +160,8 @@ struct NetworkStateMachine<Waiter> {
         return strike.kind
     }
 
-    /// Notes that a state outside this machine has changed for which waiters of a node wait, such as the node's clock.
+    /// Notes that a state outside this machine has changed for which waiters of the node may wait, such as the node's
+    /// clock.
     ///
     /// - Returns: The waiters to resume, which check again whether they can continue.
     mutating func change(_ node: Int) -> [Waiter] {

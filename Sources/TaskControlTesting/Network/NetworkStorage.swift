@@ -21,8 +21,8 @@ final class NetworkStorage: Sendable {
         var machine = NetworkStateMachine<Gate>()
         var nodes: [Node] = []
         var dice: NetworkDice
-        /// The generator for all decisions except those of messages: the rates of clocks, the seeds of fault plans, and the unsynced values
-        /// that survive a crash.
+        /// The generator for all decisions except the latencies and faults of messages: the rates of clocks, the seeds
+        /// of fault plans, and the unsynced writes that survive a crash.
         var rest: SeededGenerator
         var links: [LinkID: NetworkDice.Link] = [:]
         var counts = SimulatedNetwork.Counts()
@@ -42,9 +42,10 @@ final class NetworkStorage: Sendable {
     private let state: Locked<State>
     /// The tasks that deliver messages between nodes.
     let transit = TaskBag(name: "SimulatedNetwork")
-    /// Minus the number of requests that are under way or being handled: `drain()` waits until it is zero.
+    /// The negated number of requests that are under way or being handled: ``SimulatedNetwork/drain()`` waits until it
+    /// is zero.
     let rest = Level(0)
-    /// Minus the number of running tasks of nodes and of messages.
+    /// The negated number of running tasks of nodes and of messages. The end of the network waits until it is zero.
     let tasks = Level(0)
 
     init(
@@ -60,7 +61,7 @@ final class NetworkStorage: Sendable {
         )
         timeline = Timeline(clock)
         (self.latency, self.faults, self.simulation) = (latency, faults, simulation)
-        // Another sequence than that of the messages, so that neither changes the other.
+        // The seed is changed, so that this sequence differs from the sequence of the messages.
         state = Locked(State(dice: NetworkDice(seed: seed), rest: SeededGenerator(seed: seed ^ 0x5851_F42D_4C95_7F2D)))
     }
 
@@ -119,7 +120,7 @@ final class NetworkStorage: Sendable {
         return added.index
     }
 
-    /// Starts a node. Does nothing if it is not down.
+    /// Starts a node. Does nothing if the node is not down, or if the network is not running.
     func start(_ node: Int) {
         let begun = with { state -> (Incarnation, Startup, String)? in
             guard state.phase == .running, let startup = state.nodes[node].startup else { return nil }
@@ -132,9 +133,10 @@ final class NetworkStorage: Sendable {
         open(with { $0.machine.hasStarted(incarnation) })
     }
 
-    /// Ends the current incarnation of a node.
+    /// Ends the current incarnation of a node: cancels its tasks, removes its handlers, and drops unsynced writes as
+    /// the seed decides.
     ///
-    /// - Parameter isEnd: Whether the network ends, so that the crash is no fault and is not recorded.
+    /// - Parameter isEnd: Whether the network ends, so that the crash is not a fault and is not recorded as an event.
     /// - Returns: `false` if the node was already down.
     @discardableResult
     func crash(_ node: Int, isEnd: Bool = false) -> Bool {
@@ -195,11 +197,11 @@ final class NetworkStorage: Sendable {
             await work()
             mark.end()
         }
-        // It may have crashed meanwhile.
+        // The node may have crashed meanwhile.
         if with({ !$0.machine.isCurrent(incarnation) }) { bag.cancel() }
     }
 
-    /// Records the error that a task of an incarnation has thrown. Ignores it if the incarnation has ended.
+    /// Records the error that a task of an incarnation has thrown. Ignores the error if the incarnation has ended.
     func failed(_ incarnation: Incarnation, _ error: any Error) {
         let name = with { state -> String? in
             guard state.machine.isCurrent(incarnation) else { return nil }
@@ -211,14 +213,15 @@ final class NetworkStorage: Sendable {
 
     // MARK: Waiting
 
-    /// Calls a closure for an incarnation of a node until the closure returns a value. Waits while the node is paused or starting, and
-    /// calls the closure again when anything has changed on the node.
+    /// Calls a closure on behalf of an incarnation of a node until the closure returns a value. Waits while the node is
+    /// paused or starting, and calls the closure again when anything has changed on the node.
     ///
     /// - Parameters:
     ///   - incarnation: The incarnation that acts. `nil` for a caller outside all nodes, which waits for no node and ends with no crash.
-    ///   - node: The node whose changes repeat the call; `nil` if there is none.
+    ///   - node: The index of the node whose changes repeat the call; `nil` if there is none.
     ///   - attempt: Receives a gate that opens at the next change of the node. Returns `nil` to be called again.
-    /// - Throws: The error of the closure; `CancellationError` if the incarnation has ended.
+    /// - Throws: The error of the closure; `CancellationError` if the incarnation has ended, or if the caller is
+    ///   cancelled while it waits.
     func perform<Value>(
         as incarnation: Incarnation?,
         on node: Int?,
@@ -239,7 +242,8 @@ final class NetworkStorage: Sendable {
         }
     }
 
-    /// Waits while the node of an incarnation is paused or starting.
+    /// Waits while the node of an incarnation is paused or starting. Throws `CancellationError` if the incarnation has
+    /// ended or the caller is cancelled.
     func hold(_ incarnation: Incarnation) async throws {
         try await perform(as: incarnation, on: incarnation.node) { _ in () }
     }
@@ -263,7 +267,8 @@ final class NetworkStorage: Sendable {
         }
     }
 
-    /// Waits for a latency, multiplied by the factor by which the link is slowed at this time.
+    /// Waits for a latency, multiplied by the factor by which the link is slowed when this function is called. Throws
+    /// `CancellationError` if the caller is cancelled.
     func travel(_ latency: Duration, over link: LinkID) async throws {
         let slowness = with { $0.machine.slowness(of: link) }
         try await timeline.pause(for: slowness == 1 ? latency : latency * slowness)

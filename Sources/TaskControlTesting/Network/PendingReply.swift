@@ -1,7 +1,8 @@
 internal import TaskControl
 
-/// Counts a message or a task that is under way, until `end()` is called. Deallocation also ends it, because the operation of a task that
-/// is cancelled before it starts never runs.
+/// The registration of a message or a task that is under way: decreases a ``Level`` by one, and increases it again when
+/// `end()` is called or the registration is deallocated. (The operation of a task that is cancelled before it starts
+/// never runs, and so never calls `end()`.)
 final class UnderWay: Sendable {
     private let level: Locked<Level<Int>?>
 
@@ -21,7 +22,7 @@ final class UnderWay: Sendable {
     deinit { end() }
 }
 
-/// The reply to a request. The first result counts; later ones are ignored.
+/// The reply to a request, which may not have arrived yet. The first result counts; later results are ignored.
 final class PendingReply<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
@@ -30,7 +31,8 @@ final class PendingReply<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Returns the result; `nil` if it has not arrived: then its arrival opens the gate.
+    /// Returns the result; `nil` if it has not arrived yet. In this case, its arrival opens the gate. A later call of
+    /// this function replaces the gate.
     func result(orOpening gate: Gate) -> Result<Value, any Error>? {
         state.withLock { state in
             state.gate = gate
@@ -46,7 +48,13 @@ final class PendingReply<Value: Sendable>: Sendable {
         .open()
     }
 
-    /// Waits for the result in an incarnation of a node: throws if the node crashes, and waits longer while the node is paused.
+    /// Waits for the result on behalf of a node that has sent the request or handles it. Waits longer while the node is
+    /// paused.
+    ///
+    /// - Parameters:
+    ///   - incarnation: The run of the node that waits (see ``Incarnation``); `nil` for a client that is not a node.
+    ///   - network: The network of the node.
+    /// - Throws: `CancellationError` if the caller is cancelled, or the node has crashed.
     func wait(as incarnation: Incarnation?, in network: NetworkStorage) async throws -> Result<Value, any Error> {
         try await network.perform(as: incarnation, on: incarnation?.node) { gate in
             if let result = result(orOpening: gate) { return result }

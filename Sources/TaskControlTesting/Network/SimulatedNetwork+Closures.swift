@@ -45,7 +45,8 @@ extension SimulatedNetwork {
         }
     }
 
-    /// Delivers a request to the server after its latency, and returns the server's result.
+    /// Delivers a request to the server after the drawn latency, and returns the result of the server. Throws
+    /// `CancellationError` if the caller is cancelled before the request arrives.
     private func deliver<Message: Sendable, Reply: Sendable>(
         _ request: Message,
         to server: @escaping @Sendable (Message) async throws -> Reply,
@@ -64,7 +65,7 @@ extension SimulatedNetwork {
         to server: @escaping @Sendable (Message) async throws -> Reply,
         after delay: Duration
     ) {
-        // Counted before the task is there, so that a drainer that comes now waits for it.
+        // Counted before the task is created, so that a concurrent call of `drain()` waits for the task.
         rest.move { $0 -= 1 }
         Task(name: "SimulatedNetwork: duplicate") {
             defer { rest.move { $0 += 1 } }
@@ -77,7 +78,8 @@ extension SimulatedNetwork {
         }
     }
 
-    /// Waits until the caller, whose request or reply was lost, is cancelled. Returns the cancellation error.
+    /// Counts a request or reply of the caller as lost, and waits until the caller is cancelled. Returns the
+    /// `CancellationError` to throw.
     private func silence() async -> any Error {
         storage.count { $0.lost += 1 }
         do { try await neverAnswered.wait() } catch { return error }

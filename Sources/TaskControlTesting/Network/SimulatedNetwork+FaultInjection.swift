@@ -4,7 +4,7 @@ extension SimulatedNetwork {
     /// A kind of fault that ``SimulatedNetwork/injectFaults(_:count:within:lasting:on:)`` injects.
     @nonexhaustive
     public enum InjectedFault: Sendable, Hashable, CaseIterable {
-        /// The network is partitioned into two groups; in half of the cases, one group is a single node.
+        /// The network is partitioned into two groups. In half of the cases, one of the groups is a single node.
         case partition
         /// Messages are lost from one node to another, from one node to all others, or from all others to one node.
         case blockedLink
@@ -30,8 +30,12 @@ extension SimulatedNetwork {
     /// }
     /// ```
     ///
-    /// Faults may overlap. The end of each fault heals *all* links, so that a partition may end early. When this function returns, all
-    /// links are open, and each node that a fault has paused or crashed runs again. Messages that were lost remain lost.
+    /// Returns at once if `kinds` or `victims` is empty, or if the network has no nodes. Traps if `count`, `window` or
+    /// `lasting` is negative, or if there is no node with one of the names.
+    ///
+    /// Faults may overlap. The end of each fault heals *all* links, so that a partition may end early. When this
+    /// function returns, all links are open, and each node that a fault has paused or crashed runs again. Messages that
+    /// were lost remain lost.
     ///
     /// The seed decides the times at which a fault begins and ends. If the network was created in a simulation, the fault begins and ends
     /// at any point of the schedule after these times. Half of the crashes and pauses begin at the moment when the node is about to send
@@ -87,7 +91,8 @@ extension NetworkStorage {
         case heal
         case start(Int)
         case resume(Int)
-        /// Removes a strike. If the strike has not happened, there is no fault to end.
+        /// Removes a fault that should happen when the node sends a message (see ``Strike``). If the fault has not
+        /// happened, there is nothing to end.
         case disarm(Int, number: Int, Strike.Kind)
     }
 
@@ -103,15 +108,16 @@ extension NetworkStorage {
         try? await timeline.pause(for: fault.length)
         if case .disarm(let node, let number, let kind) = remedy {
             if with({ $0.machine.disarm(node, number) }) { return }
-            // The node was hit meanwhile, perhaps just now.
+            // The fault has happened meanwhile, perhaps just now: let it last as long as others.
             try? await timeline.pause(for: fault.length)
             remedy = kind == .crash ? .start(node) : .resume(node)
         }
         await atSomeMoment { [self, remedy] in apply(remedy) }
     }
 
-    /// Calls a closure at any later point of the simulation's schedule; outside a simulation, at once. Also waits if the caller is
-    /// cancelled, because a fault that begins late must still be ended.
+    /// Calls a closure at a later point of the simulation's schedule that the seed decides, and waits for this call.
+    /// Outside a simulation, calls the closure at once. Also waits if the caller is cancelled, because a fault that
+    /// begins late must still be ended.
     private func atSomeMoment(_ action: @escaping @Sendable () -> Void) async {
         guard let simulation else { return action() }
         let done = Gate()

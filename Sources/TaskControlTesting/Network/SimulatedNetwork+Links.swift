@@ -3,7 +3,8 @@ internal import TaskControl
 extension SimulatedNetwork {
     /// Sets the latency and the faults of messages from one node to another, in place of those of the network.
     ///
-    /// Messages that are already under way are not affected. ``heal()`` does not reset these settings.
+    /// Messages that are already under way are not affected. ``heal()`` does not reset these settings. Traps if there
+    /// is no node with one of the names, or if a latency is negative.
     ///
     /// - Parameters:
     ///   - from: The name of the node that sends.
@@ -49,13 +50,14 @@ extension SimulatedNetwork {
 
     /// Blocks messages from one node to another, but not in the opposite direction: an asymmetric partition. ``heal()`` ends it.
     ///
-    /// A message is lost if the direction is blocked when it would arrive. If only one direction is blocked, a request may be handled
-    /// although its reply is lost.
+    /// A message is lost if the direction is blocked when the message would arrive. If only one direction is blocked, a
+    /// request may be handled although its reply is lost. Traps if there is no node with one of the names.
     public func block(from: String, to: String) {
         storage.block(link(from, to))
     }
 
-    /// Multiplies the latencies of messages from one node to another by a factor, from the next message that is sent until ``heal()``.
+    /// Multiplies the latencies of messages from one node to another by a factor, from the next message that departs
+    /// until ``heal()``. Traps if there is no node with one of the names, or if the factor is negative or infinite.
     ///
     /// - Parameters:
     ///   - from: The name of the node that sends.

@@ -30,13 +30,16 @@ extension SimulatedNetwork {
     /// Sends a request to a node, and waits for its reply. The sender is a client outside all nodes: no partition separates it from a node,
     /// and it is never paused or crashed.
     ///
-    /// In all other respects, the request behaves as one that a process sends with ``Process/send(_:to:)``: if a message is lost, this
-    /// waits until the caller is cancelled.
+    /// In all other respects, the request behaves like a request that a process sends with ``Process/send(_:to:)``: for
+    /// example, if the request or the reply is lost, this function waits until the caller is cancelled. Traps, and
+    /// lists the nodes, if there is no node with the given name.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once. A request that has been sent still arrives.
     ///
-    /// - Throws: The error that the handler throws; ``ConnectionLostError``; ``NoHandlerError``; `CancellationError` if the caller is
+    /// - Returns: The value that the handler returns.
+    /// - Throws: The error that the handler throws; ``ConnectionLostError`` if the seed decides that the connection is
+    ///   lost; ``NoHandlerError`` if the node has no handler for the request; `CancellationError` if the caller is
     ///   cancelled.
     public func send<Message: Request>(_ request: Message, to node: String) async throws -> Message.Reply {
         try await storage.send(request, as: nil, to: node)
@@ -86,6 +89,7 @@ extension NetworkStorage {
     }
 
     /// Carries a request to its receiver, and returns the result of the handler; `nil` if the connection was lost.
+    /// Throws an error if the request or its reply is lost.
     private func carry<Message: SimulatedNetwork.Request>(
         _ request: Message,
         from sender: Incarnation?,
@@ -148,7 +152,8 @@ extension NetworkStorage {
         return result
     }
 
-    /// Crashes or pauses a node for which a fault is armed that happens before its next message.
+    /// Crashes or pauses the node of a sender if an injected fault (see ``Strike``) is due before the message that the
+    /// node is about to send.
     private func strike(_ sender: Incarnation) {
         switch with({ $0.machine.isAboutToSend(sender) }) {
         case .crash: crash(sender.node)
@@ -157,7 +162,8 @@ extension NetworkStorage {
         }
     }
 
-    /// Starts the task that carries a message. If the closure throws, the message counts as lost.
+    /// Starts the task that carries a message by calling the given closure. If the closure throws, the message counts
+    /// as lost.
     private func addMessage(_ type: Any.Type, to receiver: Int, _ travel: @escaping @Sendable () async throws -> Void) {
         let mark = UnderWay(tasks)
         transit.addTask(name: "\(type) to \(name(of: receiver))") { [self] in

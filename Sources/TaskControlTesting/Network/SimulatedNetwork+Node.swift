@@ -61,8 +61,8 @@ extension SimulatedNetwork {
 
         // MARK: The clock
 
-        /// The clock of the node, for use by the test. Sleeps on this clock do not end with a crash, and do not wait for the end of a
-        /// pause.
+        /// The clock of the node, for use by the test. Sleeps on this clock do not end when the node crashes, and do
+        /// not wait for the end of a pause.
         public var clock: NodeClock { NodeClock(network: network, node: index, incarnation: nil) }
 
         /// The rate of the node's clock, in seconds of the node per second of the network's clock. Traps if it is set to a rate that is not
@@ -78,7 +78,8 @@ extension SimulatedNetwork {
             }
         }
 
-        /// Moves the clock of the node forward, or back if the duration is negative, as NTP or an administrator does.
+        /// Moves the clock of the node forward, or back if the duration is negative, as a time server (NTP) or an
+        /// administrator does.
         ///
         /// Sleeps in progress end when the clock shows their deadline, which is then earlier or later than before.
         public func jumpClock(by duration: Duration) {

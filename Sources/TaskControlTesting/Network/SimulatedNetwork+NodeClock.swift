@@ -1,31 +1,31 @@
 extension SimulatedNetwork {
     /// The clock of a node, which can drift: it has a rate of its own, and jumps when the test calls ``Node/jumpClock(by:)``.
     ///
-    /// The clock shows zero when the node is added, and continues through crashes and pauses. The duration of a sleep on the network's
-    /// clock depends on the rate.
+    /// The clock shows zero when the network is created, and continues through crashes and pauses. A clock with a rate
+    /// of 2 is twice as fast as the network's clock, so that a sleep on it takes half as long.
     public struct NodeClock: Clock {
         /// A time of a node's clock. The times of different nodes must not be compared.
         public struct Instant: InstantProtocol, Hashable, CustomStringConvertible {
-            /// The time that the clock has shown since the node was added.
+            /// The time that has passed on this clock since the network was created.
             public let offset: Duration
 
-            /// Creates the moment at which the clock shows a time.
+            /// Creates the instant at which the clock shows a time.
             ///
-            /// - Parameter offset: The time since the node was added, as its clock shows it.
+            /// - Parameter offset: The time that has passed on this clock since the network was created.
             public init(offset: Duration) {
                 self.offset = offset
             }
 
-            /// Returns the moment that is later by a duration, or earlier if the duration is negative.
+            /// Returns the instant that is later by a duration, or earlier if the duration is negative.
             public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-            /// Returns the time from this moment to another, negative if the other is earlier.
+            /// Returns the time from this instant to another, negative if the other is earlier.
             public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-            /// Returns whether one moment is earlier than another.
+            /// Returns whether one instant is earlier than another.
             public static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
 
-            /// The time since the node was added.
+            /// The time that has passed on this clock since the network was created.
             public var description: String { "\(offset)" }
         }
 
@@ -40,7 +40,8 @@ extension SimulatedNetwork {
             return Instant(offset: network.with { $0.nodes[node].clock.time(at: moment) })
         }
 
-        /// Zero: a sleep ends when the clock shows its deadline.
+        /// The smallest difference between two times that the clock can measure: zero, since a sleep ends when the
+        /// clock shows its deadline.
         public var minimumResolution: Duration { .zero }
 
         /// Waits until the clock shows a time and the node is not paused. Returns at once if both are already the case.
@@ -68,7 +69,7 @@ extension SimulatedNetwork {
                     }
                     try await gate.wait()
                     group.cancelAll()
-                    // Cancelled, if it is not the timer that has opened the gate.
+                    // The timer was cancelled unless it has opened the gate itself.
                     do { try await group.next() } catch is CancellationError {}
                 }
                 return nil

@@ -34,7 +34,7 @@ extension SimulatedNetwork {
         /// The disk of the node, for use by this process. Writes through it have no effect after the process has ended.
         public var disk: Disk { Disk(network: network, node: id.node, incarnation: id) }
 
-        /// Registers a handler for requests of a type. Replaces an earlier handler.
+        /// Registers a handler for requests of a type. Replaces an earlier handler for this type.
         ///
         /// Each request is handled in a separate task, so that several calls of a handler interleave wherever they suspend.
         ///
@@ -67,7 +67,7 @@ extension SimulatedNetwork {
         /// nothing.
         ///
         /// - Parameters:
-        ///   - name: The name shown in the schedule of a simulation.
+        ///   - name: The name shown in the schedule of a simulation; `nil` for the name of the node.
         ///   - operation: The work of the task. It inherits the caller's task-locals.
         public func addTask(name: String? = nil, operation: @escaping @Sendable () async throws -> Void) {
             network.addTask(of: id, name: name ?? self.name) {

@@ -40,7 +40,7 @@ internal import TaskControl
 ///     }
 ///     try await network.run {
 ///         try await network.injectFaults([.partition, .crash], count: 3, within: .seconds(5))
-///         // Everything is healed here: what must hold in the end is expected now.
+///         // The network is healed here: check the conditions that must hold in the end.
 ///     }
 /// }
 /// ```
@@ -51,7 +51,7 @@ internal import TaskControl
 public final class SimulatedNetwork: Sendable {
     let storage: NetworkStorage
     private let clockRates: ClosedRange<Double>
-    /// Minus the number of requests that are under way or being handled: ``drain()`` waits until it is zero.
+    /// The negated number of requests that are under way or being handled: ``drain()`` waits until it is zero.
     var rest: Level<Int> { storage.rest }
     /// The gate at which callers wait whose request or reply was lost. It is never opened.
     let neverAnswered = Gate()
@@ -141,7 +141,8 @@ public final class SimulatedNetwork: Sendable {
 // MARK: - Nodes
 
 extension SimulatedNetwork {
-    /// Adds a node. It starts when ``run(_:)`` is called; if ``run(_:)`` is already running, the node starts at once.
+    /// Adds a node. The node starts when ``run(_:)`` is called; if ``run(_:)`` is already running, the node starts at
+    /// once. A node that is added after ``run(_:)`` has returned never starts.
     ///
     /// Traps if there is already a node with that name.
     ///
@@ -165,7 +166,7 @@ extension SimulatedNetwork {
         )
     }
 
-    /// Returns the node with a name. Traps, and lists the nodes, if there is none.
+    /// Returns the node with the given name. Traps, and lists the nodes, if there is no node with that name.
     public func node(_ name: String) -> Node {
         Node(network: storage, index: storage.index(of: name))
     }

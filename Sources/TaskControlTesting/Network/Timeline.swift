@@ -1,4 +1,4 @@
-/// Wraps a clock of any type: measures the time since the creation of this value, and sleeps.
+/// A wrapper for a clock of any type: measures the time since the wrapper was created, and sleeps.
 struct Timeline: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let sleep: @Sendable (Duration) async throws -> Void
@@ -13,8 +13,9 @@ struct Timeline: Sendable {
 
     func sleep(until moment: Duration) async throws { try await sleep(moment) }
 
-    /// Sleeps for a duration; returns at once if it is zero or less. If the caller is cancelled, this throws `CancellationError`,
-    /// regardless of the error that the clock throws.
+    /// Sleeps for a duration; returns at once if it is zero or less. If the caller is cancelled, this function throws
+    /// `CancellationError`, regardless of the error that the clock throws. Otherwise it rethrows the error of the
+    /// clock.
     func pause(for duration: Duration) async throws {
         do {
             if duration > .zero { try await sleep(now + duration) }
