@@ -29,7 +29,7 @@ static _Thread_local bool insideHandler;
 bool tc_isInsideHandler(void) { return insideHandler; }
 void tc_setInsideHandler(bool isInside) { insideHandler = isInside; }
 
-// Of the Swift runtime, and as old as that: compiled code calls it.
+// A function of the Swift runtime. Every version of the runtime has it, because compiled code calls it.
 extern __attribute__((swiftcall)) void *swift_task_getCurrent(void);
 
 const void *tc_runningTask(void) { return swift_task_getCurrent(); }

@@ -33,7 +33,8 @@ extern __attribute__((weak)) EnqueueAfterHook swift_task_enqueueGlobalWithDelay_
 extern __attribute__((weak)) GetMainHook swift_task_getMainExecutor_hook;
 
 Hooks tc_findHooks(void) {
-    // A sleep until a time goes to the executor of its task, which is the simulation's.
+    // No hook is needed for sleeps until a deadline: the runtime passes them to the executor of the task, which is that
+    // of the simulation.
     return (Hooks){
         .enqueue = &swift_task_enqueueGlobal_hook,
         .enqueueMain = &swift_task_enqueueMainExecutor_hook,
@@ -47,11 +48,12 @@ bool tc_isAvailable(void) {
     return hooks.enqueue && hooks.enqueueMain && hooks.enqueueAfter && hooks.getMain;
 }
 
-// MARK: Interposed functions, which catch what compiled code calls
+// MARK: Interposed functions, which intercept the calls of compiled code
 
 typedef struct { void *task, *context; } TaskAndContext;
 
-/// The options of `swift_task_create` are a list on the stack of the caller. Their kinds are ABI.
+/// An option of `swift_task_create`. The options form a linked list on the stack of the caller. Their kinds are part of
+/// the ABI.
 typedef struct Option {
     size_t flags;
     struct Option *parent;
@@ -63,10 +65,11 @@ enum { OptionSerialExecutor = 0, OptionGroup = 1, OptionExecutorUnowned = 5, Opt
 typedef struct { Option option; Executor executor; } ExecutorOption;
 typedef struct { Option option; const char *name; } NameOption;
 
-/// An actor with the runtime's own executor.
+/// Whether an executor is that of an actor without a custom executor: the runtime implements it.
 static bool isDefaultActor(Executor executor) { return executor.identity && !executor.witness; }
 
-/// An executor with a mind of its own: an actor that has none has no witness.
+/// Whether an executor is a custom executor outside the simulation. The executor of an actor without a custom executor
+/// has no witness table.
 static bool isForeign(Executor executor) {
     return simulation && executor.identity && executor.witness && executor.identity != simulation->mainExecutor[0];
 }
@@ -83,7 +86,8 @@ swift_task_create(size_t flags, Option *options, const void *type, void *entry, 
     TCSimulation *current = simulation;
     if (!current) return create(flags, options, type, entry, closure);
 
-    // Children have their parent's executor, and a task that names an executor keeps it, unless that is none, or the system's own.
+    // Child tasks inherit the executor of their parent. A task that names an executor keeps it, unless it names no
+    // executor or the global one.
     bool hasExecutor = false;
     const char *name = NULL;
     ExecutorOption *named = NULL;
@@ -109,18 +113,18 @@ swift_task_create(size_t flags, Option *options, const void *type, void *entry, 
         if (named && named->executor.identity != own.identity) foreign = named->executor.identity;
         named = NULL;
     }
-    // Owned, so that a task that is left behind does not outlive its executor.
+    // Passed as an owned executor, so that a task that never ends does not outlive its executor.
     ExecutorOption executor = {{OptionExecutorOwned, options}, own};
     bool isGivenAway = !hasExecutor || (named && (named->option.flags & 0xFF) == OptionExecutorOwned);
     if (isGivenAway) swift_retain(own.identity);
-    // A task that begins on an actor comes to the simulation first, which decides when it arrives there.
+    // A task that begins on an actor is sent to the simulation first, which decides when the task arrives at the actor.
     bool isSent = isDefaultActor(serial) && (flags & FlagEnqueue);
     if (isSent) {
         destination = serial.identity;
         serialOption->executor = (Executor){current->hopExecutor[0], current->hopExecutor[1]};
     }
     isCreating = true;
-    // An executor of its own is reported by its name, and not by the calls that it makes.
+    // A custom executor is reported by its name, and not by the functions that it calls while it enqueues the task.
     if (foreign) tc_exempt();
     TaskAndContext made = create(flags, hasExecutor ? options : &executor.option, type, entry, closure);
     if (foreign) tc_stopExempting();
@@ -131,12 +135,14 @@ swift_task_create(size_t flags, Option *options, const void *type, void *entry, 
     return made;
 }
 
-// Where compilers have no such convention, Swift has no such calls: a task that goes away is then seen when it comes back.
+// If the compiler does not support the calling convention of async functions, hops cannot be intercepted: a task that
+// leaves the simulation is noticed only when it returns.
 #if __has_extension(swiftasynccc)
 #define SWIFT_ASYNC __attribute__((swiftasynccall))
 #define ASYNC_CONTEXT __attribute__((swift_async_context))
 
-/// Compiled code calls it for every hop. A tail call, and so is this one's: otherwise each hop would leave a frame behind.
+/// Compiled code calls this function for every hop, with a tail call. The original function must be called with a tail
+/// call, too: otherwise each hop would leave a stack frame behind.
 INTERPOSED SWIFT_ASYNC void swift_task_switch(ASYNC_CONTEXT void *context, void *resume, Executor executor) {
     typedef SWIFT_ASYNC void (*Switch)(ASYNC_CONTEXT void *, void *, Executor);
     static Switch original;
@@ -145,9 +151,9 @@ INTERPOSED SWIFT_ASYNC void swift_task_switch(ASYNC_CONTEXT void *context, void 
         switchTo = (Switch)next("swift_task_switch");
         __atomic_store_n(&original, switchTo, __ATOMIC_RELEASE);
     }
-    // Now: once it has gone, another thread may run it.
+    // Reported before the hop: after it, another thread may already run the task.
     if (isForeign(executor)) simulation->goes(simulation->context, executor.identity);
-    // A hop to another actor ends the step: the simulation decides when the task arrives there.
+    // A hop to another actor ends the step: the simulation decides when the task arrives at the actor.
     if (simulation && isDefaultActor(executor) && executor.identity != swift_task_getCurrentExecutor().identity
         && simulation->mayHop(simulation->context)) {
         destination = executor.identity;

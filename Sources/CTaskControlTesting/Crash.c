@@ -1,4 +1,5 @@
-// A crash inside a simulation names its seed, before whatever else reports it.
+// Signal handlers that print the seed if the process crashes inside a simulation, before other handlers report the
+// crash.
 #if defined(__linux__) || defined(__APPLE__)
 #include "Interposed.h"
 #include <errno.h>
@@ -12,7 +13,8 @@
 static const int caught[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE};
 enum { CaughtCount = sizeof caught / sizeof *caught, SignalCount = 65 };
 
-/// The handlers that were there before: of the backtracer, of a sanitizer, or none.
+/// The handlers that were installed before, by signal: those of Swift's backtracer or of a sanitizer, or the default
+/// actions.
 static struct sigaction previous[SignalCount];
 
 static void printNote(void) {
@@ -37,34 +39,37 @@ static void crashed(int signal, siginfo_t *info, void *context) {
     if (before->sa_flags & SA_SIGINFO) {
         before->sa_sigaction(signal, info, context);
     } else if (before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN) {
-        // An ignored fault would come again forever.
+        // If the fault were ignored, its instruction would fail again, forever.
         struct sigaction byDefault = {.sa_handler = SIG_DFL};
         sigaction(signal, &byDefault, NULL);
-        // A fault comes again with its instruction, except a breakpoint; a signal that was sent is sent again.
+        // After the handler, the instruction that has failed runs again, and raises its signal again. A breakpoint does
+        // not, nor does a signal that was sent by a function such as `kill`: such a signal is raised here.
         if (info->si_code <= 0 || info->si_code == SI_USER || signal == SIGTRAP) raise(signal);
     } else {
         before->sa_handler(signal);
     }
 }
 
-/// Once: without a simulation on the thread, all that the handlers do is call those that were there before.
+/// Installs the handlers, which are never removed. On a thread without a simulation, they only call the handlers that
+/// were installed before.
 static void install(void) {
     for (int index = 0; index < CaughtCount; index++) {
         int signal = caught[index];
         sigaction(signal, NULL, &previous[signal]);
         struct sigaction own = {.sa_sigaction = crashed, .sa_mask = previous[signal].sa_mask};
-        // As the handler before expects it; and on a stack of its own, since the thread's may be what has run out.
+        // With the flags that the previous handler expects; and on an alternative stack, since the thread may have
+        // crashed because its own stack has overflowed.
         own.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous[signal].sa_flags & (SA_NODEFER | SA_RESTART));
         sigaction(signal, &own, NULL);
     }
 }
 
-// MARK: A stack for the handlers of a thread that has none
+// MARK: An alternative stack for the handlers, on a thread that has none
 
 static pthread_key_t stackKey;
 
 #if defined(__APPLE__) && (TARGET_OS_TV || TARGET_OS_WATCH)
-// The handlers of these platforms have no stack of their own.
+// These platforms have no alternative stacks for handlers.
 static void removeStack(void *stack) { (void)stack; }
 static void addStack(void) {}
 #else

@@ -1,7 +1,8 @@
-// Apple's platforms. Nothing is interposed there: libraries are bound by library and name. The simulation has only the capabilities that the hooks
-// of the runtime make possible.
+// The functions of this target on Apple's platforms. No function is interposed there, because calls are bound to a
+// function of a particular library. The simulation has only the capabilities that the hooks of the runtime make
+// possible.
 //
-// Compiled, and not yet run.
+// This code compiles, and has not been run yet.
 #if defined(__APPLE__)
 #include "Hooks.h"
 #include "Interposed.h"
@@ -10,7 +11,8 @@
 extern void *swift_retain(void *object);
 extern void swift_release(void *object);
 
-/// Looked up by name, since the runtime of an older system lacks some, and a test must start there, too.
+/// The functions and hooks of the runtime. They are looked up by name, since the runtime of an older system lacks some
+/// of them, and tests must start there, too.
 static struct {
     Hooks hooks;
     SWIFT uint64_t (*getJobTaskId)(const void *job);

@@ -1,11 +1,13 @@
-// Hooks, which catch what the runtime calls itself.
+// The hooks of the Swift runtime: functions that the runtime calls, if they are installed, instead of enqueuing a job
+// itself.
 #if defined(__linux__) || defined(__APPLE__)
 #include "Hooks.h"
 #include "Interposed.h"
 #include <pthread.h>
 
 _Thread_local TCSimulation *tc_simulation;
-/// The simulation of the thread, for the hooks alone.
+/// The simulation that this thread runs, for the hooks only. (`tc_simulation` is for interposed functions, and may be
+/// `NULL` although the thread runs a simulation.)
 static _Thread_local TCSimulation *hooked;
 
 void tc_enter(TCSimulation *entered, bool interposes) {
@@ -15,21 +17,21 @@ void tc_enter(TCSimulation *entered, bool interposes) {
 
 void *tc_context(void) { return hooked ? hooked->context : NULL; }
 
-// The hooks that were installed before. Other threads may be reading the hooks and these while they change: each is one aligned word, and is read
-// once.
+// The hooks that other libraries had installed before. Other threads may read these variables and the runtime's hooks
+// while they change: each of them is one aligned word, and is read once per call.
 static EnqueueHook otherEnqueue, otherEnqueueMain;
 static EnqueueAfterHook otherEnqueueAfter;
 static EnqueueAtHook otherEnqueueAt;
 static GetMainHook otherGetMain;
 
-/// Found under the lock, before anything is in a simulation.
+/// The runtime's variables. Set while `hookLock` is held, before any thread runs a simulation.
 static Hooks hooks;
 
 #define GET(word) __atomic_load_n(&word, __ATOMIC_ACQUIRE)
 #define SET(word, value) __atomic_store_n(&word, value, __ATOMIC_RELEASE)
 
-/// A job of a task that is not the simulation's continues as it would without the simulation. How the runtime brings it there is not the program's
-/// doing.
+/// Passes on a job that does not belong to the simulation, so that it runs as it would without a simulation. Functions
+/// that the runtime calls for this are not reported as calls of the program.
 #define OUTSIDE(statement) \
     do { \
         if (hooked) tc_hint(); \
@@ -90,10 +92,12 @@ static unsigned hookCount;
 
 static bool isHooked(void) { return hooks.enqueue && GET(*hooks.enqueue) == enqueueHook; }
 
-// These functions never go away, so a thread that has read a hook may still call it after its removal.
+// The functions of the hooks are never unloaded, so a thread that has read a hook may still call it after the hook was
+// removed.
 
 #define HOOK(hook, other, own) if (hook) { SET(other, GET(*hook)); SET(*hook, own); }
-// Another library may have hooked in since, in front of us: then ours stays, and passes everything on.
+// If another library has installed a hook since then, its hook stays installed. It may call our hook, which then passes
+// all jobs on.
 #define UNHOOK(hook, other, own) \
     if (hook) { __typeof__(*hook) expected = own; \
         __atomic_compare_exchange_n(hook, &expected, GET(other), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); }

@@ -1,4 +1,4 @@
-// The declarations that the files of this target share. Private: `include` holds what Swift sees.
+// The declarations that the files of this target share. Private: Swift imports only the header in `include`.
 #pragma once
 #if defined(__linux__) || defined(__APPLE__)
 #ifndef _GNU_SOURCE
@@ -11,24 +11,26 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-/// The simulation that this thread is in, if functions are interposed for it.
+/// The simulation that this thread runs, if functions are interposed for this simulation; otherwise `NULL`.
 extern HIDDEN _Thread_local TCSimulation *tc_simulation;
 #define simulation tc_simulation
 
 #if defined(__linux__)
-// The executable's definition of a function goes before that of the shared library, for all code that calls the function by name.
+// The executable's definition of a function takes precedence over that of a shared library, for all code that calls the
+// function by name.
 #if __has_feature(thread_sanitizer)
-// ThreadSanitizer brings weak definitions of its own, which would win.
+// Not weak: ThreadSanitizer has weak definitions of its own, which would take precedence.
 #define INTERPOSED __attribute__((visibility("default")))
 #else
-// Weak: if the runtime is linked statically its own definitions win, and the simulation is not available.
+// Weak: if the runtime is linked statically, its own definitions take precedence, and the simulation is not available.
 #define INTERPOSED __attribute__((weak, visibility("default")))
 #endif
 
-/// The definition that an interposed function stands in front of.
+/// Returns the original definition of an interposed function.
 static inline void *next(const char *name) {
 #if __has_feature(thread_sanitizer)
-    // ThreadSanitizer's, if it has one: it must see the calls that it watches.
+    // The interceptor of ThreadSanitizer, if there is one for this function: ThreadSanitizer must see the calls that it
+    // checks.
     char interceptor[64];
     snprintf(interceptor, sizeof interceptor, "___interceptor_%s", name);
     void *watched = dlsym(RTLD_DEFAULT, interceptor);
@@ -37,7 +39,8 @@ static inline void *next(const char *name) {
     return dlsym(RTLD_NEXT, name);
 }
 
-/// The shared library's function, looked up once per place. `type` is that of a pointer to the function.
+/// The original function of the shared library, as a pointer of the given type. Each use of this macro looks the
+/// function up once.
 #define ORIGINAL(type, name) \
     ({ \
         static void *cached; \
@@ -52,57 +55,68 @@ static inline void *next(const char *name) {
 
 // MARK: Touching what is outside the simulation
 
-/// Reports that the program called a function that makes something outside the simulation work, or waits for it.
+/// Reports that the program called a function that makes something outside the simulation work, or waits for it. Does
+/// nothing if `tc_isProgram()` is `false`.
 ///
-/// - why: A relative clause, for the message.
+/// - call: The name of the function.
+/// - why: A relative clause for the message, such as "which wakes another thread".
 HIDDEN void tc_touch(const char *call, const char *why);
 
-/// Calls of this thread are not the program's from here on; `tc_stopExempting` ends that.
+/// Stops the reporting of calls on this thread, because the runtime or the simulation makes them, and not the program.
+/// `tc_stopExempting` ends this. The calls of both functions can be nested.
 HIDDEN void tc_exempt(void);
 HIDDEN void tc_stopExempting(void);
 
-/// Whether calls of this thread are the program's, in a simulation.
+/// Whether this thread runs code of the program in a simulation, so that its calls are reported. Always `false` on
+/// Apple's platforms.
 HIDDEN bool tc_isProgram(void);
 
-/// Notes that a thread outside may have been made to work, by a call that is no escape by itself.
+/// Notes that a call which is not an escape by itself may have made a thread outside the simulation work. See
+/// `tc_takeHint`.
 HIDDEN void tc_hint(void);
 
-/// Sleeps in virtual time, if this thread has one.
+/// Sleeps in virtual time, if the clocks of this thread are virtual.
 ///
-/// - Returns: Whether it has.
+/// - call: The name of the function that the program has called to sleep.
+/// - Returns: Whether the clocks are virtual. If not, this function has done nothing.
 HIDDEN bool tc_sleep(int64_t seconds, int64_t nanoseconds, const char *call);
 
 // MARK: Progress, for the crash note and the watchdog
 
-/// The simulation of a thread. Written by that thread, and read by its signal handlers and by the watchdog.
+/// The state of the simulation that a thread runs. Written by that thread, and read by its signal handlers and by the
+/// watchdog.
 typedef struct Progress {
     uint64_t seed;
     TCStrategy strategy;
-    /// The code that replays the schedule; `NULL` if the seed and the strategy do. On the heap.
+    /// The code that replays the schedule; `NULL` if the seed and the strategy are sufficient to replay it. Allocated
+    /// on the heap.
     char *replay;
-    /// The command that runs the test; `NULL` for a call in the source. On the heap.
+    /// The command that runs the test; `NULL` if the source calls `simulate` directly. Allocated on the heap.
     char *command;
     char fileID[192];
     int64_t line;
-    /// Of all that follows each is one word, and is read and written atomically.
+    /// The number of the step. This field and the following ones up to `isRunning` are one word each, and are read and
+    /// written atomically.
     int64_t step;
-    /// Less than zero: none.
+    /// The number of the task; negative if there is none.
     int64_t task;
     const char *name;
-    /// The call that the step has blocked in, if it is known.
+    /// The name of the function in which the step is blocked; `NULL` if it is not known, or the step is not blocked.
     const char *call;
     bool isRunning;
-    /// The watchdog's own.
+    /// The step that the watchdog has seen last, and the time at which it has first seen this step. Only the watchdog
+    /// uses these fields.
     int64_t watchedStep, watchedSince;
     struct Progress *following;
 } Progress;
 
-/// `NULL`: this thread simulates nothing.
+/// Returns the state of the simulation that this thread runs; `NULL` if it runs none.
 HIDDEN Progress *tc_progress(void);
-/// The call that the step is about to block in; `NULL`: it has returned.
+/// Sets the name of the function in which the step is about to block; `NULL` when the function has returned.
 HIDDEN void tc_setBlocking(const char *call);
 
-/// Text of a bounded length, made without anything that a signal handler must not call.
+/// A text of limited length, which is built without functions that a signal handler must not call. Text beyond this
+/// length is dropped.
 typedef struct {
     char bytes[4096];
     size_t count;
@@ -110,13 +124,13 @@ typedef struct {
 
 HIDDEN void tc_append(Text *text, const char *string);
 HIDDEN void tc_appendNumber(Text *text, uint64_t number);
-/// "seed 3, strategy .random, step 17, task #2 name".
+/// Appends a text such as "seed 3, step 17, task #2 name".
 HIDDEN void tc_appendPlace(Text *text, const Progress *progress);
-/// "called at File.swift:12 (replay: …)".
+/// Appends a text such as "called at File.swift:12 (replay: …)".
 HIDDEN void tc_appendCallSite(Text *text, const Progress *progress);
 HIDDEN void tc_print(const Text *text);
 
-/// Makes crashes of this thread name its seed.
+/// Installs the signal handlers that print the seed if this thread crashes.
 HIDDEN void tc_catchCrashes(void);
 HIDDEN void tc_watch(Progress *progress);
 HIDDEN void tc_stopWatching(Progress *progress);

@@ -1,6 +1,7 @@
 // The functions that a program calls to make something outside the simulation work, or to wait for it. Each call is reported, and then passed on.
 //
-// The functions are declared by how their arguments are passed, in words: no header of theirs is needed, and none has to exist.
+// Most of the functions are declared with arguments of one machine word each, which are passed in the same way as the
+// real arguments. So the headers of the functions are not needed, and the functions need not exist.
 #if defined(__linux__)
 #include "Interposed.h"
 #include <poll.h>
@@ -88,7 +89,8 @@ TOUCHES_5(dispatch_io_write, WORK)
 TOUCHES_2(dispatch_io_barrier, WORK)
 TOUCHES_2(eventfd_write, WORK)
 
-/// On an idle queue it runs its block here, and there is nothing to report. But no block of the main queue runs on another thread than the main one.
+/// Reports a synchronous call on the main queue from another thread: a block of the main queue runs only on the main
+/// thread. On any other queue, the block runs on the calling thread, and there is nothing to report.
 static void touchMainQueue(Word queue, const char *call) {
     if (!tc_isProgram() || queue != ORIGINAL(Word, _dispatch_main_q)) return;
     if (getpid() != syscall(SYS_gettid)) tc_touch(call, WORK);
@@ -116,7 +118,7 @@ TOUCHES_3(CFRunLoopPerformBlock, RUN_LOOP)
 
 enum { RunLoopTimedOut = 3 };
 
-/// The loop would look at a clock that stands still, again and again.
+/// Sleeps in virtual time instead of running the loop, which would read a clock that stands still again and again.
 INTERPOSED int32_t CFRunLoopRunInMode(const void *mode, double seconds, unsigned char returnsAfterOne) {
     if (tc_isProgram()) {
         tc_touch("CFRunLoopRunInMode", RUN_LOOP);
@@ -172,7 +174,7 @@ INTERPOSED unsigned alarm(unsigned seconds) {
     return ORIGINAL(unsigned (*)(unsigned), alarm)(seconds);
 }
 
-// Without a file, each of these is a sleep.
+// Without files, each of these functions is a sleep.
 
 INTERPOSED int poll(struct pollfd *files, nfds_t count, int milliseconds) {
     if (!count && milliseconds >= 0 && tc_sleep(0, (int64_t)milliseconds * 1000000, "poll")) return 0;

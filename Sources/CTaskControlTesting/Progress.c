@@ -1,4 +1,4 @@
-// The simulation of each thread, and its text for messages.
+// The state of the simulation that each thread runs, and the text of messages about it.
 #if defined(__linux__) || defined(__APPLE__)
 #include "Interposed.h"
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 static _Thread_local Progress progress;
 static _Thread_local bool isSimulating;
-/// By the numbers of the tasks.
+/// The names of the tasks, indexed by the tasks' numbers.
 static _Thread_local char **names;
 static _Thread_local int64_t nameCount;
 
@@ -55,7 +55,7 @@ void tc_nameTask(int64_t number, const char *name) {
         names = more;
         nameCount = count;
     }
-    // A name that has been published goes with the seed.
+    // The watchdog or a signal handler may be reading a name, so names are kept until the seed ends.
     if (!names[number]) names[number] = strdup(name);
 }
 
@@ -120,7 +120,7 @@ static void appendStrategy(Text *text, const TCStrategy *strategy) {
     if (strategy->hasEarlyStarts) tc_append(text, ".withEarlyStarts()");
 }
 
-/// The same text as the `replay` of a failure.
+/// Appends the same text as the `replay` of a failure.
 static void appendReplay(Text *text, const Progress *progress) {
     if (progress->replay) {
         tc_append(text, progress->replay);

@@ -1,12 +1,13 @@
-// The kind of a job or a task, and what it waits for.
+// The kinds of jobs and the states of tasks, which are read from the memory of the Swift runtime.
 //
-// The layout is the runtime's own, as its debugging tools read it.
+// The layout of this memory is an implementation detail of the runtime, on which its debugging tools rely, too.
 #if defined(__linux__) || defined(__APPLE__)
 #include "CTaskControlTesting.h"
 #include <stddef.h>
 #include <string.h>
 
-// The simulation tries the layout on tasks whose state it knows before it relies on it. On Apple's platforms it relies on the first line alone.
+// Before the simulation relies on the layout, it checks the layout with tasks whose states are known. On Apple's
+// platforms, it uses the first line only.
 enum {
     JobFlagsOffset = 4 * sizeof(void *), JobKindMask = 0xFF,
     StatusOffset = 96, StatusIsLocked = 0x200, StatusIsComplete = 0x2000,
@@ -39,7 +40,7 @@ static uint32_t status(const void *task) {
 
 bool tc_hasEnded(const void *task) { return status(task) & StatusIsComplete; }
 
-/// The contents of the records of a task. They lie in memory of the task, which the task reuses when it runs.
+/// Returns the state of a task according to its records. The records are in memory that the task reuses when it runs.
 static TCTaskState recorded(const void *task, void **on) {
     uintptr_t first = __atomic_load_n((const uintptr_t *)((const char *)task + RecordsOffset), __ATOMIC_ACQUIRE);
     int count = 0;
@@ -62,7 +63,8 @@ TCTaskState tc_taskState(const void *task, void **on) {
     uint32_t before = status(task);
     if (before & StatusIsComplete) return TCTaskFinished;
     TCTaskState state = recorded(task, on);
-    // Another thread may have resumed it meanwhile: that changes the records under a lock, and then the status.
+    // Another thread may have resumed the task meanwhile: it changes the records while it holds a lock, and then the
+    // status. The state is valid only if the status shows neither the lock nor a change.
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (!(before & StatusIsLocked) && status(task) == before) return state;
     *on = NULL;

@@ -1,4 +1,5 @@
-// The clocks of a simulation's thread, and what blocks it for a time: both are virtual.
+// The clocks of a thread that runs a simulation, and the functions that block the thread for a time. Both use virtual
+// time.
 #if defined(__linux__)
 #include "Interposed.h"
 #include <errno.h>
@@ -7,10 +8,11 @@
 #include <unistd.h>
 
 enum { Second = 1000000000 };
-/// On 2030-01-01 a simulation starts, with its clocks at this many seconds.
+/// A simulation starts when its monotonic clocks show `Start` seconds. Its clocks of the date then show 2030-01-01,
+/// which is `RealStart` seconds after 1970-01-01.
 enum { Start = 1000000, RealStart = 1893456000 };
 
-/// How many looks at a clock one step may take at one time.
+/// The number of times that a step can read the clocks before virtual time passes with each further read.
 enum { MostReads = 10000 };
 
 static _Thread_local int64_t virtualNow = -1;
@@ -27,7 +29,8 @@ static void pass(int64_t nanoseconds, const char *call) {
     virtualNow = simulation->passed(simulation->context, nanoseconds, call);
 }
 
-/// A step that looks at the clock again and again waits for it: time then moves, by more and more, so that every such loop ends.
+/// Returns the virtual time, in nanoseconds. A step that reads the clock again and again waits for a time: virtual time
+/// then passes, by more and more with each read, so that every such loop ends.
 static int64_t now(void) {
     int64_t over = reads++ - MostReads;
     if (over >= 0) {
@@ -42,7 +45,7 @@ bool tc_sleep(int64_t seconds, int64_t nanoseconds, const char *call) {
     int64_t duration;
     if (__builtin_mul_overflow(seconds, (int64_t)Second, &duration)
         || __builtin_add_overflow(duration, nanoseconds, &duration)) duration = INT64_MAX;
-    // No sleep takes no time: a loop of short ones, too short for the clock, must end.
+    // Every sleep takes at least one nanosecond, so that a loop of sleeps that are too short for the clock ends.
     pass(duration > 0 ? duration : 1, call);
     return true;
 }
@@ -58,7 +61,7 @@ static struct timespec date(clockid_t clock) {
 }
 
 static bool isOfProcessor(clockid_t clock) {
-    // Those of other processes and threads are less than zero.
+    // The IDs of the clocks of other processes and threads are negative.
     return clock == CLOCK_THREAD_CPUTIME_ID || clock == CLOCK_PROCESS_CPUTIME_ID || clock < 0;
 }
 

@@ -1,7 +1,9 @@
-// The functions that wait for another thread, or wake one. A simulation has one thread: a wait that has to wait is for something outside.
+// The functions that wait for another thread, or wake one. A simulation has one thread: a call that would block waits
+// for something outside the simulation.
 //
-// Each wait is tried first. If it would block, it is reported. With a time limit it then gives up after a millisecond of real time, and virtual
-// time passes up to the limit; without one it blocks, and the watchdog names it.
+// Each wait is tried without blocking first, if possible. If it would block, it is reported. A wait with a time limit
+// then gives up after a millisecond of real time, and virtual time passes up to the limit. A wait without a time limit
+// blocks, and the watchdog reports its name.
 #if defined(__linux__)
 #include "Interposed.h"
 #include <errno.h>
@@ -17,7 +19,7 @@ static void sleepReally(void) {
     ORIGINAL(int (*)(const struct timespec *, struct timespec *), nanosleep)(&millisecond, NULL);
 }
 
-/// Virtual time passes up to the limit, so that a loop that waits for a time ends.
+/// Lets virtual time pass up to a limit, so that a loop that waits for this time ends.
 static void passUpTo(clockid_t clock, const struct timespec *limit, const char *call) {
     struct timespec now;
     clock_gettime(clock, &now);
@@ -49,12 +51,13 @@ typedef intptr_t (*DispatchWait)(void *object, uint64_t limit);
 static intptr_t waitForDispatch(DispatchWait wait, void *object, uint64_t limit, const char *call) {
     if (!tc_isProgram() || limit == DispatchNow) return wait(object, limit);
     intptr_t isLate = wait(object, DispatchNow);
-    // Up to a time that has come, which is how a program asks without waiting. A wall time is greater than any other.
+    // If the limit has already passed, the program only asks, and does not wait. A limit in wall-clock time counts as
+    // not passed, since its number is greater than that of any other time.
     if (!isLate || limit <= ORIGINAL(uint64_t (*)(uint64_t, int64_t), dispatch_time)(DispatchNow, 0)) return isLate;
     tc_touch(call, WAIT);
     if (limit == DISPATCH_FOREVER) return BLOCKING(call, wait(object, limit));
     sleepReally();
-    // A wall time is greater than any other.
+    // No virtual time passes for a limit in wall-clock time, whose number is greater than `INT64_MAX`.
     int64_t duration = (int64_t)(limit - ORIGINAL(uint64_t (*)(uint64_t, int64_t), dispatch_time)(DispatchNow, 0));
     if (limit <= INT64_MAX && duration > 0) tc_sleep(0, duration, call);
     return wait(object, DispatchNow);
@@ -114,7 +117,7 @@ INTERPOSED int pthread_cond_clockwait(
     return ORIGINAL(Wait, pthread_cond_clockwait)(condition, mutex, clock, limit);
 }
 
-/// Whether a thread waits for a condition, where the C library's layout says so.
+/// Whether a thread waits for a condition. Always `false` if the layout of the C library's conditions is not known.
 static bool isAwaited(const pthread_cond_t *condition) {
 #if defined(__GLIBC__)
     enum { FlagBits = 3 };
@@ -126,7 +129,7 @@ static bool isAwaited(const pthread_cond_t *condition) {
 
 static void touchCondition(const pthread_cond_t *condition, const char *call) {
     if (!tc_isProgram()) return;
-    // A thread that is about to wait finds what it waits for, and waits no more.
+    // A thread outside that does not wait yet may find the condition satisfied, and continue without being woken.
     tc_hint();
     if (isAwaited(condition)) tc_touch(call, WAKE);
 }

@@ -1,4 +1,4 @@
-// A thread that says which step of which seed does not come to its end.
+// The watchdog: a thread that reports a step which takes too long, and its seed.
 #if defined(__linux__) || defined(__APPLE__)
 #include "Interposed.h"
 #include <pthread.h>
@@ -13,13 +13,14 @@ enum { Second = 1000000000 };
 static const double usualLimit = 5;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-// All of these under the lock.
+// All of these variables are accessed only while `lock` is held.
 static Progress *first;
 static bool isWatching;
-/// How long a step may take, in nanoseconds.
+/// The time after which a step is reported, in nanoseconds; zero if no step is reported.
 static int64_t limit;
 
-/// - Returns: `TASKCONTROL_WATCHDOG`, in nanoseconds; zero: nothing is watched.
+/// Returns the value of `TASKCONTROL_WATCHDOG` in nanoseconds, or the usual limit if the variable is not set or
+/// invalid. Zero means that no step is reported.
 static int64_t wantedLimit(void) {
     const char *text = getenv("TASKCONTROL_WATCHDOG");
     char *end = NULL;
@@ -63,7 +64,7 @@ static void look(Progress *progress) {
         progress->watchedStep = step;
         progress->watchedSince = now();
     } else if (limit && progress->watchedSince >= 0 && now() - progress->watchedSince >= limit) {
-        // Once.
+        // Each step is reported once.
         progress->watchedSince = -1;
         report(progress);
     }
@@ -72,11 +73,12 @@ static void look(Progress *progress) {
 static void *watch(void *nothing) {
     (void)nothing;
 #if defined(__APPLE__)
-    // A thread names itself there.
+    // On these platforms, a thread can only set its own name.
     pthread_setname_np("TC watchdog");
 #endif
     pthread_mutex_lock(&lock);
-    // The watchdog ends when it has found no simulation twice. Seeds follow one another: the next one finds it still there.
+    // The watchdog ends when it has found no simulation twice in a row. Between two seeds that follow each other, it
+    // therefore continues to run.
     for (int idle = 0; idle < 2; idle++) {
         int64_t wait = limit / 8;
         wait = wait < 5 * Millisecond ? 5 * Millisecond : wait > Second ? Second : wait;
@@ -101,7 +103,7 @@ static void start(void) {
     sigfillset(&all);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    // Signals are for the threads of the program.
+    // The watchdog blocks all signals, so that the threads of the program receive them.
     pthread_sigmask(SIG_SETMASK, &all, &before);
     isWatching = pthread_create(&thread, &attributes, watch, NULL) == 0;
 #if !defined(__APPLE__)

@@ -1,4 +1,5 @@
-// The C part of the core: words that many threads read and write at once. (`Synchronization.Atomic` needs macOS 15 and iOS 18.)
+// The C part of the core: atomic variables, thread-local variables, and calls of runtime functions that Swift code
+// cannot make, or only slowly. (`Synchronization.Atomic` needs macOS 15 and iOS 18.)
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,7 +9,8 @@
 extern bool tc_observed;
 extern uint64_t tc_number;
 
-/// Whether any observer must be notified. This load is the whole cost of an event when none must be.
+/// Whether there is an observer that must be notified of events. If there is none, this load is the whole cost of an
+/// event.
 static inline bool tc_isObserved(void) {
     return __atomic_load_n(&tc_observed, __ATOMIC_RELAXED);
 }
@@ -17,30 +19,36 @@ static inline void tc_setObserved(bool isObserved) {
     __atomic_store_n(&tc_observed, isObserved, __ATOMIC_RELAXED);
 }
 
-/// The call of an observer that this thread is in, as an object of the emitter; null: none. (A task-local takes ten times as long, and the
-/// runtime's lock of its task.)
+/// The call of an observer that this thread is executing, as an unretained `ObserverCall`; null if there is none.
+/// (Reading a task-local value takes ten times as long, and takes a lock of the task.)
 const void *tc_observerCall(void);
 void tc_setObserverCall(const void *call);
 
-/// Whether this thread runs a simulation, which has no other thread.
+/// Whether this thread runs a simulation (see `simulate` of TaskControlTesting). All tasks of a simulation run on one
+/// thread.
 bool tc_isSimulated(void);
 void tc_setSimulated(bool isSimulated);
 
-/// Whether this thread calls code of others inside a handler of the runtime.
+/// Whether this thread runs code of the client inside a cancellation or priority-escalation handler. The runtime calls
+/// such a handler while it holds a lock of the task.
 bool tc_isInsideHandler(void);
 void tc_setInsideHandler(bool isInside);
 
-/// Whether this is the thread that the program began on.
+/// Whether the current thread is the main thread, with which the process has started. Always false on platforms other
+/// than Linux and Apple's.
 bool tc_isMainThread(void);
 
-/// The task that asks, to be compared and nothing else; null outside tasks. (`withUnsafeCurrentTask` takes a multiple.)
+/// The address of the current task, which is not retained; null outside tasks. (`withUnsafeCurrentTask` takes several
+/// times as long.)
 const void *tc_runningTask(void);
 
-// Functions of the Swift runtime, as old as that: compiled code calls them. Declared where they are called, since Swift would import them with the
+// Functions of the Swift runtime. Every version of the runtime has them, because compiled code calls them. They are
+// declared where they are called: if Swift imported the declarations, it would call the functions with the calling
 // convention of C.
 #define TC_SWIFT __attribute__((swiftcall))
 
-/// Whether the running task was cancelled; false outside tasks. (`Task.isCancelled` takes a multiple: it retains the task.)
+/// Whether the current task is cancelled; false outside tasks. (`Task.isCancelled` takes several times as long, since
+/// it retains the task.)
 static inline bool tc_isTaskCancelled(void) {
     extern TC_SWIFT void *swift_task_getCurrent(void);
     extern TC_SWIFT bool swift_task_isCancelled(void *task);
@@ -48,7 +56,8 @@ static inline bool tc_isTaskCancelled(void) {
     return task && swift_task_isCancelled(task);
 }
 
-/// The base priority of the running task; 0 outside tasks. (`Task.basePriority` takes a multiple: it retains the task.)
+/// The base priority of the current task; 0 outside tasks. (`Task.basePriority` takes several times as long, since it
+/// retains the task.)
 static inline uint8_t tc_basePriority(void) {
     extern TC_SWIFT void *swift_task_getCurrent(void);
     extern TC_SWIFT size_t swift_task_basePriority(void *task);
@@ -56,7 +65,8 @@ static inline uint8_t tc_basePriority(void) {
     return task ? (uint8_t)swift_task_basePriority(task) : 0;
 }
 
-/// The nanoseconds of the clock that `ContinuousClock` reads. (Its `Instant` is resilient, so arithmetic with instants takes several times as long.)
+/// The current time, in nanoseconds, of the clock that `ContinuousClock` uses. (Arithmetic with
+/// `ContinuousClock.Instant` takes several times as long, since that type is resilient.)
 static inline int64_t tc_continuousNanoseconds(void) {
 #if defined(__APPLE__)
     return (int64_t)clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW);
@@ -71,15 +81,18 @@ static inline int64_t tc_continuousNanoseconds(void) {
 #endif
 }
 
-/// Whether a task that lives was cancelled.
+/// Whether a task is cancelled. The task must not be deallocated during the call.
 bool tc_isCancelled(const void *task);
 
-// How many tasks of each part of all addresses have a record: a task that has none finds that out by one load.
+// The records of cancelled tasks (see `CancellationCauses`) are distributed over `tc_recordParts` parts, by the
+// addresses of the tasks. The number of records in each part is counted here. If it is zero, one load shows that a task
+// has no record.
 
 enum { tc_recordParts = 64 };
 extern uint32_t tc_recordCounts[tc_recordParts];
 
-/// The part of a task's address. Tasks are objects, 16 bytes apart at least, and most often hundreds.
+/// The number of the part to which the record of a task belongs, from 0 to `tc_recordParts - 1`. The lowest four bits
+/// of the address are ignored, since tasks are at least 16 bytes apart.
 static inline uint32_t tc_recordPart(const void *task) {
     uint64_t bits = (uint64_t)(uintptr_t)task;
     return (uint32_t)((bits >> 4) * 0x9e3779b97f4a7c15u >> 58);
@@ -93,18 +106,20 @@ static inline void tc_countRecord(const void *task, bool isAdded) {
     __atomic_fetch_add(&tc_recordCounts[tc_recordPart(task)], isAdded ? 1u : -1u, __ATOMIC_RELAXED);
 }
 
-/// A number that is unique in this process; never 0.
+/// Returns a number that no other call in this process returns. Never returns 0.
 static inline uint64_t tc_nextNumber(void) {
     return __atomic_add_fetch(&tc_number, 1, __ATOMIC_RELAXED);
 }
 
-// A word of an `AtomicWord`. An exchange is a barrier in both directions, as a lock is.
+// The functions of `AtomicWord`, an atomic 64-bit integer. A successful exchange has acquire and release ordering, like
+// acquiring and releasing a lock.
 
 static inline int64_t tc_load(const int64_t *word) {
     return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-/// The word, and with it what was written before it was stored.
+/// Returns the value of the word. All writes that another thread has made before it stored this value are visible to
+/// the caller.
 static inline int64_t tc_loadAcquire(const int64_t *word) {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
@@ -117,7 +132,8 @@ static inline int64_t tc_exchange(int64_t *word, int64_t value) {
     return __atomic_exchange_n(word, value, __ATOMIC_ACQ_REL);
 }
 
-/// Stores `value` if the word is `expected`. Returns whether it was; if not, `expected` is what it is.
+/// Stores `value` if the word is equal to `*expected`, and returns whether this was the case. If not, sets `*expected`
+/// to the value of the word.
 static inline bool tc_compareExchange(int64_t *word, int64_t *expected, int64_t value) {
     return __atomic_compare_exchange_n(word, expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }

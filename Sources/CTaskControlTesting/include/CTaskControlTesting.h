@@ -1,20 +1,23 @@
-// The C part of the simulation: access to the Swift runtime, on Linux and Apple's platforms, and nothing of that elsewhere.
+// The C part of the simulation: access to the Swift runtime on Linux and Apple's platforms. On other platforms, only
+// `tc_writeNumber` is available.
 //
-// A simulation belongs to the thread that runs it. All that is caught here is caught on that thread and while it is
-// *entered*; every other thread, and this one at any other time, goes straight on to the real thing.
+// A simulation belongs to the thread that runs it. Calls of runtime functions and system functions are intercepted only
+// on that thread, and only between `tc_enter(simulation, …)` and `tc_enter(NULL, …)`. At any other time, and on every
+// other thread, the original functions are called.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #pragma clang diagnostic push
-// Nullability, and types of enumerations.
+// Nullability annotations, and enumerations with an explicit type, are not standard C.
 #pragma clang diagnostic ignored "-Wpedantic"
 
-/// Writes a number, seven bits per byte, the lowest first; the eighth bit of a byte says whether the number continues in
-/// the next byte. Takes at most ten bytes.
+/// Writes a number at the position `end` of `bytes`: seven bits per byte, the lowest bits first. The eighth bit of a
+/// byte is set if the number continues in the next byte. Writes at most ten bytes.
 ///
-/// In C, since each step of a schedule does it several times, and a debug build of Swift clears each variable with a call.
+/// Written in C, because each step of a schedule calls this function several times: in a debug build, Swift code clears
+/// each variable with a call.
 ///
 /// - Returns: The position after the number.
 static inline size_t tc_writeNumber(uint8_t *_Nonnull bytes, size_t end, uint64_t number) {
@@ -24,98 +27,118 @@ static inline size_t tc_writeNumber(uint8_t *_Nonnull bytes, size_t end, uint64_
 }
 
 #if defined(__linux__) || defined(__APPLE__)
-/// A simulation, as the runtime's entry points see it.
+/// The data of a simulation that the intercepting functions need: its executors, and the functions that they call. An
+/// executor consists of two words: its object and its witness table.
 typedef struct {
     void *_Nonnull context;
-    /// Given to every task that is created in the simulation, so that its jobs come to it from whatever thread they are
-    /// enqueued on.
+    /// The task executor of every task that is created in the simulation. With this executor, the simulation receives
+    /// the jobs of the task from every thread that enqueues them.
     void *_Nonnull taskExecutor[2];
     void *_Nonnull mainExecutor[2];
-    /// Takes the tasks that are on their way to an actor.
+    /// The executor to which a task is sent instead of an actor, so that the schedule decides when the task arrives at
+    /// the actor.
     void *_Nonnull hopExecutor[2];
-    /// The system's, which a task may be given by name.
+    /// The object of the global executor. A task that is created with this executor as its preference gets the executor
+    /// of the simulation instead.
     void *_Nullable globalExecutor;
-    /// - foreign: The executor outside the simulation that it begins on.
+    /// Called when the program has created a task.
+    ///
+    /// - name: The name of the task; `NULL` if it has none.
+    /// - foreign: The executor outside the simulation on which the task begins; `NULL` if there is none.
     void (*_Nonnull created)(
         void *_Nonnull context, void *_Nonnull task, const char *_Nullable name, void *_Nullable foreign);
-    /// The running task is about to move to an executor outside the simulation.
+    /// Called when the running task is about to move to an executor outside the simulation.
     void (*_Nonnull goes)(void *_Nonnull context, void *_Nonnull foreign);
-    /// Whether the task that runs is the simulation's, so that it may be sent to the hop executor.
+    /// Returns whether the running task belongs to the simulation, so that it may be sent to the hop executor.
     bool (*_Nonnull mayHop)(void *_Nonnull context);
-    /// Both say whether the job is the simulation's: it may resume a task outside.
+    /// Enqueues a job in the simulation, at once or after a delay. Returns `false`, and does nothing, if the job does
+    /// not belong to the simulation, for example because the program resumes a task outside the simulation.
     bool (*_Nonnull enqueue)(void *_Nonnull context, void *_Nonnull job, bool onMain);
     bool (*_Nonnull enqueueAfter)(void *_Nonnull context, void *_Nonnull job, int64_t nanoseconds);
-    /// The program has called a function that makes something outside the simulation work, or waits for it.
+    /// Called when the program has called a function that makes something outside the simulation work, or waits for it.
     ///
-    /// - why: A relative clause that says which of these.
+    /// - call: The name of the function.
+    /// - why: A relative clause for the message, such as "which wakes another thread".
     void (*_Nonnull touched)(void *_Nonnull context, const char *_Nonnull call, const char *_Nonnull why);
-    /// The program has blocked its thread for a time: virtual time has to pass.
+    /// Called when the program has blocked its thread for a time, so that virtual time must pass.
     ///
-    /// - call: `NULL`: not in a call, but in a loop that looks at the clock.
+    /// - call: The name of the blocking function; `NULL` for a loop that reads the clock.
     /// - Returns: The time that all clocks show from now on, in nanoseconds.
     int64_t (*_Nonnull passed)(void *_Nonnull context, int64_t nanoseconds, const char *_Nullable call);
 } TCSimulation;
 
-/// Whether this runtime has what the simulation hooks into.
+/// Whether the Swift runtime of this process has the hooks and functions that the simulation needs.
 bool tc_isAvailable(void);
-/// Whether the simulation's main executor takes the place of the runtime's.
+/// Whether the runtime has the hook with which the simulation replaces the executor of the main actor.
 bool tc_standsInForMain(void);
 
-/// Puts the hooks in place for the first of those that call it; the last that calls `tc_unhook` takes them away.
+/// Installs the hooks of the runtime, unless an earlier call has installed them. Each call must be balanced by a call
+/// of `tc_unhook`, the last of which restores the former hooks.
 void tc_hook(void);
 void tc_unhook(void);
-/// For the tests.
+/// Whether the hooks of the runtime are installed. Used by tests only.
 bool tc_isHooked(void);
 
-/// Of all simulations, one at a time is on its main actor: what that guards is guarded from the others.
+/// Acquires the lock with which only one simulation at a time runs on the main actor. Each simulation has its own
+/// thread, so without this lock the main actor would not protect its state.
 void tc_lockMain(void);
 void tc_unlockMain(void);
 
-/// From here on, what this thread enqueues is the simulation's; `NULL` ends that.
+/// Makes this thread run a simulation: from now on, the simulation receives the jobs that the thread enqueues. `NULL`
+/// ends this.
 ///
-/// - interposes: Whether its calls of interposed functions are so, too.
+/// - interposes: Whether the calls of interposed functions on this thread are intercepted, too.
 void tc_enter(TCSimulation *_Nullable simulation, bool interposes);
-/// The context of the simulation that this thread is in.
+/// The context of the simulation that this thread runs; `NULL` if it runs none.
 void *_Nullable tc_context(void);
-/// The time that all clocks of this thread show, in nanoseconds; less than zero: the real time.
+/// Sets the time, in nanoseconds, that all clocks show on this thread. With a negative value, they show the real time.
+/// Does nothing on Apple's platforms.
 void tc_setNow(int64_t nanoseconds);
 
-/// Whether a thread outside the simulation may have received work since the last call: a thread that may resume a task.
+/// Returns whether a thread outside the simulation may have received work since the last call, so that it may resume a
+/// task. Always `false` on Apple's platforms.
 bool tc_takeHint(void);
 
-/// A strategy in parts, from which a report makes its text. No text is made for a seed that reports nothing.
+/// The parts of a `SimulationStrategy`, from which a report makes the text of the strategy. The text is made only for a
+/// report, since most seeds report nothing.
 typedef struct {
     /// The expression up to its arguments, such as `.pct`. Never deallocated.
     const uint8_t *_Nonnull name;
-    /// The arguments of `.pct`; less than zero if there is none.
+    /// The arguments of `.pct`; negative if there is none.
     int64_t depth, steps;
     bool hasSlowness, hasEarlyStarts;
 } TCStrategy;
 
-/// From here on, a crash of this thread names the seed, and a step that takes too long is reported; `tc_endSeed` ends that.
+/// Notes that this thread runs a seed. From now on, a crash of this thread prints the seed, and a step that takes too
+/// long is reported. `tc_endSeed` ends this.
 ///
-/// - replay: The code that replays the schedule; `NULL` if the seed and the strategy do.
-/// - command: The command that runs the test; `NULL` for a call in the source.
+/// - replay: The code that replays the schedule; `NULL` if the seed and the strategy are sufficient to replay it.
+/// - command: The command that runs the test; `NULL` if the source calls `simulate` directly.
+/// - fileID, line: The location of the call of `simulate`.
 void tc_beginSeed(
     uint64_t seed, TCStrategy strategy, const char *_Nullable replay, const char *_Nullable command,
     const char *_Nonnull fileID, int64_t line);
 void tc_endSeed(void);
-/// For the tests: writes the code that replays the seed of this thread, as a report prints it, with a zero at its end.
+/// Writes the code that replays the seed of this thread, as a report prints it, and a zero at its end: at most `size`
+/// bytes. Used by tests only.
 void tc_writeReplay(char *_Nonnull text, int64_t size);
-/// The name of a task, for these reports.
+/// Sets the name of a task, which reports show.
 void tc_nameTask(int64_t number, const char *_Nonnull name);
-/// - task: The number of the task that the step is of, or is made for; less than zero: there is none.
+/// Notes that a step begins, for reports.
+///
+/// - step: The number of the step.
+/// - task: The number of the task that runs in the step, or for which work is done; negative if there is none.
 void tc_beginStep(int64_t step, int64_t task);
 void tc_endStep(void);
 
-/// A flag that several threads read and write.
+/// Reads or writes a flag that several threads use.
 static inline bool tc_isSet(const bool *_Nonnull flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
 static inline void tc_set(bool *_Nonnull flag, bool value) { __atomic_store_n(flag, value, __ATOMIC_RELEASE); }
 
 /// The state of a task.
 typedef enum : uint32_t {
     TCTaskFinished,
-    /// Runs, or could run.
+    /// The task runs, or can run.
     TCTaskReady,
     TCTaskAwaitsTask,
     TCTaskAwaitsContinuation,
@@ -123,37 +146,38 @@ typedef enum : uint32_t {
     TCTaskAwaitsExecutor,
 } TCTaskState;
 
-/// Whether a retained task has ended.
+/// Whether a task has ended. The caller must retain the task.
 bool tc_hasEnded(const void *_Nonnull task);
-/// Reads the state of a retained task. Not for a task that another thread may be running: what is read here is
-/// memory that such a task uses for something else.
+/// Returns the state of a task. The caller must retain the task, and no other thread may be running it: a running task
+/// reuses the memory that is read here.
 ///
-/// - on: The task or the executor that it waits for.
+/// - on: Receives the task or the executor for which the task waits. Valid only for `TCTaskAwaitsTask` and
+///   `TCTaskAwaitsExecutor`, and may be `NULL`.
 TCTaskState tc_taskState(const void *_Nonnull task, void *_Nullable *_Nonnull on);
 
 typedef enum : uint32_t {
     TCJobTask,
-    /// An actor's turn.
+    /// The job with which an actor runs the work in its queue (the actor's turn).
     TCJobActor,
-    /// The way back of a task that has yielded.
+    /// The job that enqueues the task again after the task has called `Task.yield()`.
     TCJobYield,
     TCJobOther,
 } TCJobKind;
 
 TCJobKind tc_jobKind(const void *_Nonnull job);
 uint8_t tc_jobPriority(const void *_Nonnull job);
-/// A number that no other task of this process ever has.
+/// The runtime's ID of a task. No other task of this process ever has the same ID.
 uint64_t tc_taskID(const void *_Nonnull task);
 void *_Nullable tc_currentTask(void);
-/// Whether a task is being created on this thread: it is enqueued before `created` reports it.
+/// Whether this thread is creating a task at the moment. A new task is enqueued before `created` is called for it.
 bool tc_isCreating(void);
-/// The actor that the task is going to which the hop executor takes at this moment.
+/// The actor to which a task hops. Valid while the hop executor receives this task.
 void *_Nullable tc_destination(void);
 void tc_retain(void *_Nonnull task);
 void tc_release(void *_Nonnull task);
-/// Hands a job to the system's own pool.
+/// Enqueues a job in the global thread pool of Swift concurrency.
 void tc_enqueueGlobal(void *_Nonnull job);
-/// Whether this thread runs a job on an actor.
+/// Whether this thread is running a job on the given actor.
 bool tc_isOnActor(void *_Nonnull actor);
 void tc_enqueueOnActor(void *_Nonnull job, void *_Nonnull actor);
 
