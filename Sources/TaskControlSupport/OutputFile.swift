@@ -30,6 +30,11 @@ public struct OutputFile {
         /// The description of `code` that the system provides.
         public var text: String { String(cString: strerror(code)) }
 
+        /// Whether another path could help: the folder does not exist, may not be written to, or has no room.
+        public var isOfPath: Bool {
+            [ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, EROFS, ENOSPC, EDQUOT, ENAMETOOLONG].contains(code)
+        }
+
         init(_ step: String, code: Int32 = errno) {
             self.step = step
             self.code = code

@@ -18,7 +18,7 @@ extension TraceModel {
         text.put("}}")
         if lost > 0 {
             text.put(",\n{\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":0,\"name\":")
-            text.putQuoted("\(lost) earlier events are not here")
+            text.putQuoted("\(lost) earlier events were dropped")
             text.put("}")
         }
         var arrowCount = 0

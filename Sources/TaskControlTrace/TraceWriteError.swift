@@ -8,17 +8,20 @@ public struct TraceWriteError: Error, Hashable, CustomStringConvertible {
     public let code: Int32
     private let step: String
     private let text: String
+    private let isOfPath: Bool
 
     init(path: String, _ error: OutputFile.SystemError) {
         self.path = path
         code = error.code
         step = error.step
         text = error.text
+        isOfPath = error.isOfPath
     }
 
     /// A text with the failure, its cause, and how to fix it.
     public var description: String {
-        "The trace could not be \(step) at '\(path)': \(text) (errno \(code)). "
-            + "Give a path in a folder that exists, may be written to, and has room."
+        "The trace could not be \(step) at '\(path)': \(text) (errno \(code))." + (isOfPath ? Self.advice : "")
     }
+
+    private static let advice = " Give a path in a folder that exists, may be written to, and has room."
 }

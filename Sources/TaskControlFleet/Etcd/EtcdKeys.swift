@@ -134,12 +134,3 @@ extension EtcdKeys {
         )
     }
 }
-
-extension StoreTransaction {
-    /// Whether the transaction only reads, so that it may be executed twice.
-    var isReading: Bool {
-        (success + failure).allSatisfy { operation in
-            if case .read = operation { true } else { false }
-        }
-    }
-}

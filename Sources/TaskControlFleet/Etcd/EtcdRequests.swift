@@ -30,9 +30,6 @@ struct EtcdInteger: Hashable, Codable, Sendable, ExpressibleByIntegerLiteral {
     }
 }
 
-/// The body of a request that has no fields.
-struct EtcdEmptyRequest: Encodable, Hashable, Sendable {}
-
 struct EtcdAuthenticateRequest: Encodable, Hashable, Sendable {
     var name: String
     var password: String

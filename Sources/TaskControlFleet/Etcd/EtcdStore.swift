@@ -224,7 +224,7 @@ public final class EtcdStore: CoordinationStore {
         let response: EtcdTransactionResponse = try await connection.send(
             "kv/txn",
             request,
-            transaction.isReading ? .allowed : .refused
+            transaction.onlyReads ? .allowed : .refused
         )
         return try keys.result(response, of: transaction)
     }

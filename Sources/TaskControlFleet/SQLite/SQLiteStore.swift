@@ -207,13 +207,4 @@ public final class SQLiteStore: CoordinationStore {
         }
     }
 }
-
-extension StoreTransaction {
-    /// Whether all operations of the transaction are reads.
-    fileprivate var onlyReads: Bool {
-        (success + failure).allSatisfy { operation in
-            if case .read = operation { true } else { false }
-        }
-    }
-}
 #endif

@@ -47,6 +47,13 @@ public struct StoreTransaction: Hashable, Sendable {
         self.failure = failure
     }
 
+    /// Whether all operations of the transaction are reads, so that it can be executed twice without harm.
+    var onlyReads: Bool {
+        (success + failure).allSatisfy { operation in
+            if case .read = operation { true } else { false }
+        }
+    }
+
     /// The outcome of a transaction.
     public struct Result: Hashable, Sendable {
         /// Whether all conditions held, so that the operations of ``StoreTransaction/success`` were executed.

@@ -50,7 +50,7 @@ public struct HTTPRetryPolicy: Sendable {
     /// The longest time from the call to the beginning of an attempt: a retry whose delay would end later is not begun. `nil`: no limit.
     public var maxElapsed: Duration?
 
-    /// The methods of requests that can be sent again without harm, in upper case. By default the methods that are
+    /// The methods of requests that can be sent again without harm, in upper or lower case. By default the methods that are
     /// idempotent by RFC 9110 (9.2.2).
     public var methods: Set<String>
 
@@ -65,7 +65,7 @@ public struct HTTPRetryPolicy: Sendable {
     ///   - budget: The budget that limits retries.
     ///   - maxElapsed: The longest time from the call to the beginning of an attempt: a retry whose delay would end later is not begun. `nil`:
     ///     no limit.
-    ///   - methods: The methods of requests that can be sent again without harm, in upper case.
+    ///   - methods: The methods of requests that can be sent again without harm, in upper or lower case.
     ///   - statuses: The statuses that are worth another attempt.
     public init(
         attempts: Int = 3,
@@ -102,7 +102,8 @@ public struct HTTPRetryPolicy: Sendable {
     }
 
     func allows(_ request: URLRequest) -> Bool {
-        methods.contains(request.httpMethod?.uppercased() ?? "GET")
+        let method = request.httpMethod?.uppercased() ?? "GET"
+        return methods.contains { $0.uppercased() == method }
             || request.value(forHTTPHeaderField: "Idempotency-Key") != nil
     }
 }

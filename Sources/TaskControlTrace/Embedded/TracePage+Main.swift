@@ -11,8 +11,8 @@ function describe() {
     const tasks = layout.count === total ? all : `${grouped(layout.count)} of ${all}`;
     element("summary").textContent = total === 0 ? "" : `${tasks} · ${counted(trace.groups.length, "owner")} · ${duration(trace.length)} · ${counted(trace.events, "event")}`;
     element("empty").textContent = total > 0
-        ? "No task is like that.\nEsc in the filter shows all."
-        : trace.events > 0 ? "The events that were recorded tell of no task." : "Nothing was recorded.\nWas the recorder added with TaskDiagnostics.observe, before the tasks began?";
+        ? "No task matches the filter.\nPress Esc in the filter to show all."
+        : trace.events > 0 ? "The recorded events contain no task and no call." : "Nothing was recorded.\nAdd the recorder with TaskDiagnostics.observe before the tasks begin.";
 }
 
 function begin() {
@@ -21,8 +21,8 @@ function begin() {
     document.body.dataset.total = String(trace.bars.length);
     const lost = element("lost");
     lost.hidden = trace.lost === 0;
-    lost.textContent = `${counted(trace.lost, "earlier event")} ${trace.lost === 1 ? "is" : "are"} not here`;
-    lost.title = "The recorder keeps the latest; TraceRecorder(capacity:) says how many.";
+    lost.textContent = `${counted(trace.lost, "earlier event")} ${trace.lost === 1 ? "was" : "were"} dropped`;
+    lost.title = "The recorder keeps the latest events; TraceRecorder(capacity:) sets how many.";
     const counts = tally(trace.bars, 0, trace.bars.length - 1);
     element("outcomes").append(...outcomes.map((name, outcome) => chip(name, outcome, counts[outcome])));
     element("overview").hidden = trace.bars.length === 0;

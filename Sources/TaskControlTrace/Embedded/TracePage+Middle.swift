@@ -25,17 +25,17 @@ extension TracePage {
 </div>
 <div class="legend">
 <div id="outcomes" role="group" aria-label="Show tasks that"></div>
-<p class="phases" aria-label="Within a bar"><span class="swatch waiting"></span>waiting <span class="swatch running"></span>running <span class="swatch event"></span>something happened</p>
+<p class="phases" aria-label="Within a bar"><span class="swatch waiting"></span>waiting <span class="swatch running"></span>running <span class="swatch event"></span>event</p>
 </div>
 </header>
 <section id="overview" aria-label="Overview: drag to choose what is shown">
-<span id="overview-caption">at work, of all</span>
+<span id="overview-caption">at once, of all</span>
 <div id="overview-track"><svg id="overview-chart" aria-hidden="true" preserveAspectRatio="none"><path class="waiting"></path><path class="running"></path><path class="trouble"></path></svg><div id="brush"></div></div>
 </section>
 <div id="axis" aria-hidden="true"><span id="axis-caption"></span><div id="ticks"></div></div>
 <main>
 <div id="grid" aria-hidden="true"><div id="lines"></div><div id="cursor" hidden></div></div>
-<div id="chart" tabindex="0" role="application" aria-label="Tasks over time. Arrow keys move, plus and minus zoom, Tab goes to the bars, question mark tells more."><div id="rows"></div></div>
+<div id="chart" tabindex="0" role="application" aria-label="Tasks over time. Arrow keys move, plus and minus zoom, Tab goes to the bars, question mark shows the keys."><div id="rows"></div></div>
 <p id="empty" hidden></p>
 </main>
 <div id="tip" role="tooltip" hidden></div>
@@ -47,7 +47,7 @@ extension TracePage {
 <dt><kbd>←</kbd> <kbd>→</kbd> <kbd>↑</kbd> <kbd>↓</kbd></dt><dd>move; on a bar: to the next one</dd>
 <dt><kbd>Home</kbd> <kbd>End</kbd></dt><dd>to the beginning, to the end; on a bar: of its lane</dd>
 <dt><kbd>Tab</kbd></dt><dd>to the bars</dd>
-<dt><kbd>Enter</kbd></dt><dd>pin what is told of a bar, or zoom into a column</dd>
+<dt><kbd>Enter</kbd></dt><dd>pin the description of a bar, or zoom into a column</dd>
 <dt><kbd>F</kbd></dt><dd>zoom to the bar</dd>
 <dt><kbd>/</kbd></dt><dd>filter</dd>
 <dt><kbd>Esc</kbd></dt><dd>unpin, leave, clear the filter</dd>

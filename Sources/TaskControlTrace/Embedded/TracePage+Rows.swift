@@ -59,7 +59,7 @@ function place(group, bars) {
     layout.height += shown.height;
 }
 
-/// The first of the ordered things for which `isPast` holds.
+/// Returns the index of the first element for which `isPast` is true: a binary search in an ordered array.
 function firstIndex(things, isPast) {
     let [low, high] = [0, things.length];
     while (low < high) {

@@ -29,7 +29,7 @@ function read(raw) {
     return { title: raw.title, lost: raw.lost, events: raw.events, length: raw.length, groups, bars };
 }
 
-/// Of a request, method and path before the host, which often is the same for all.
+/// Returns the detail of a bar. For a request, method and path come before the host, which is often the same for all requests.
 function detailLabel(bar) {
     const parts = bar.primitive === "HTTP" ? /^(\S+) [a-z][a-z0-9+.-]*:\/\/([^/?#]*)(.*)$/i.exec(bar.detail) : null;
     return parts ? `${parts[1]} ${parts[3] || "/"} · ${parts[2]}` : bar.detail;
@@ -50,7 +50,7 @@ function noun(primitive) {
     return { AsyncSemaphore: "holder", HTTP: "request" }[primitive] ?? "task";
 }
 
-/// Calls `body` with the begin, the end and whether it ran, for each stretch of a bar of which that is known.
+/// Calls `body` for each part of a bar in which it is known whether the task ran, with the part's begin and end and with that fact.
 function eachStretch(bar, body) {
     const { segments } = bar;
     for (let i = 0; i < segments.length; i += 2) {
@@ -66,7 +66,7 @@ function timeSpent(bar) {
     return spent;
 }
 
-/// A time in words, with about three digits.
+/// Returns a duration as text with a unit, with about three digits.
 function duration(ns) {
     if (ns < 0) return `−${duration(-ns)}`;
     const digits = (value) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)).replace(/\.0+$|(\.\d*[1-9])0+$/, "$1");

@@ -87,7 +87,7 @@ function fillWithBar(bar) {
         ["count", bar.count >= 0 ? String(bar.count) : ""],
         [bar.primitive.startsWith("with") ? "limit" : "delay", bar.delay >= 0 ? duration(bar.delay) : ""],
         ["began", bar.isEarlier ? "before the recording" : `at ${duration(bar.begin)}`],
-        ["age", isOpen ? `${duration(age)}, and still there` : bar.isEarlier && bar.age < 0 ? `more than ${duration(age)}` : duration(age)],
+        ["age", isOpen ? `${duration(age)}, not ended` : bar.isEarlier && bar.age < 0 ? `more than ${duration(age)}` : duration(age)],
         ["waiting", bar.segments.length > 0 ? duration(spent.waiting) : ""], ["running", bar.segments.length > 0 ? duration(spent.running) : ""],
         ["subject", bar.subject],
         ...marks.slice(0, 10).map((mark) => [`at ${duration(mark.time)}`, sentence(mark)]),

@@ -9,7 +9,7 @@ function showAll() {
     view.to = view.from + widest;
 }
 
-// A little room at the ends, so that bars are seen to end there.
+// Room at both ends, which shows that bars end there.
 const widest = whole * 1.02;
 const bounded = (from, span) => Math.min(Math.max(from, -span * 0.008), whole + span * 0.012 - span);
 
@@ -75,7 +75,7 @@ function keep(map, wanted, make) {
 function draw() {
     view.width = Math.max(1, chart.clientWidth - side());
     rowsElement.style.height = `${layout.height}px`;
-    // Some more than is seen, so that scrolling meets no empty place.
+    // Rows slightly outside the view are drawn too, so that scrolling shows no gap.
     const top = chart.scrollTop - overscan, bottom = chart.scrollTop + chart.clientHeight + overscan;
     drawGroups(top, bottom);
     const first = firstIndex(layout.rows, (row) => row.top + row.height > top);
@@ -113,7 +113,7 @@ const side = () => element("axis-caption").offsetWidth;
 
 // MARK: Bars
 
-/// More elements than this make a page slow.
+/// The largest number of elements that are drawn: with more, a page becomes slow.
 const mostBars = 1500;
 
 /// The bars of lanes that are in view. If they are too many, wider ones count as too narrow.
@@ -206,7 +206,7 @@ function addMarks(bar, left, width, children) {
     }
 }
 
-// They are at the beginning of nearly every bar: to be read, not seen.
+// Nearly every bar begins with these events, so no tick is drawn for them; the description lists them.
 const quietKinds = new Set(["created", "boundToLifetime", "stored", "detached"]);
 const badKinds = new Set([
     "failed", "workFailed", "unhandledError", "errorAfterCancellation", "abandonedWorkEnded", "continuationDropped", "resumedAgain",

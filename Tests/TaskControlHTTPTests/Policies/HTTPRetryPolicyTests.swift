@@ -227,7 +227,7 @@ struct HTTPRetryPolicyTests {
     }
 
     @Test func methodsAndStatusesAreThePolicys() async throws {
-        let retry = HTTPRetryPolicy(backoff: .none, methods: ["POST"], statuses: [404])
+        let retry = HTTPRetryPolicy(backoff: .none, methods: ["post"], statuses: [404])
         for (method, status, attempts) in [("POST", 404, 2), ("GET", 404, 1), ("POST", 503, 1)] {
             let transport = ScriptedTransport(.status(status), .ok("there"))
             let client = EndpointClient(transport, policies: ClientPolicies(retry: retry))

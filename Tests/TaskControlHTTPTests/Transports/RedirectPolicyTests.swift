@@ -40,6 +40,21 @@ struct RedirectPolicyTests {
         #expect((next.request.value(forHTTPHeaderField: "Content-Type") != nil) == keepsBody)
     }
 
+    @Test func aRequestThatLosesItsBodyLosesAllHeadersThatDescribeIt() throws {
+        let url = try #require(URL(string: "http://a.example/"))
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.allHTTPHeaderFields = [
+            "Content-Length": "1", "content-digest": "d", "Content-MD5": "m", "Content-Disposition": "inline",
+            "CONTENT-RANGE": "bytes 0-0/1", "Transfer-Encoding": "chunked", "Accept": "text/plain",
+        ]
+        let location = ["Location": "/z"]
+        let head = try #require(HTTPURLResponse(url: url, statusCode: 302, httpVersion: nil, headerFields: location))
+        var policy = RedirectPolicy()
+        let next = try policy.request(after: head, to: HTTPTransportRequest(request, body: .data(Data("x".utf8))))
+        #expect(next?.request.allHTTPHeaderFields == ["Accept": "text/plain"])
+    }
+
     @Test(arguments: [200, 204, 300, 304, 305, 306, 309, 400, 401, 500])
     func otherStatusesAreAnswers(_ status: Int) throws {
         #expect(try follow(status, "/z") == nil)

@@ -112,21 +112,25 @@ nonisolated(nonsending) func _withEarlierDeadline<Value>(
     _ deadline: Deadline,
     _ operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value {
-    // The operation's own errors are in the result, so a `TimeoutError` that is caught here is that of the time limit
-    // below.
-    let result: Result<Value, any Error>
     do {
         let inherited = Deadline.local?.limited(by: deadline) ?? Deadline.Inherited(fixed: deadline, latest: nil)
-        result = try await Deadline.$local.withValue(inherited) {
+        return try await Deadline.$local.withValue(inherited) {
             try await limited(deadline.remaining, clock: deadline.clock) {
-                do { return .success(try await operation()) } catch { return .failure(error) }
+                do { return try await operation() } catch let error as TimeoutError {
+                    throw InnerTimeoutError(error: error)
+                }
             }
         }
     } catch is TimeoutError {
         throw DeadlineExceededError()
+    } catch let inner as InnerTimeoutError {
+        throw inner.error
     }
-    if case .failure = result { try Task.checkCancellation() }
-    return try result.get()
+}
+
+/// A `TimeoutError` that the operation of `withDeadline` threw, which is thereby distinguished from that of the deadline.
+private struct InnerTimeoutError: Error {
+    let error: TimeoutError
 }
 
 /// Runs an operation with a time limit. The function is generic over the clock, so that a clock whose type is known

@@ -37,7 +37,9 @@ struct RedirectPolicy {
             next.request.httpMethod = method
             next.request.httpBody = nil
             next.body = nil
-            for name in Self.bodyHeaders { next.request.setValue(nil, forHTTPHeaderField: name) }
+            for name in (next.request.allHTTPHeaderFields ?? [:]).keys where Self.describesBody(name.lowercased()) {
+                next.request.setValue(nil, forHTTPHeaderField: name)
+            }
         }
         if Origin(target) != Origin(origin) {
             // Removed for good: a later redirect back to the first origin comes from another origin.
@@ -59,10 +61,10 @@ struct RedirectPolicy {
         }
     }
 
-    private static let bodyHeaders = [
-        "Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location",
-        "Transfer-Encoding",
-    ]
+    /// Returns whether a header, whose name is given in lower case, describes the body of a request.
+    private static func describesBody(_ header: String) -> Bool {
+        header.hasPrefix("content-") || header == "transfer-encoding"
+    }
 
     /// The headers that are sent to another origin. A list of harmless headers, since no list of secret headers is complete: keys have names such as
     /// `Ocp-Apim-Subscription-Key` or `X-Auth`.

@@ -92,6 +92,19 @@ struct DeadlineTests {
         await #expect(throws: TimeoutError(duration: .seconds(1))) { try await caller.value }
     }
 
+    @Test func aTimeoutErrorOfTheOperationItselfIsNotThatOfTheDeadline() async throws {
+        let error = TimeoutError(duration: .seconds(1))
+        await #expect(throws: error) { try await withDeadline(in: .seconds(2), clock: clock) { throw error } }
+    }
+
+    @Test func aClockThatCannotSleepIsNoCancellation() async throws {
+        let gate = Gate()
+        await #expect(throws: BrokenClock.Broken.self) {
+            try await withDeadline(in: .seconds(2), clock: BrokenClock()) { try await gate.wait() }
+        }
+        #expect(!Task.isCancelled)
+    }
+
     @Test func tasksInsideInheritTheDeadlineAndDetachedOnesDoNot() async throws {
         let (bag, queue, clock) = (TaskBag(), FIFOQueue(), clock)
         try await withDeadline(in: .seconds(1), clock: clock) {
