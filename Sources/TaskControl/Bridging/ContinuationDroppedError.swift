@@ -5,9 +5,9 @@
 /// also reported to diagnostics, since it is a mistake in the program: a path on which the completion handler is not
 /// called, or a delegate that was released too early.
 public struct ContinuationDroppedError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The file of the call, in the form of `#fileID`.
+    /// The file of the call of `withCancellableContinuation`, in the form of `#fileID`.
     public let fileID: String
-    /// The line of the call.
+    /// The line of the call of `withCancellableContinuation`.
     public let line: Int
 
     /// Creates the error for a call of `withCancellableContinuation`, for example in a test. By default, the file and line are those of the code that
@@ -21,7 +21,8 @@ public struct ContinuationDroppedError: Error, Hashable, Sendable, CustomStringC
         self.line = line
     }
 
-    /// A sentence that names the file and line of the call, and states what to do.
+    /// The error in words: the file and line of the call of `withCancellableContinuation`, and the mistakes to look
+    /// for.
     public var description: String {
         "The continuation of withCancellableContinuation at \(fileID):\(line) was dropped, so no code can resume it any more. Look for a "
             + "path on which the callback is not called, and for an owner of the callback, such as a delegate, that was deallocated too early."

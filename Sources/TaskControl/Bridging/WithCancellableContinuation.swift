@@ -12,8 +12,9 @@
 ///
 /// A callback may come from any thread, and while `body` runs. Only the first callback counts: the result of a second
 /// one is ignored, and reported to diagnostics. An API that releases its callback without calling it does not hang the
-/// caller, which receives ``ContinuationDroppedError``. While the handle, which is the closure that `body` returns,
-/// retains the callback, as a request retains its completion handler, the callback is not released.
+/// caller, which receives ``ContinuationDroppedError``. The handle, which is the closure that `body` returns, often
+/// retains the callback, for example through a request that retains its completion handler. As long as it does, the
+/// callback is not released.
 ///
 /// Related APIs: `withCheckedThrowingContinuation` is for work that can't be cancelled. `Task.cancellableValue` awaits a task, and cancels it.
 ///

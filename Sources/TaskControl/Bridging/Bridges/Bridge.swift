@@ -1,6 +1,8 @@
-/// The engine of `withCancellableContinuation`: calls a ``BridgeStateMachine`` under a lock, and carries out its answers after unlocking.
+/// The connection between a callback and the caller that waits for it in `withCancellableContinuation`. Calls a
+/// ``BridgeStateMachine`` under a lock, and carries out its decisions after unlocking.
 ///
-/// The waiting caller and the continuation share the state of one bridge: a copy of this struct is a reference to that state.
+/// Each call has one bridge, whose state its waiting caller and its continuation share: a copy of this struct is a
+/// reference to that state.
 @usableFromInline
 struct _Bridge: Sendable {
     typealias Machine = BridgeStateMachine<Handle, UnsafeContinuation<Void, Never>, _BridgeToken>
@@ -10,8 +12,8 @@ struct _Bridge: Sendable {
 
     private struct Contents {
         var machine = Machine()
-        /// The events of the call; `nil` if no observer was registered when the call began. Stored here, so that the frame of a waiting task does not
-        /// contain them.
+        /// The object that emits the events of the call of `withCancellableContinuation`; `nil` if no observer was
+        /// registered when the call began. Stored here to keep the stack frame of the waiting task small.
         var events: CallEvents?
         /// Whether the call was cancelled and observers have not been notified of the cancellation yet.
         var owesCancellation = false
@@ -23,24 +25,27 @@ struct _Bridge: Sendable {
         state = Locked(Contents(events: events))
     }
 
-    /// The events of the call; `nil` if no observer was registered when the call began, or none is registered now.
+    /// The object that emits the events of the call of `withCancellableContinuation`; `nil` if no observer was
+    /// registered when the call began, or if none is registered now.
     var events: CallEvents? { Diagnostics.whileObserved(state.withLock { $0.events }) ?? nil }
 
     // MARK: The caller
 
-    /// Begins the wait, with the handle that the body of `withCancellableContinuation` has returned.
+    /// Begins the wait for the callback, after the body of `withCancellableContinuation` has returned.
     ///
-    /// - Returns: The result, if the callback has already come: the caller then needs neither a continuation nor a cancellation handler. `nil` if the
-    ///   caller must wait.
+    /// - Parameter handle: The closure that the body has returned, which cancels the call of the API.
+    /// - Returns: The token that holds the result, if the callback has already come: the caller then needs neither a
+    ///   continuation nor a cancellation handler. `nil` if the caller must wait.
     @usableFromInline
     func begin(_ handle: @escaping Handle) -> _BridgeToken? {
         state.withLock { $0.machine.begin(handle) }
     }
 
-    /// Ends the bridge with the error that the body of `withCancellableContinuation` has thrown.
+    /// Ends the bridge after the body of `withCancellableContinuation` has thrown `error`.
     ///
-    /// - Returns: The result of a callback that came before the body threw: it takes precedence over the error, which is only reported.
-    /// - Throws: `CancellationError` if the caller is cancelled; otherwise the error, if no callback has come.
+    /// - Returns: The token that holds the result of a callback that came before the body threw. The result takes
+    ///   precedence over `error`, which is only reported to diagnostics.
+    /// - Throws: If no callback has come: `CancellationError` if the caller is cancelled, otherwise `error`.
     @usableFromInline
     func fail(_ error: any Error) throws -> _BridgeToken {
         guard let token = state.withLock({ $0.machine.fail() }) else {
@@ -53,10 +58,15 @@ struct _Bridge: Sendable {
         return token
     }
 
-    /// Suspends the caller until the callback has come, the continuation was dropped, or the caller is cancelled.
+    /// Suspends the caller until the callback has come, the continuation was dropped (its last copy was released), or
+    /// the caller is cancelled.
     ///
-    /// - Returns: The token that holds the result.
-    /// - Throws: `CancellationError`, or ``ContinuationDroppedError``.
+    /// - Parameters:
+    ///   - behavior: Whether a caller that is cancelled stops waiting immediately or waits for the callback.
+    ///   - place: The file and line of the call of `withCancellableContinuation`, for ``ContinuationDroppedError``.
+    /// - Returns: The token that holds the result of the callback.
+    /// - Throws: `CancellationError` if the caller was cancelled, and stopped waiting or the continuation was dropped;
+    ///   otherwise ``ContinuationDroppedError`` if the continuation was dropped.
     @usableFromInline
     nonisolated(nonsending) func wait(
         whenCancelled behavior: CancelledContinuationBehavior,
@@ -86,8 +96,8 @@ struct _Bridge: Sendable {
         }
     }
 
-    /// Calls the handle that cancels the API, and then resumes the caller if the bridge has ended. Runs inside the cancellation handler of the
-    /// caller's task, so it resumes no other task.
+    /// Calls the handle (the closure that cancels the call of the API), and then resumes the caller if its wait has
+    /// ended. Runs inside the cancellation handler of the caller's task, so it must not resume any other task.
     ///
     /// - Parameter isLeaving: Whether the caller stops waiting immediately instead of waiting for the callback.
     private func cancel(isLeaving: Bool) {
@@ -136,8 +146,8 @@ struct _Bridge: Sendable {
     /// Records the first callback and resumes the caller, or ignores a later callback.
     ///
     /// - Parameters:
-    ///   - token: The token of the continuation that was resumed.
-    ///   - store: Keeps the result in the token. Called under the lock, and only for the first callback.
+    ///   - token: The token of the continuation that was resumed, which holds the result.
+    ///   - store: Stores the result in the token. Called under the lock, and only for the first callback.
     /// - Returns: The reason why the callback is ignored; `nil` for the first callback.
     func finish(_ token: _BridgeToken, _ store: () -> Void) -> ExcessCallback? {
         var waking = Machine.Waking()
@@ -161,9 +171,11 @@ struct _Bridge: Sendable {
         Self.wake(&waking)
     }
 
-    /// Releases the handle of the API, and then resumes the caller, which therefore finds the handle released.
+    /// Releases the handle (the closure that cancels the call of the API), and then resumes the caller, which therefore
+    /// finds the handle released.
     ///
-    /// - Parameter waking: The handle and the waiter. Changed in place, since a copy would retain the handle.
+    /// - Parameter waking: The handle to release and the continuation of the caller to resume. Changed in place, since
+    ///   a copy would retain the handle.
     private static func wake(_ waking: inout Machine.Waking) {
         waking.handle = nil
         waking.waiter?.resume()

@@ -1,5 +1,6 @@
-/// The state of one call of `withCancellableContinuation`. Pure: a value without a lock, task or closure, generic over the handle of the API, the
-/// waiter and the result.
+/// The state of one call of `withCancellableContinuation`. Pure: a value without a lock, task or closure, generic over
+/// the handle (which cancels the call of the API), the waiter (the continuation of the waiting caller) and the outcome
+/// (the result of the callback).
 ///
 ///     calling ──begin──▶ waiting ──park──▶ waiting (parked) ──cancel──▶ cancelling
 ///        │                  │                  │                           │
@@ -16,12 +17,12 @@
 /// The caller installs its cancellation handler after `begin`; the runtime then calls that handler at once for a caller
 /// that was cancelled earlier.
 struct BridgeStateMachine<Handle, Waiter, Outcome> {
-    /// The way in which the wait of the caller has ended, and its result.
+    /// The way in which the wait of the caller has ended, with the result if a callback has come.
     enum Ending {
         case finished(Outcome)
         /// The last copy of the continuation was released, and none was resumed.
         case dropped
-        /// The caller was cancelled, and does not wait for the callback.
+        /// The caller was cancelled, and has stopped waiting before the callback came.
         case left
     }
 
@@ -37,21 +38,22 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     }
 
     private var phase = Phase.calling
-    /// The handle of the API; `nil` before `begin` and after the machine has returned it.
+    /// The handle, which cancels the call of the API; `nil` before `begin` and after the machine has returned it.
     private var handle: Handle?
-    /// The parked caller; `nil` before it has parked and after the machine has returned it.
+    /// The continuation of the waiting caller; `nil` before `park` and after the machine has returned it.
     private var waiter: Waiter?
     private var ending: Ending?
 
-    /// The reason with which the next callback after the end is ignored. The first callback after a cancellation is expected; every later one is a
-    /// mistake.
+    /// The reason why the next callback is ignored, if the bridge has already ended. The first callback after a
+    /// cancellation is expected; every later one is a mistake.
     private var excess = ExcessCallback.again
 
     // MARK: The caller
 
-    /// Records that the API was called and has returned its handle.
+    /// Records that the API was called and has returned its handle, which cancels the call.
     ///
-    /// - Returns: The result, if the callback has already come; the caller must then release the handle. `nil` if the caller must park.
+    /// - Returns: The result, if the callback has already come; the caller must then release the handle. `nil` if the
+    ///   caller must wait.
     mutating func begin(_ handle: Handle) -> Outcome? {
         switch phase {
         case .calling:
@@ -95,6 +97,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
 
     /// Stores the continuation of the caller until the bridge ends.
     ///
+    /// - Parameter waiter: The continuation.
     /// - Returns: Whether the caller must wait; `false` if the bridge has already ended.
     mutating func park(_ waiter: Waiter) -> Bool {
         switch phase {
@@ -109,7 +112,8 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         }
     }
 
-    /// Returns the way in which the bridge has ended, to the caller that was resumed or need not wait. Called once.
+    /// Returns the way in which the bridge has ended. Called once: by the caller, after it was resumed or found that it
+    /// need not wait.
     mutating func collect() -> Ending {
         guard phase == .ended, let ending else { preconditionFailure("The caller is woken at the end.") }
         phase = .over
@@ -120,7 +124,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     // MARK: Events
 
     struct Waking {
-        /// The handle, which must be released before the waiter is resumed.
+        /// The handle, which must be released before the waiter is resumed; `nil` if there is none.
         var handle: Handle?
         var waiter: Waiter?
     }
@@ -143,10 +147,11 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
 
     /// Records that the API has released the last copy of the continuation, perhaps after resuming it.
     ///
-    /// - Returns: The waiter to resume and the handle to release, if this ends the bridge; otherwise an empty value.
+    /// - Returns: The waiter to resume and the handle to release, if the release ends the bridge; otherwise an empty
+    ///   value.
     mutating func drop() -> Waking { end(.dropped) ?? Waking() }
 
-    /// Ends the bridge, unless it has already ended.
+    /// Ends the bridge in the given way, unless it has already ended.
     ///
     /// - Returns: The waiter to resume and the handle to release; an empty value while the handle is being cancelled,
     ///   since `cancelled()` then returns the waiter; `nil` if the bridge had already ended.
@@ -205,13 +210,13 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
     }
 }
 
-/// The reason why a callback is ignored: it came after the wait of the caller had ended.
+/// The reason why a callback is ignored: the call of `withCancellableContinuation` already had a result.
 enum ExcessCallback: Hashable, Sendable, CustomStringConvertible {
     /// Another callback had come before.
     case again
-    /// The caller was cancelled and had stopped waiting. Only for the first callback after that.
+    /// The caller was cancelled and had stopped waiting. Used only for the first callback after that.
     case afterCancellation
-    /// The body of `withCancellableContinuation` had thrown an error. Only for the first callback after that.
+    /// The body of `withCancellableContinuation` had thrown an error. Used only for the first callback after that.
     case afterFailure
 
     var description: String {

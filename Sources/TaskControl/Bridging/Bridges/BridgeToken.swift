@@ -21,8 +21,8 @@ class _BridgeToken: @unchecked Sendable {
     /// Passes the result of a callback to the bridge, and reports a callback that the bridge ignores.
     ///
     /// - Parameters:
-    ///   - callback: The content of the callback, for diagnostics.
-    ///   - store: Keeps the result in this token. Called under the lock, and only for the first callback.
+    ///   - callback: The content of the callback, for diagnostics. Evaluated only if the callback is ignored.
+    ///   - store: Stores the result in this token. Called under the lock, and only for the first callback.
     @usableFromInline
     final func finish(_ callback: @autoclosure () -> _CallbackContent, _ store: () -> Void) {
         guard let excess = bridge.finish(self, store) else { return }
@@ -31,7 +31,7 @@ class _BridgeToken: @unchecked Sendable {
 }
 
 extension _BridgeToken {
-    /// Emits the event that ends the call.
+    /// Emits the event that ends the call of `withCancellableContinuation`.
     ///
     /// - Parameter error: The error that the caller receives; `nil` if it receives a value.
     @usableFromInline
@@ -40,8 +40,12 @@ extension _BridgeToken {
         if let error { events.end(.failed, .failed, error: error) } else { events.end(.completed, .completed) }
     }
 
-    /// Reports a callback that was ignored: as an ordinary event after a cancellation, to which such a callback usually responds, and as a mistake in
-    /// all other cases.
+    /// Reports a callback that was ignored. A callback after a cancellation, to which it is usually the response, is
+    /// emitted as an ordinary event; every other one is reported as a mistake in the program.
+    ///
+    /// - Parameters:
+    ///   - excess: The reason why the callback was ignored.
+    ///   - content: The type of its value, or its error.
     private func report(_ excess: ExcessCallback, _ content: _CallbackContent) {
         func event() -> TaskEvent {
             TaskEvent(
@@ -76,7 +80,7 @@ final class _TypedBridgeToken<Value>: _BridgeToken, @unchecked Sendable {
     }
 
     /// Returns the value or throws the error of the callback, and emits the end of the call. If the caller is
-    /// cancelled, it throws `CancellationError` instead of the error. Called once, by the caller of
+    /// cancelled, this function throws `CancellationError` instead of the error. Called once, by the caller of
     /// `withCancellableContinuation`, so no other code has the value.
     @inlinable
     func take() throws -> sending Value {
