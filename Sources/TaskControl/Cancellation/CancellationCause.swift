@@ -9,8 +9,9 @@
 /// uploads.cancelAll(because: "signed out")
 /// ```
 ///
-/// `Task.cancellationCause` returns the cause inside the cancelled task. The first cause counts: a task that was replaced under its key keeps that
-/// cause when its store is closed later.
+/// `Task.cancellationCause` returns the cause inside the cancelled task. The first cause counts: for example, a task
+/// that a newer task with its key has replaced keeps the cause ``superseded(key:)`` if its ``TaskStore`` is closed
+/// later.
 ///
 /// No release of Swift has cancellation reasons; SE-0526, which is accepted, brings one for its own deadlines. A `switch` over a cause needs an `@unknown
 /// default`.

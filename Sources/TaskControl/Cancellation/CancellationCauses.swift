@@ -28,7 +28,7 @@ package enum CancellationCauses {
         let key: TaskAddress
         /// The cause; `nil` if this library has not cancelled the task.
         var cause: RecordedCause?
-        /// The position of this cause in the order in which causes were recorded.
+        /// The position of this cause in the order in which causes were recorded; the maximum while there is no cause.
         var order: UInt64 = .max
         /// The address of the parent task, for a child task that this library created; `nil` for other tasks.
         var parent: TaskAddress?

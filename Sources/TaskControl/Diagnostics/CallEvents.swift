@@ -1,5 +1,5 @@
-/// The events of one call of a function such as `retry`. The call is the subject of the events, and may have an owner.
-/// Created only while an observer is registered.
+/// The emitter of the events of one call of a function such as `retry`. The call is the ``TaskEvent/subject`` of its
+/// events. Created only while an observer is registered.
 package final class CallEvents: Sendable {
     private let primitive: TaskEvent.Primitive
     private let owner: TaskEvent.Identity?
@@ -15,6 +15,9 @@ package final class CallEvents: Sendable {
     }
 
     /// Emits the event that begins a call, and returns the object that emits its later events.
+    ///
+    /// The parameters are the values of the event: see the properties of ``TaskEvent`` with the same names. `phase` is
+    /// the phase in which the call begins, and `owner` the instance that was called, if any.
     ///
     /// - Returns: The object that emits the later events; `nil` while no observer is registered.
     @inline(__always)
@@ -61,7 +64,8 @@ package final class CallEvents: Sendable {
         return call
     }
 
-    /// Emits an event of the call.
+    /// Emits an event of the call. The other parameters are the values of the event: see the properties of
+    /// ``TaskEvent`` with the same names.
     ///
     /// - Parameters:
     ///   - moment: The moment of the decision that the event reports, if the decision was made earlier; `nil` for the
@@ -98,7 +102,7 @@ package final class CallEvents: Sendable {
         Diagnostics.emit(at: moment, isInside: isInside, event)
     }
 
-    /// Emits the end of the call.
+    /// Emits the event that ends the call with `outcome`. The other parameters are the same as in `emit`.
     package func end(
         _ kind: TaskEvent.Kind,
         _ outcome: TaskEvent.Outcome,

@@ -36,13 +36,21 @@ package enum Diagnostics {
 
     /// Emits the event of a decision that was made earlier. Does nothing if no observer was registered at that time.
     ///
-    /// - Parameter moment: The ``moment`` of the decision; `nil` if no observer was registered then.
+    /// - Parameters:
+    ///   - moment: The ``moment`` of the decision; `nil` if no observer was registered then.
+    ///   - isInside: Whether the current task is the subject of the event; its name is then added to the event.
+    ///   - event: Creates the event. Not called if `moment` is `nil`.
     @inline(__always)
     package static func emit(at moment: Moment?, isInside: Bool = false, _ event: @autoclosure () -> TaskEvent) {
         if let moment { deliver(moment, isInside, event) }
     }
 
-    /// Emits the event that begins a subject for which ``open(_:)`` was called, and then the events about that subject that were held back.
+    /// Emits the event that begins a subject for which ``open(_:)`` was called, and then the events about that subject
+    /// that were held back.
+    ///
+    /// - Parameters:
+    ///   - isInside: Whether the current task is the subject of the event; its name is then added to the event.
+    ///   - event: Creates the event that begins the subject. Not called while no observer is registered.
     @inline(__always)
     package static func emitBeginning(isInside: Bool = false, _ event: @autoclosure () -> TaskEvent) {
         if isOn { deliverBeginning(isInside, event) }

@@ -14,7 +14,8 @@ package struct EventSource: Sendable {
 
     package var identity: TaskEvent.Identity { TaskEvent.Identity(number) }
 
-    /// Creates an event of this instance, for `Diagnostics.emit`.
+    /// Creates an event of this instance, for `Diagnostics.emit`. The parameters are the values of the event: see the
+    /// properties of ``TaskEvent`` with the same names.
     @inline(never)
     package func event(
         _ kind: TaskEvent.Kind,
@@ -59,11 +60,11 @@ package struct EventSource: Sendable {
         return wait
     }
 
-    /// Emits the end of a wait that began with `emitDraining()`.
+    /// Emits the event that ends a wait for which `emitDraining()` was called.
     ///
     /// - Parameters:
     ///   - wait: The result of `emitDraining()`. If it is `nil`, no event is emitted.
-    ///   - hasLeft: Whether the wait ended because the caller was cancelled.
+    ///   - hasLeft: Whether the current task stopped waiting because it was cancelled; `false` if the tasks have ended.
     @inline(__always)
     package func emitDrained(_ wait: TaskEvent.Identity?, hasLeft: Bool) {
         guard let wait else { return }

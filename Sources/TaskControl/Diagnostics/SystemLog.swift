@@ -41,6 +41,7 @@ struct SystemLog: TaskObserver {
     /// `os.Logger` does not exist.
     ///
     /// - Parameters:
+    ///   - text: A sentence that states what happened and what to do, without data of the program.
     ///   - error: The text of the error; `nil` for none. May contain the program's data: on Apple platforms the unified
     ///     log shows it only while a debugger is attached, or to users who have enabled private data.
     ///   - taskName: The name of the task; `nil` for none. May contain the program's data, like `error`.
@@ -58,7 +59,9 @@ struct SystemLog: TaskObserver {
     }
 }
 
-/// Writes a whole line at once, so that lines of several threads do not mix.
+/// Writes a line to standard error with a single call of `write`, so lines of several threads do not mix.
+///
+/// - Parameter line: The line, with the newline at its end.
 func writeToStandardError(_ line: String) {
     var line = line
     line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }

@@ -8,7 +8,7 @@ extension TaskEvent {
         /// The properties of the tasks and calls that the events of this primitive are about. Empty if the primitive was created from a name.
         public let traits: Traits
 
-        /// Creates a primitive from its name, without traits.
+        /// Creates a primitive from its name. Its ``traits`` are empty.
         public init(rawValue: String) {
             self.init(rawValue, [])
         }
@@ -47,7 +47,8 @@ extension TaskEvent {
             public static let overtaking = Traits(rawValue: 8)
             /// The trait of owners whose `drain()` waits only for the tasks that were added before it was called.
             public static let drainsEarlier = Traits(rawValue: 16)
-            /// The trait of calls that end by themselves after a time, so that no task waits for them forever.
+            /// The trait of calls whose wait ends by itself after a certain time, for example because they have a time
+            /// limit. So no task can wait forever for such a call.
             public static let limited = Traits(rawValue: 32)
         }
     }
@@ -60,7 +61,7 @@ extension TaskEvent.Primitive {
         try container.encode(rawValue)
     }
 
-    /// Decodes a primitive from its name, without traits.
+    /// Decodes a primitive from its name. Its ``traits`` are empty.
     public init(from decoder: any Decoder) throws {
         self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
     }

@@ -76,8 +76,9 @@ public struct TaskEvent: Sendable {
     /// end its subject.
     public internal(set) var isCancelled = false
 
-    /// Creates an event from the values that the emitting code has. The sequence number, the time and the task are
-    /// added when the event is delivered, and its texts are redacted then.
+    /// Creates an event. Each parameter is the value of the property with the same name, which is a text in the case of
+    /// `error`. The sequence number, the time and the task are added when the event is delivered, and its texts are
+    /// redacted then.
     package init(
         _ primitive: Primitive,
         _ kind: Kind,

@@ -6,17 +6,18 @@ internal import CTaskControl
 /// Observers are called in the task and on the thread of the event, so that they can read its task-local values. They are never called while a lock
 /// is held, and never in a cancellation or escalation handler, in which the runtime holds a lock of the task.
 enum EventDelivery {
-    /// An event that is held back until the beginning of its subject has been delivered, and the observer call during
-    /// which it happened, if any.
+    /// An event that is held back until the event that begins its subject has been delivered, and the ``ObserverCall``
+    /// during which it happened, if any.
     private struct HeldEvent {
         let event: TaskEvent
         let call: ObserverCall?
     }
 
-    /// A subject that was registered, but whose first event has not been delivered yet.
+    /// The state of a subject (a task or a call) for which `open(_:)` was called, but whose first event has not been
+    /// delivered yet.
     private struct Opening {
         let moment: EventMoment
-        /// The later events about the subject, in order.
+        /// The events about the subject that are held back, in the order in which they came.
         var held: [HeldEvent] = []
     }
 
@@ -24,8 +25,8 @@ enum EventDelivery {
         var observation = Observation()
         var openings: [TaskEvent.Identity: Opening] = [:]
 
-        /// Sets the atomic flag that makes code emit events: while an observer is registered, or events of a subject
-        /// are still held back. Called under the lock, after each change of `observation` or `openings`.
+        /// Updates the atomic flag that makes code emit events. It is set while an observer is registered or events are
+        /// held back. Called under the lock, after each change of `observation` or `openings`.
         func setFlag() { tc_setObserved(!observation.observers.isEmpty || !openings.isEmpty) }
     }
 
@@ -63,6 +64,8 @@ enum EventDelivery {
 
     /// Delivers the event that begins a subject to the observers that were registered when `open(_:)` was called for
     /// the subject, and then the events that were held back. Does nothing if no observer was registered then.
+    ///
+    /// - Parameter isInside: Whether the current task is the subject; its name is then added to the event.
     static func deliverBeginning(_ event: consuming TaskEvent, _ isInside: Bool) {
         guard let subject = event.subject,
             let moment = state.withLock({ $0.openings[subject]?.moment })
@@ -137,7 +140,7 @@ enum EventDelivery {
 
     /// Holds an event back, if the first event of its subject has not been delivered yet.
     ///
-    /// - Returns: Whether the event is held back; if not, the caller must deliver it.
+    /// - Returns: Whether the event is held back; if `false`, the code that called this function must deliver it.
     private static func hold(_ held: HeldEvent) -> Bool {
         guard let subject = held.event.subject else { return false }
         return state.withLock { $0.openings[subject]?.held.append(held) != nil }
@@ -145,8 +148,12 @@ enum EventDelivery {
 
     // MARK: Steps
 
-    /// Adds the sequence number, the current task and its name to an event, and the cancellation state of the task to
-    /// an event that ends its subject. Calls no code of the client.
+    /// Adds the sequence number and the current task to an event. If the current task is the subject of the event, also
+    /// adds its name and, to an event that ends the subject, whether it was cancelled. Calls no code of the client.
+    ///
+    /// - Parameters:
+    ///   - moment: The moment of the decision that the event reports.
+    ///   - isInside: Whether the current task is the subject of the event.
     private static func complete(_ event: inout TaskEvent, _ moment: EventMoment, _ isInside: Bool) {
         event.sequence = moment.sequence
         event.task = .current
@@ -160,6 +167,9 @@ enum EventDelivery {
 
     /// Adds the time to an event, and redacts its texts.
     ///
+    /// - Parameters:
+    ///   - observation: The registered observers, the clock, and the redaction closure.
+    ///   - call: The observer call during which the event happened; `nil` if there is none.
     /// - Returns: The event for the observers; `nil` if no observer will receive it.
     private static func prepare(_ event: TaskEvent, _ observation: Observation, _ call: ObserverCall?) -> TaskEvent? {
         if observation.observers.allSatisfy({ call?.excludes($0.number) ?? false }) { return nil }
@@ -175,6 +185,9 @@ enum EventDelivery {
     /// Calls the observers that were registered before the decision that the event reports, and are still registered.
     /// Observers are numbered from the same counter as events, so an event that is held back need not retain its
     /// observers.
+    ///
+    /// - Parameter call: The observer call during which the event happened; `nil` if there is none. The observer of
+    ///   this call, and those of the calls around it, are not called.
     private static func hand(_ event: TaskEvent, _ call: ObserverCall?) {
         for observer in current.observers
         where observer.number < event.sequence && !(call?.excludes(observer.number) ?? false) {

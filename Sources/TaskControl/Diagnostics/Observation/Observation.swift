@@ -42,8 +42,8 @@ final class Observation: Sendable {
         return time
     }
 
-    /// Whether mistakes are written to the system's log. `false` if the configuration disables it, after `keepQuiet()`,
-    /// or if the debug log is enabled, which contains them already.
+    /// Whether mistakes in the program are written to the system's log. `false` if the configuration disables it, after
+    /// `keepQuiet()`, or if the debug log is enabled, which contains the mistakes already.
     var writesMistakes: Bool { !isQuiet && log == nil && configuration?.reportsMistakes ?? true }
 
     private func with(added: [Observer]? = nil, isQuiet: Bool? = nil) -> Observation {

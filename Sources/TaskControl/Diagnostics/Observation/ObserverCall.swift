@@ -28,6 +28,8 @@ final class ObserverCall: Sendable {
     static let excludingEverybody = ObserverCall(nil, within: nil)
 
     /// Returns whether an observer must not receive the events that this call causes.
+    ///
+    /// - Parameter observer: The number of the observer.
     func excludes(_ observer: UInt64) -> Bool {
         guard let number else { return true }
         return number == observer || outer?.excludes(observer) ?? false
