@@ -2,8 +2,8 @@
 extension Duration {
     /// The longest time of a single sleep of the library: 100 years of 365.25 days.
     ///
-    /// A clock adds the time of a sleep to its current time, and keeps the sum as nanoseconds in 64 bits, which overflows after 292 years. The type
-    /// is `Int64`, because `Int` has 32 bits on watches (arm64_32).
+    /// A clock adds the time of a sleep to its current time, and keeps the sum as nanoseconds in 64 bits, which
+    /// overflows after 292 years. The number of seconds is an `Int64`, because `Int` has 32 bits on watches (arm64_32).
     package static var longestWait: Duration { .seconds(3_155_760_000 as Int64) }
 
     /// This duration, or ``longestWait`` if that is shorter.

@@ -1,7 +1,7 @@
 internal import CTaskControl
 
 /// A clock of any type, from which the time since the creation of the stopwatch is read. The state machines of this
-/// library use times in this form.
+/// library receive all times as such durations.
 ///
 /// Reading a stopwatch calls its clock, which may be code of the client, so a stopwatch must not be read while holding
 /// a lock.
@@ -9,7 +9,8 @@ internal import CTaskControl
 package struct Stopwatch: Sendable {
     @usableFromInline
     enum Kind: Sendable {
-        /// The `ContinuousClock`, read by a function of this library: calls through the `Clock` protocol take several times as long.
+        /// The `ContinuousClock`, read by a function of this library, since calls through the `Clock` protocol take
+        /// several times as long. The value is its reading in nanoseconds when the stopwatch was created.
         case continuous(begun: Int64)
         case other(elapsed: @Sendable () -> Duration)
     }

@@ -61,7 +61,7 @@ package struct KeyTable<Element: Keyed> {
         return nil
     }
 
-    /// Inserts an element, whose key no element in the table may have.
+    /// Inserts an element. Its key must differ from the keys of all elements in the table.
     ///
     /// - Returns: The index of the element.
     /// - Complexity: O(1) on average, amortized.

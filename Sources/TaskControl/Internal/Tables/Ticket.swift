@@ -23,6 +23,7 @@ package struct Ticket: Hashable, Sendable {
 
     var slot: Slot { Slot(truncatingIfNeeded: bits & ((1 << Self.slotBits) - 1)) }
 
-    /// Returns whether the ticket was created with a serial number. Serial numbers that differ by a multiple of 2³⁸ are not distinguished.
+    /// Returns whether `serial` is the serial number with which the ticket was created. Serial numbers that differ by a
+    /// multiple of 2³⁸ are not distinguished.
     func has(serial: UInt64) -> Bool { bits >> Self.slotBits == (serial << Self.slotBits) >> Self.slotBits }
 }

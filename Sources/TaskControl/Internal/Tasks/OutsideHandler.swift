@@ -80,10 +80,10 @@ private final class HandlerActions: Sendable {
         while let action = next(worker) { action() }
     }
 
-    /// Removes the next action from the queue.
+    /// Removes and returns the next action of the queue.
     ///
     /// - Parameter worker: The worker that will run the action.
-    /// - Returns: The action; `nil` if there is none: the worker is idle from then on.
+    /// - Returns: The action; `nil` if the queue is empty: the worker is idle from then on.
     private func next(_ worker: DispatchQueue?) -> (@Sendable () -> Void)? {
         state.withLock { state in
             let slot = state.order.first

@@ -6,6 +6,8 @@
 /// not cancelled is treated like any other error.
 ///
 /// - Parameters:
+///   - error: The error.
+///   - origin: The call that started the task, for diagnostics.
 ///   - isCancelled: Whether the work was cancelled, even if the current task was not. If so, the error is not reported
 ///     as unhandled.
 ///   - handler: Called in the task; returns whether it has received the error. `nil` if the task has no handler.
@@ -35,7 +37,7 @@ package nonisolated(nonsending) func settle(
     return .partOfCancellation
 }
 
-/// The receiver of an error that the work of an unstructured task threw.
+/// The receiver of an error that the work of an unstructured task threw, or the reason why no handler received it.
 package enum Settlement {
     /// The handler of the task has received the error.
     case received

@@ -12,9 +12,13 @@ protocol _TaskBody<Success, Failure>: Sendable {
 }
 
 /// Creates a task that is isolated to `isolation` from its first instruction: the task is enqueued on that actor at
-/// once, in the order of the calls. If `isolation` is `nil`, the task is not isolated.
+/// once, in the order of the calls. The task inherits the task-local values of the caller, as with `Task.init`.
 ///
-/// The task inherits priority and task-local values from the caller, as with `Task.init`.
+/// - Parameters:
+///   - name: The name of the task; `nil` for none.
+///   - priority: The priority of the task; `nil` for that of the caller.
+///   - isolation: The actor that the task is isolated to; `nil` for none.
+///   - body: The function that the task runs.
 @inlinable
 func spawn<Body: _TaskBody>(
     name: String?,
@@ -26,9 +30,14 @@ func spawn<Body: _TaskBody>(
 }
 
 /// Creates a task that may throw and is isolated to `isolation` from its first instruction: the task is enqueued on
-/// that actor at once, in the order of the calls. If `isolation` is `nil`, the task is not isolated.
+/// that actor at once, in the order of the calls. The task inherits the task-local values of the caller, as with
+/// `Task.init`.
 ///
-/// The task inherits priority and task-local values from the caller, as with `Task.init`.
+/// - Parameters:
+///   - name: The name of the task; `nil` for none.
+///   - priority: The priority of the task; `nil` for that of the caller.
+///   - isolation: The actor that the task is isolated to; `nil` for none.
+///   - body: The function that the task runs.
 @inlinable
 func spawn<Body: _TaskBody>(
     name: String?,
@@ -39,11 +48,17 @@ func spawn<Body: _TaskBody>(
     _Isolated.make(name: name, priority: priority, isolatedTo: isolation, body)
 }
 
-/// Creates a task whose priority has the raw value `level`, or is inherited from the caller if `level` is 0. Isolation
-/// and order are the same as in `spawn(name:priority:isolatedTo:_:)`.
+/// Creates a task whose priority is given as a raw value. In all other respects this function is the same as
+/// `spawn(name:priority:isolatedTo:_:)`.
 ///
-/// A task with neither a name nor a priority takes a path without an optional `TaskPriority`, whose size code outside the standard library must look
-/// up each time that it is passed on.
+/// If `name` is `nil` and `level` is 0, no optional `TaskPriority` is created: code outside the standard library must
+/// look up its size each time that it is passed on.
+///
+/// - Parameters:
+///   - name: The name of the task; `nil` for none.
+///   - level: The raw value of the priority; 0 for the priority of the caller.
+///   - isolation: The actor that the task is isolated to; `nil` for none.
+///   - body: The function that the task runs.
 @inlinable
 @inline(__always)
 func spawn<Body: _TaskBody>(
@@ -57,8 +72,14 @@ func spawn<Body: _TaskBody>(
     return spawn(name: name, priority: priority, isolatedTo: isolation, body)
 }
 
-/// Creates a task that may throw, and whose priority has the raw value `level`, or is inherited from the caller if
-/// `level` is 0. Isolation and order are the same as in `spawn(name:priority:isolatedTo:_:)`.
+/// Creates a task that may throw, and whose priority is given as a raw value. In all other respects this function is
+/// the same as `spawn(name:priority:isolatedTo:_:)`.
+///
+/// - Parameters:
+///   - name: The name of the task; `nil` for none.
+///   - level: The raw value of the priority; 0 for the priority of the caller.
+///   - isolation: The actor that the task is isolated to; `nil` for none.
+///   - body: The function that the task runs.
 @inlinable
 @inline(__always)
 func spawn<Body: _TaskBody>(
@@ -73,6 +94,11 @@ func spawn<Body: _TaskBody>(
 }
 
 /// Creates a task that inherits neither isolation nor priority nor task-local values.
+///
+/// - Parameters:
+///   - name: The name of the task; `nil` for none.
+///   - priority: The priority of the task; `nil` for the default of the system.
+///   - body: The function that the task runs.
 func spawnDetached<Body: _TaskBody>(
     name: String?,
     priority: TaskPriority?,
@@ -81,8 +107,8 @@ func spawnDetached<Body: _TaskBody>(
     Task<Body.Success, any Error>.detached(name: name, priority: priority) { await body.run() }.unfailing
 }
 
-/// Creates a task for internal work of this package that emits its own events. The task is not isolated, and inherits the priority and task-local
-/// values of the caller.
+/// Creates a task for internal work of this package. No events are emitted about the task, except those that `work`
+/// emits. The task is not isolated, and inherits the priority and task-local values of the caller.
 package func spawn(name: String? = nil, _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     struct Plain: _TaskBody {
         let work: @Sendable () async -> Void

@@ -10,7 +10,7 @@ enum Parking<Waiter, Outcome> {
     case parked(Waiter)
     case settled(Outcome)
 
-    /// Whether the waiter has not received an outcome.
+    /// Whether the waiter still waits for its outcome.
     var isWaiting: Bool {
         switch self {
         case .expected, .parked: true

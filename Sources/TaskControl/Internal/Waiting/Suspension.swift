@@ -22,9 +22,11 @@ package nonisolated(nonsending) func suspend<Outcome: Sendable>(
 /// called, which may resume the continuation.
 ///
 /// - Parameters:
+///   - isolation: The actor that the caller is isolated to, on which `park` runs; `nil` if there is none.
 ///   - park: Stores the continuation and returns `nil`, or returns the outcome with which the caller must be resumed at
 ///     once.
-///   - leave: Called by the cancellation handler, which may resume the caller and no other task. May be called before `park` is, and more than once.
+///   - leave: Called by the cancellation handler, in which it may resume the caller but no other task. Can be called
+///     before `park`, and more than once.
 @inlinable
 @inline(__always)
 package func suspend<Outcome: Sendable>(
@@ -60,9 +62,11 @@ package nonisolated(nonsending) func suspend<Outcome: Sendable>(
 /// `raise` meanwhile. If the caller is cancelled, `leave` is called, which may resume the continuation.
 ///
 /// - Parameters:
+///   - isolation: The actor that the caller is isolated to, on which `park` runs; `nil` if there is none.
 ///   - park: Stores the continuation and returns `nil`, or returns the outcome with which the caller must be resumed at
 ///     once.
-///   - leave: Called by the cancellation handler, which may resume the caller and no other task. May be called before `park` is, and more than once.
+///   - leave: Called by the cancellation handler, in which it may resume the caller but no other task. Can be called
+///     before `park`, and more than once.
 ///   - raise: Receives the priority of the caller, at the start and whenever it rises: see `raising(_:with:)`.
 @inlinable
 @inline(__always)

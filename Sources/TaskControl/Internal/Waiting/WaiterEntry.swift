@@ -25,6 +25,7 @@ extension SlotTable where Element: WaiterEntry {
 
     /// Gives an outcome to a waiter that waits in a chain, and removes the waiter from the chain.
     ///
+    /// - Parameter slot: The slot of the waiter in this table.
     /// - Returns: The waiter, which must be resumed; `nil` if it has not parked yet: `park(_:_:)` then returns the
     ///   outcome.
     mutating func settle(

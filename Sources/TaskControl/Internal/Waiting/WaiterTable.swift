@@ -28,7 +28,7 @@ package struct WaiterTable<Waiter, Outcome> {
     /// The number of entries for which memory is allocated.
     package var capacity: Int { entries.capacity }
 
-    /// Returns whether a waiter still waits: whether it has received no outcome.
+    /// Returns whether a waiter still waits, that is, has not yet received an outcome.
     package func isWaiting(_ id: ID) -> Bool { entries.isWaiting(id.ticket) }
 
     /// Adds a waiter. `park(_:_:)` must then be called with the returned ID.
@@ -77,7 +77,7 @@ package struct WaiterTable<Waiter, Outcome> {
         isWaiting(id) ? entries.settle(id.ticket.slot, of: &line, with: outcome) : nil
     }
 
-    /// Whether a waiter that was added with `enroll()` has received no outcome.
+    /// Whether at least one waiter that was added with `enroll()` still waits for its outcome.
     package var hasWaiting: Bool { !waiting.isEmpty }
 
     /// Gives an outcome to the first of the waiters that were added with `enroll()` and still wait. The other waiters
