@@ -114,7 +114,7 @@ extension AsyncLifetime {
     ///   - owner: The object that receives the elements. Held weakly, except while it handles an element.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - perform: Runs in the isolation of the code that calls this function.
+    ///   - perform: Handles an element. Runs in the isolation of the code that calls this function.
     ///   - onError: Receives the error that ended the sequence; runs like `perform`. If `nil`, or if the owner was
     ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
     ///     error too.
@@ -156,7 +156,7 @@ extension AsyncLifetime {
     ///   - owner: The object that receives the elements. Held weakly, except while it handles an element.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - perform: Runs on the owner.
+    ///   - perform: Handles an element. Runs on the owner.
     ///   - onError: Receives the error that ended the sequence; runs like `perform`. If `nil`, or if the owner was
     ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
     ///     error too.
@@ -190,6 +190,7 @@ extension AsyncLifetime {
 
     /// Registers a task that `run(for:)` is about to create.
     ///
+    /// - Parameter name: The name of the task; `nil` if it has none.
     /// - Returns: The registration of the task; `nil` if the lifetime is closed.
     @usableFromInline
     func _enter(_ name: String?) -> _DeliveryPlace? {
@@ -201,7 +202,8 @@ extension AsyncLifetime {
         TaskRegistry.cancelledTask(name, returning: .cancelled)
     }
 
-    /// Starts a task of this lifetime that inherits the caller's priority and task-local values, but not its isolation.
+    /// Starts a task of this lifetime that runs `work`. The task inherits the caller's task-local values, and its
+    /// priority if `priority` is `nil`, but not its isolation.
     private func start(
         name: String?,
         priority: TaskPriority?,

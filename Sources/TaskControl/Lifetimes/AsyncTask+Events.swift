@@ -21,8 +21,13 @@ extension AsyncTask {
         )
     }
 
-    /// Cancels a task, and emits a `cancelled` event unless the task was already cancelled. If several threads call this at the same time, each may
-    /// emit the event.
+    /// Cancels a task, and emits a `cancelled` event unless the task was already cancelled. If several threads call
+    /// this function at the same time, each of them may emit the event.
+    ///
+    /// - Parameters:
+    ///   - task: The Swift task that runs the operation.
+    ///   - life: The state of the `AsyncTask`.
+    ///   - cause: The cause that the task and the event show.
     static func cancel(_ task: Task<Void, Never>, _ life: Locked<Life>, because cause: CancellationCause) {
         let moment = Diagnostics.moment
         record(cause, of: task, life)
@@ -32,6 +37,10 @@ extension AsyncTask {
     }
 
     /// Records the cause of a cancellation that is about to follow, unless the task has ended.
+    ///
+    /// - Parameters:
+    ///   - task: The Swift task that runs the operation.
+    ///   - life: The state of the `AsyncTask`.
     static func record(_ cause: CancellationCause, of task: Task<Void, Never>, _ life: Locked<Life>) {
         // Under the lock: the task records its end under the same lock before it removes its cause, so no cause is left
         // behind.

@@ -7,7 +7,8 @@ extension AsyncTask {
         var subject: TaskEvent.Identity { registry.subject(id) }
     }
 
-    /// The state that an `AsyncTask` shares with its body: the state machine, and the identity of the task in events.
+    /// The state that an `AsyncTask` shares with the Swift task that runs its operation: an ``AsyncTaskStateMachine``,
+    /// and the identity of the task in events.
     ///
     /// The identity is settled (chosen) once, and never changes after that. It is the ID of the task in the registry of
     /// its lifetime, if the task is bound at that moment; otherwise it is a new number. It is settled only when it is
@@ -29,10 +30,11 @@ extension AsyncTask {
 
         private var isSettled: Bool { settled != TaskEvent.Identity(0) }
 
-        /// Passes an event to the state machine. Before that, settles the identity of a bound task as its ID in its
-        /// present registry: earlier events may have used that ID, and the task may now be moved to another registry.
+        /// Passes a change, such as the binding or the end of the task, to the state machine. Before that, settles the
+        /// identity of a bound task as its ID in its present registry: earlier events may have used that ID, and the
+        /// task may now be moved to another registry.
         ///
-        /// - Parameter event: Calls the state machine.
+        /// - Parameter event: Calls the function of the state machine for the change.
         /// - Returns: The binding that `event` returns.
         mutating func change(_ event: (inout AsyncTaskStateMachine<Binding>) -> Binding?) -> Binding? {
             if !isSettled, let binding = machine.binding { settled = binding.subject }

@@ -173,8 +173,10 @@ public final class AsyncTask: Sendable {
         get async { await task.value }
     }
 
-    /// Removes the task from a lifetime. Also removes a cause of cancellation that the lifetime may have recorded after
-    /// the task had ended.
+    /// Removes the task from the lifetime that it was registered with. Also removes a cause of cancellation that the
+    /// lifetime may have recorded after the task had ended.
+    ///
+    /// - Parameter binding: The registration.
     private func leave(_ binding: Binding) {
         binding.registry.finish(binding.id)
         if life.withLock({ $0.machine.isFinished }) { CancellationCauses.forget(task.address) }

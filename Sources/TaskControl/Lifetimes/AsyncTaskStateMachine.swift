@@ -28,7 +28,9 @@ struct AsyncTaskStateMachine<Binding> {
 
     /// Records that the task was registered with a lifetime.
     ///
-    /// - Returns: The binding that the caller must remove: the previous one, or, if the task has already ended, the new one.
+    /// - Parameter binding: The registration.
+    /// - Returns: The binding that the caller must remove: the previous one, or, if the task has already ended, the new
+    ///   one. `nil` if the task has not ended and had no binding.
     mutating func bind(_ binding: Binding) -> Binding? {
         if case .finished = state { return binding }
         defer { state = .bound(binding) }
@@ -54,7 +56,8 @@ struct AsyncTaskStateMachine<Binding> {
         return binding
     }
 
-    /// Whether the task has not ended, and was not bound, stored, detached or cancelled.
+    /// Whether the task has not ended, and its lifetime is still to be chosen: the task was neither bound, stored,
+    /// detached nor cancelled.
     var isUndecided: Bool {
         if case .undecided = state { true } else { false }
     }

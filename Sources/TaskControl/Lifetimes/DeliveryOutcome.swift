@@ -22,16 +22,17 @@ public enum DeliveryOutcome: Sendable {
     /// `onError` or reported. `onError` has returned, if there is one and the owner still existed.
     case failed(any Error)
 
-    /// The task was cancelled before the value, an element or the error was delivered, or before the work began. A
-    /// lifetime, store or slot that is closed or deallocated, for example together with the owner, cancels its tasks.
+    /// The task was cancelled before the value, an element or the error was delivered, or before the work began. An
+    /// ``AsyncLifetime``, ``TaskStore`` or ``TaskSlot`` that is closed or deallocated, for example together with the
+    /// owner, cancels its tasks.
     case cancelled
 
     /// The owner was deallocated before it could receive the value or an element, and the task was not cancelled.
     case ownerReleased
 
-    /// The work did not run, because its key had a task that `addTask` created, and
-    /// ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` prefers the present task. The present task has
-    /// ended.
+    /// The work was added to a ``TaskStore`` or ``TaskSlot`` with the behavior
+    /// ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, and did not run, because its key already had a
+    /// task. That task was created by `addTask`, so it has no outcome that could be returned instead, and it has ended.
     ///
     /// This is also the outcome if another thread was adding the present task with `run` at the same time, and that
     /// task ended before its outcome could be read.

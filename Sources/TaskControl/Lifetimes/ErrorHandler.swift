@@ -6,9 +6,12 @@ struct ErrorHandler: ErrorHandling {
         await Self.hand(error, to: onError, isolation: onError.isolation)
     }
 
-    /// Calls the closure with an error, unless the task is cancelled. Checks for cancellation in the isolation of the
-    /// closure, so that a cancellation by code in that isolation is never missed.
+    /// Calls a closure with an error, unless the task is cancelled. Checks for cancellation in the isolation of the
+    /// closure, so a cancellation by code in that isolation is never missed.
     ///
+    /// - Parameters:
+    ///   - onError: The closure.
+    ///   - isolation: The actor that the closure is isolated to; `nil` if there is none.
     /// - Returns: Whether the closure was called.
     private static func hand(
         _ error: any Error,

@@ -1,5 +1,5 @@
-/// The body of a task that `run(for:)` of a lifetime creates. Inlinable, because it is generic over the value of the
-/// work. The functions that need not be generic are in ``_DeliveryPlace``.
+/// The code that a task of `run(for:)` of an ``AsyncLifetime`` runs. Inlinable, because it is generic over the value of
+/// the work. The functions that need not be generic are in ``_DeliveryPlace``.
 @usableFromInline
 struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
     @usableFromInline let place: _DeliveryPlace

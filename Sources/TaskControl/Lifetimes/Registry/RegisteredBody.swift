@@ -1,5 +1,5 @@
-/// The body of a task with a key: waits until the behavior for its key lets the task run, runs the work, and removes
-/// the task from the registry.
+/// The code that a task with a key runs. It waits until the ``TaskStoreDuplicateKeyBehavior`` lets the task begin, runs
+/// the work, and removes the task from the registry.
 struct RegisteredBody<Work: OwnedWork>: _TaskBody {
     let registry: TaskRegistry
     let id: TaskRegistry.ID
@@ -24,8 +24,8 @@ struct RegisteredBody<Work: OwnedWork>: _TaskBody {
     }
 }
 
-/// The body of a task without a key, which waits for no other task. Separate from ``RegisteredBody``, because its async
-/// frame is smaller, and because it seldom takes the lock of the registry before it begins.
+/// The code that a task without a key runs. It waits for no other task. Separate from ``RegisteredBody``, because its
+/// async frame is smaller, and because it seldom takes the lock of the registry before it begins.
 struct FreeBody<Work: OwnedWork>: _TaskBody {
     let registry: TaskRegistry
     let id: TaskRegistry.ID
@@ -48,7 +48,9 @@ extension TaskRegistry {
     /// Removes the current task from the registry, and emits the event of its end. Called when the work of the task has
     /// ended, or was skipped because the task was cancelled.
     ///
-    /// - Parameter hasRun: Whether the work of the task has run.
+    /// - Parameters:
+    ///   - id: The ID of the current task.
+    ///   - hasRun: Whether the work of the task has run.
     func leave(_ id: ID, hasRun: Bool) {
         let moment = Diagnostics.moment
         finish(id)

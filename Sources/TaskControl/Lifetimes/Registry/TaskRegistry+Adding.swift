@@ -4,9 +4,15 @@
 extension TaskRegistry {
     /// Registers a new task under a key, and creates it.
     ///
-    /// - Returns: The new task; the present task of the key, if `behavior` prefers that, or, if the present task has a
-    ///   value of another type or is still being created, a proxy that ends when the present task ends, and whose
-    ///   cancellation cancels the present task; a cancelled task that never runs the work, if the registry is closed.
+    /// - Parameters:
+    ///   - behavior: The rule for a key that already has tasks.
+    ///   - name: The name of the task; `nil` for none.
+    ///   - priority: The priority of the task; `nil` for that of the caller.
+    ///   - work: The work that the task runs.
+    /// - Returns: The new task. If the key has a task and `behavior` is `preferPrevious`, the present task; if the
+    ///   present task is still being created, or its value has another type, a proxy for it: a task that ends when the
+    ///   present task ends, and whose cancellation cancels the present task. If the registry is closed, a cancelled
+    ///   task that never runs the work.
     func addTask<Work: OwnedWork>(
         _ key: Key,
         _ behavior: TaskStoreDuplicateKeyBehavior,
@@ -24,7 +30,11 @@ extension TaskRegistry {
 
     /// Registers a new task without a key, and creates it.
     ///
-    /// - Returns: The new task; a cancelled task that never runs the work, if the registry is closed.
+    /// - Parameters:
+    ///   - name: The name of the task; `nil` for none.
+    ///   - priority: The priority of the task; `nil` for that of the caller.
+    ///   - work: The work that the task runs.
+    /// - Returns: The new task. If the registry is closed, a cancelled task that never runs the work.
     func addTask<Work: OwnedWork>(
         _ name: String?,
         _ priority: TaskPriority?,
@@ -35,7 +45,11 @@ extension TaskRegistry {
 
     /// Registers a new task without a key that passes its result to an object, and creates it.
     ///
-    /// - Returns: The new task; a cancelled task that never runs the work, if the registry is closed.
+    /// - Parameters:
+    ///   - name: The name of the task; `nil` for none.
+    ///   - priority: The priority of the task; `nil` for that of the caller.
+    ///   - work: The work that the task runs.
+    /// - Returns: The new task. If the registry is closed, a cancelled task that never runs the work.
     func addDelivery(_ name: String?, _ priority: TaskPriority?, _ work: consuming DeliveryWork) -> Task<
         DeliveryOutcome, Never
     > {
@@ -44,9 +58,15 @@ extension TaskRegistry {
 
     /// Registers a new task under a key that passes its result to an object, and creates it.
     ///
-    /// - Returns: The new task; the present task of the key, if `behavior` prefers that, or, if the present task has a
-    ///   value of another type or is still being created, a proxy that ends when the present task ends, and whose
-    ///   cancellation cancels the present task; a cancelled task that never runs the work, if the registry is closed.
+    /// - Parameters:
+    ///   - behavior: The rule for a key that already has tasks.
+    ///   - name: The name of the task; `nil` for none.
+    ///   - priority: The priority of the task; `nil` for that of the caller.
+    ///   - work: The work that the task runs.
+    /// - Returns: The new task. If the key has a task and `behavior` is `preferPrevious`, the present task; if the
+    ///   present task is still being created, or its value has another type, a proxy for it: a task that ends when the
+    ///   present task ends, and whose cancellation cancels the present task. If the registry is closed, a cancelled
+    ///   task that never runs the work.
     func addDelivery(
         _ key: Key,
         _ behavior: TaskStoreDuplicateKeyBehavior,
@@ -70,7 +90,12 @@ extension TaskRegistry {
 
     /// Registers a new task under a key, and creates it, unless the key has a task that was not cancelled.
     ///
-    /// - Parameter isDetached: Whether the task inherits neither isolation nor priority nor task-local values.
+    /// - Parameters:
+    ///   - name: The name of the task; `nil` for none.
+    ///   - priority: The priority of the task. `nil` for that of the caller, or for the default of the system if
+    ///     `isDetached`.
+    ///   - isDetached: Whether the task inherits neither isolation nor priority nor task-local values.
+    ///   - work: The work that the task runs.
     /// - Returns: Whether the task was created: `false` if the key has a task, or if the registry is closed.
     func addUnique(
         _ key: Key,

@@ -11,8 +11,10 @@ extension TaskRegistry {
         cancelAll(isClosing: false, emitsClosed: false, cause)
     }
 
-    /// Records the cause of cancellation of the current task, if the task was cancelled before its handle was attached.
-    /// Called by the task itself.
+    /// Records the cause of cancellation of the current task, if the task was cancelled before its handle was attached
+    /// (stored in the registry). Called by the task itself.
+    ///
+    /// - Parameter id: The ID of the current task.
     func recordCauseOfCurrentTask(_ id: ID) {
         state.withLock { books in
             guard let cause = books.earlyCauses[id] else { return }

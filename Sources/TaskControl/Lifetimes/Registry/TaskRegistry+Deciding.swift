@@ -1,22 +1,24 @@
-/// Decisions of the state machine under the lock, and the actions that follow when the lock has been released.
+/// The functions that call the state machine under the lock, and that carry out the actions that follow from its
+/// decisions after the lock has been released.
 extension TaskRegistry {
-    /// The actions that follow from a decision, with data that can be read only under the lock.
+    /// The actions that follow from a decision of the state machine, with data that can be read only under the lock.
     struct Outcome: ~Copyable {
-        /// Whether the number of tasks has changed and `onChange` must be called, because the number or the keys have
-        /// been read before.
+        /// Whether `onChange` of the registry must be called, since the number of tasks has changed, and the number or
+        /// the keys of the tasks have been read before.
         var isNews = false
-        /// The raw priority to which the attached task must be escalated; 0 for none.
+        /// The raw priority to which the task whose handle was attached by this decision must be escalated; 0 for none.
         var raisingTo: UInt8 = 0
-        /// The actions that concern other tasks; `nil` for most decisions.
+        /// The actions that concern tasks other than the current one; `nil` for most decisions, which have none.
         var consequences: Consequences?
     }
 
-    /// The actions that follow from a decision and concern other tasks.
+    /// The actions that follow from a decision of the state machine and concern tasks other than the current one.
     final class Consequences {
         let waking: [Waiter]
         /// The tasks to cancel. Their handles are retained, since a task may end as soon as it is removed from the registry.
         let cancelling: [Job]
-        /// The timer tasks to cancel, for which no cause is recorded.
+        /// The tasks that wait for the end of a debounce or throttle interval, and must be cancelled. No cause is
+        /// recorded for them.
         let stopping: [Job]
         let interval: (id: Machine.IntervalID, time: Duration)?
         /// The number of tasks that the decision has cancelled.
@@ -24,7 +26,14 @@ extension TaskRegistry {
         /// The tasks that the decision has cancelled, for their events; `nil` if no observer is registered.
         let retired: Retired?
 
-        /// Creates the actions from the lists of the state machine. Must be called under the lock, which keeps the timer tasks alive.
+        /// Creates the actions from the lists of the state machine. Must be called under the lock, which keeps the
+        /// timer tasks alive.
+        ///
+        /// - Parameters:
+        ///   - lists: The lists of waiters, tasks and timers that the decision concerns.
+        ///   - cancelling: The retained handles of the tasks to cancel.
+        ///   - retired: The tasks that the decision has cancelled, for their events; `nil` if no observer is
+        ///     registered.
         init(
             _ lists: Machine.Effects.Lists,
             _ cancelling: [Job],
@@ -93,10 +102,12 @@ extension TaskRegistry {
         return Retired(moment: moment, tasks: tasks, cause: cause)
     }
 
-    /// Carries out the actions of a decision, after the lock has been released: resumes and cancels tasks, reports the number of tasks to observers
-    /// of the owner, then calls `follow`, and last emits the events of the tasks that were cancelled.
+    /// Carries out the actions of a decision, which are in `outcome`, after the lock has been released: resumes and
+    /// cancels tasks, reports the number of tasks to observers of the owner, then calls `follow`, and last emits the
+    /// events of the tasks that were cancelled.
     ///
     /// - Parameter follow: Carries out the other actions of the decision, and emits the event of the decision itself.
+    /// - Returns: The value that `follow` returns.
     @inline(__always)
     func carryOut<Result>(_ outcome: borrowing Outcome, then follow: () -> Result) -> Result {
         carryOutFirst(outcome)
@@ -105,14 +116,15 @@ extension TaskRegistry {
         return result
     }
 
-    /// Carries out the first part of the actions: resumes and cancels tasks, and reports the number of tasks to observers of the owner.
+    /// Carries out the first part of the actions in `outcome`: resumes and cancels tasks, and reports the number of
+    /// tasks to observers of the owner.
     @inline(__always)
     func carryOutFirst(_ outcome: borrowing Outcome) {
         if let consequences = outcome.consequences { carryOut(consequences) }
         if outcome.isNews { onChange?() }
     }
 
-    /// Carries out the last part of the actions: emits the events of the tasks that were cancelled.
+    /// Carries out the last part of the actions in `outcome`: emits the events of the tasks that were cancelled.
     @inline(__always)
     func carryOutLast(_ outcome: borrowing Outcome) {
         if let retired = outcome.consequences?.retired { emitCancelled(retired) }
@@ -128,6 +140,10 @@ extension TaskRegistry {
 
     /// Passes an event to the state machine under the lock, and carries out all actions that follow.
     ///
+    /// - Parameters:
+    ///   - cause: Returns the cause of the cancellations that follow from the event. Called under the lock, after
+    ///     `event`, and only if actions concern other tasks.
+    ///   - event: Calls the state machine. Runs under the lock.
     /// - Returns: The value that `event` returns.
     @inline(__always)
     func change<Value>(
