@@ -1,4 +1,5 @@
-/// An owner that stores its tasks in a ``TaskRegistry``, as every owner of this library does. Its extension implements ``TaskOwner`` for all of them.
+/// An owner that stores its tasks in a ``TaskRegistry``, as every owner of this library does. An extension of this
+/// protocol implements the requirements of ``TaskOwner``.
 protocol RegistryOwner: TaskOwner {
     var registry: TaskRegistry { get }
 }

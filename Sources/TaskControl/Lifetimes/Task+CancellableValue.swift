@@ -1,7 +1,8 @@
 extension Task where Failure == Never {
     /// The task's value. Cancelling the caller that awaits this value also cancels the task.
     ///
-    /// If another imported module, such as swift-concurrency-extras, has a property with this name, the compiler chooses that property.
+    /// If another imported module, such as swift-concurrency-extras, has a property with this name, the compiler
+    /// chooses that property.
     ///
     /// ```swift
     /// .task { await model.load().cancellableValue }     // the load is cancelled when the view disappears

@@ -67,8 +67,8 @@ public final class TaskBag: TaskOwner, RegistryOwner {
         _ = registry.add(name: name, priority: priority, work)
     }
 
-    /// Starts a task that belongs to the bag and inherits nothing from its caller: neither isolation nor priority nor task-locals.
-    /// If the bag is closed, nothing is started.
+    /// Starts a task that belongs to the bag and inherits nothing from its caller: neither isolation nor priority nor
+    /// task-locals. If the bag is closed, nothing is started.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -85,8 +85,9 @@ public final class TaskBag: TaskOwner, RegistryOwner {
 
     /// Adds a task that was started elsewhere, and removes the task when it ends.
     ///
-    /// To notice the end of the task, the bag awaits it at utility priority, which escalates a task that has a lower priority. A task that its
-    /// creator cancels stays in the bag, and in ``TaskOwner/count``, until it has ended. If the bag is closed, the task is cancelled.
+    /// To notice the end of the task, the bag awaits it at utility priority, which escalates a task that has a lower
+    /// priority. A task that its creator cancels stays in the bag, and in ``TaskOwner/count``, until it has ended. If
+    /// the bag is closed, the task is cancelled.
     ///
     /// - Complexity: O(1).
     public func add(_ task: Task<Void, Never>) {

@@ -23,7 +23,7 @@ extension TaskEvent.Kind {
     public static var refused: Self { Self("refused") }
     /// An ``AsyncTask`` was bound to a lifetime, which is the owner of the event.
     public static var boundToLifetime: Self { Self("boundToLifetime") }
-    /// An ``AsyncTask`` was stored in a set.
+    /// An ``AsyncTask`` was stored in a set of `AnyCancellable` values.
     public static var stored: Self { Self("stored") }
     /// An ``AsyncTask`` was detached: it has no lifetime that cancels it.
     public static var detached: Self { Self("detached") }

@@ -56,12 +56,14 @@ public protocol TaskOwner: AnyObject, Sendable {
     /// - Complexity: O(*n*) in the number of tasks.
     func close()
 
-    /// Waits until the owner has no tasks: those present, those added meanwhile, and those that were cancelled and still run have all ended.
+    /// Waits until the owner has no tasks: those present, those added meanwhile, and those that were cancelled and
+    /// still run have all ended.
     ///
     /// A task that drains its own owner waits for itself, until it is cancelled. The values that a task has captured
     /// are released with the task, perhaps a moment after this function has returned.
     ///
-    /// The tasks present when the wait begins are escalated to the caller's priority, where the system supports it (macOS 26, Linux).
+    /// The tasks present when the wait begins are escalated to the caller's priority, where the system supports it
+    /// (macOS 26, Linux).
     ///
     /// ## Cancellation
     /// A cancelled caller returns immediately. The tasks continue.
@@ -79,8 +81,8 @@ public protocol TaskOwner: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - grace: The time that the present tasks have to end. If zero or negative, they are cancelled at once.
-    ///   - clock: Measures `grace`. Its `sleep` must end when its task is cancelled, as the `Clock` protocol requires: otherwise the call lasts as
-    ///     long as `grace`, even if all tasks have ended before.
+    ///   - clock: Measures `grace`. Its `sleep` must end when its task is cancelled, as the `Clock` protocol requires:
+    ///     otherwise the call lasts as long as `grace`, even if all tasks have ended before.
     func shutdown(grace: Duration, clock: any Clock<Duration>) async
 }
 

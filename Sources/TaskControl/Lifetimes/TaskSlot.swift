@@ -19,8 +19,8 @@
 /// Safe to use from any thread and any isolation. Finished tasks are removed immediately.
 ///
 /// ## Cancellation
-/// ``TaskOwner/cancelAll()`` cancels the running and waiting tasks, and ``TaskOwner/close()`` also refuses later ones. A slot that is deallocated
-/// is closed.
+/// ``TaskOwner/cancelAll()`` cancels the running and waiting tasks, and ``TaskOwner/close()`` also refuses later ones.
+/// A slot that is deallocated is closed.
 public final class TaskSlot: TaskOwner, RegistryOwner {
     /// The type of the only key of `store`.
     private enum Purpose { case only }
@@ -76,8 +76,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         registry.addTask(Self.key, behavior, name, priority, OwnedOperation(received(operation)))
     }
 
-    /// Adds a task that may throw, according to the behavior of the slot, and handles its error. Cancellation works in the same way as in a
-    /// ``TaskStore``.
+    /// Adds a task that may throw, according to the behavior of the slot, and handles its error. Cancellation works in
+    /// the same way as in a ``TaskStore``.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -102,8 +102,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         return registry.addTask(Self.key, behavior, name, priority, work)
     }
 
-    /// Does work that does not retain its owner, according to the behavior of the slot, and passes the result to the owner, if the owner
-    /// still exists: see `run(forKey:for:)` of a ``TaskStore``.
+    /// Does work that does not retain its owner, according to the behavior of the slot, and passes the result to the
+    /// owner, if the owner still exists: see `run(forKey:for:)` of a ``TaskStore``.
     ///
     /// ## Cancellation
     /// Once the task is cancelled, for example by a newer task, neither `deliver` nor `onError` begins.
@@ -112,7 +112,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - owner: The object that receives the result. Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner.
+    ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not
+    ///     the owner.
     ///   - deliver: Runs in the isolation of the code that calls this function. Retains the owner until it returns, so
     ///     do the waiting in `work`.
     ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
@@ -137,8 +138,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         return registry.addDelivery(Self.key, behavior, name, priority, delivery)
     }
 
-    /// Does work that does not retain its owner, an actor, according to the behavior of the slot, and passes the result to the owner, if the owner
-    /// still exists.
+    /// Does work that does not retain its owner, an actor, according to the behavior of the slot, and passes the result
+    /// to the owner, if the owner still exists.
     ///
     /// `deliver` and `onError` run on the actor. In all other respects, including cancellation, this function is the
     /// same as `run(for:)` for an owner that is not an actor.

@@ -35,8 +35,8 @@ extension TaskStore {
 /// The `Observable` object through which changes of a store are observed. Separate from the store, because tasks report
 /// their end even after the store was deallocated.
 ///
-/// Observers are notified *after* a change, not before: the store may change on any thread, so an observer that reads the store between a
-/// notification and the change would see the old state, and would not be notified again.
+/// Observers are notified *after* a change, not before: the store may change on any thread, so an observer that reads
+/// the store between a notification and the change would see the old state, and would not be notified again.
 final class TaskStoreObservation: Sendable {
     /// An `ObservationRegistrar`; `nil` where the platform has none (before macOS 14 and iOS 17).
     private let registrar: (any Sendable)?

@@ -1,6 +1,7 @@
 /// Functions that do work for an object, its owner, under a key, without retaining the owner while the work runs.
 extension TaskStore {
-    /// Does work that does not retain its owner, under a key, then passes the result to the owner, if the owner still exists.
+    /// Does work that does not retain its owner, under a key, then passes the result to the owner, if the owner still
+    /// exists.
     ///
     /// ```swift
     /// tasks.run(forKey: .search, duplicateKeyBehavior: .debounce(for: .milliseconds(300)), for: self) { [api] in
@@ -23,12 +24,13 @@ extension TaskStore {
     ///
     /// - Parameters:
     ///   - key: The key of the task. A key may have any number of tasks.
-    ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
+    ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see
+    ///     ``TaskStoreDuplicateKeyBehavior``.
     ///   - owner: The object that receives the result. Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner, which it would
-    ///     retain: if the compiler asks for an explicit `self`, capture the property instead.
+    ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not
+    ///     the owner, which it would retain: if the compiler asks for an explicit `self`, capture the property instead.
     ///   - deliver: Runs in the isolation of the code that calls this function. Retains the owner until it returns, so
     ///     do the waiting in `work`.
     ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
@@ -55,14 +57,16 @@ extension TaskStore {
         return registry.addDelivery(_ErasedKey(key), duplicateKeyBehavior, name, priority, delivery)
     }
 
-    /// Does work that does not retain its owner, an actor, under a key, then passes the result to the owner, if the owner still exists.
+    /// Does work that does not retain its owner, an actor, under a key, then passes the result to the owner, if the
+    /// owner still exists.
     ///
     /// `deliver` and `onError` run on the actor. In all other respects, including cancellation, this function is the
     /// same as `run(forKey:for:)` for an owner that is not an actor.
     ///
     /// - Parameters:
     ///   - key: The key of the task. A key may have any number of tasks.
-    ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
+    ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see
+    ///     ``TaskStoreDuplicateKeyBehavior``.
     ///   - owner: The object that receives the result. Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.

@@ -41,9 +41,9 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics.
-    ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and ``TaskStoreDuplicateKeyBehavior/throttle(for:)``. Its
-    ///     `sleep` must end when its task is cancelled, as `Clock` requires: otherwise a task that is cancelled in its quiet time ends only after that
-    ///     time.
+    ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and
+    ///     ``TaskStoreDuplicateKeyBehavior/throttle(for:)``. Its `sleep` must end when its task is cancelled, as
+    ///     `Clock` requires: otherwise a task that is cancelled in its quiet time ends only after that time.
     public init(name: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         let observation = TaskStoreObservation()
         self.observation = observation
@@ -64,7 +64,8 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///
     /// - Parameters:
     ///   - key: The key of the task. A key may have any number of tasks.
-    ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
+    ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see
+    ///     ``TaskStoreDuplicateKeyBehavior``.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this function. For an operation
@@ -106,7 +107,8 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///
     /// - Parameters:
     ///   - key: The key of the task. A key may have any number of tasks.
-    ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see ``TaskStoreDuplicateKeyBehavior``.
+    ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see
+    ///     ``TaskStoreDuplicateKeyBehavior``.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
@@ -131,7 +133,8 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
         return registry.addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, work)
     }
 
-    /// Adds a task to a key, with the isolation of its operation as a parameter, for source compatibility: see <doc:MovingFromATaskStore>.
+    /// Adds a task to a key, with the isolation of its operation as a parameter, for source compatibility: see
+    /// <doc:MovingFromATaskStore>.
     @available(
         *,
         deprecated,
@@ -148,18 +151,19 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
         addTask(forKey: key, duplicateKeyBehavior: duplicateKeyBehavior, priority: priority) { await operation() }
     }
 
-    /// Cancels the running and waiting tasks of a key. The key is free at once, except for new tasks whose behavior waits: they still wait for
-    /// the cancelled tasks to end.
+    /// Cancels the running and waiting tasks of a key. The key is free at once, except for new tasks whose behavior
+    /// waits: they still wait for the cancelled tasks to end.
     ///
     /// - Complexity: O(*n*) in the number of tasks under the key.
     public func cancelTask(forKey key: Key) {
         registry.cancel(key: _ErasedKey(key))
     }
 
-    /// Waits until a key has no tasks: those present, those added meanwhile, and those that were cancelled and still run have all ended.
+    /// Waits until a key has no tasks: those present, those added meanwhile, and those that were cancelled and still
+    /// run have all ended.
     ///
-    /// A task that drains its own key waits for itself, until it is cancelled. The tasks present when the wait begins are escalated to the caller's
-    /// priority, where the system supports it (macOS 26, Linux).
+    /// A task that drains its own key waits for itself, until it is cancelled. The tasks present when the wait begins
+    /// are escalated to the caller's priority, where the system supports it (macOS 26, Linux).
     ///
     /// ## Cancellation
     /// A cancelled caller returns immediately. The tasks continue.

@@ -7,11 +7,12 @@
 /// | ``runConcurrently`` | continues | starts at once |
 /// | ``preferPrevious-type.property`` | continues | is not created |
 /// | ``keepLatest`` | a running task continues, a waiting one is cancelled | starts when the running task has ended |
-/// | ``debounce(for:)`` | continues until the new one starts, then is cancelled | starts after a quiet time |
-/// | ``throttle(for:)`` | continues until the new one starts, then is cancelled | starts at once, or an interval after the last start |
+/// | ``debounce(for:)`` | is cancelled when the new one starts | starts after a quiet time |
+/// | ``throttle(for:)`` | is cancelled when the new one starts | starts at once, or an interval after the last start |
 ///
-/// A task that was cancelled but has not ended yet does not count as a present task, except for the behaviors that wait for the present tasks to end:
-/// they also wait for cancelled tasks that have begun. A task that was cancelled before it began never runs, and no task waits for it.
+/// A task that was cancelled but has not ended yet does not count as a present task, except for the behaviors that wait
+/// for the present tasks to end: they also wait for cancelled tasks that have begun. A task that was cancelled before
+/// it began never runs, and no task waits for it.
 public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case cancelPrevious(wait: Bool)
@@ -27,18 +28,20 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
 
     /// Cancels the running and waiting tasks of the key, and starts the new task.
     ///
-    /// - Parameter wait: Whether the new task starts only when all cancelled tasks have ended. Otherwise they may overlap.
+    /// - Parameter wait: Whether the new task starts only when all cancelled tasks have ended. Otherwise they may
+    ///   overlap.
     public static func cancelPrevious(wait: Bool) -> Self { Self(kind: .cancelPrevious(wait: wait)) }
 
-    /// The behavior that starts the new task when all present tasks have ended, in the order of the calls. No task is cancelled.
+    /// The behavior that starts the new task when all present tasks have ended, in the order of the calls. No task is
+    /// cancelled.
     ///
     /// The present tasks are escalated to the priority of the new task, also if the new task is escalated later, where
     /// the system supports it (macOS 26, Linux). A present task must not await the new task: each would wait for the
     /// other until the new task is cancelled.
     public static var wait: Self { Self(kind: .wait) }
 
-    /// The behavior that starts the new task at once, beside the present tasks. All of these tasks belong to the key: they are counted and cancelled
-    /// together.
+    /// The behavior that starts the new task at once, beside the present tasks. All of these tasks belong to the key:
+    /// they are counted and cancelled together.
     public static var runConcurrently: Self { Self(kind: .runConcurrently) }
 
     /// The behavior that keeps the present task and creates no new task; the call returns the present task.
@@ -48,7 +51,8 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// ends, and cancelling the proxy cancels the present task, but the two are not equal.
     public static var preferPrevious: Self { Self(kind: .preferPrevious) }
 
-    /// The behavior that lets running tasks continue; of the waiting tasks, only the newest stays, and the others are cancelled.
+    /// The behavior that lets running tasks continue; of the waiting tasks, only the newest stays, and the others are
+    /// cancelled.
     ///
     /// Use it for work that must process the latest state and must not be interrupted, such as saving a document.
     public static var keepLatest: Self { Self(kind: .keepLatest) }
@@ -58,22 +62,25 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// A newer call restarts the quiet time, and the task of the older call is cancelled without having run. A running
     /// task continues until the quiet time is over, and is cancelled when the new task starts.
     ///
-    /// - Parameter quietTime: Measured by the store's clock. If zero or negative, the task starts as soon as it is scheduled.
+    /// - Parameter quietTime: Measured by the store's clock. If zero or negative, the task starts as soon as it is
+    ///   scheduled.
     public static func debounce(for quietTime: Duration) -> Self { Self(kind: .debounce(quietTime)) }
 
-    /// Starts the new task at once, or, if a task with this behavior has started under the key within the interval, when the interval has passed.
+    /// Starts the new task at once, or, if a task with this behavior has started under the key within the interval,
+    /// when the interval has passed.
     ///
-    /// Of the calls within an interval, only the task of the latest call starts, at the end of the interval; the other tasks are cancelled without
-    /// having run. A running task continues until the new task starts, and is then cancelled. The interval begins when a task starts, and has the
-    /// length that was given for that task. Combine's `throttle(for:scheduler:latest: true)` does the same with values. To start after the calls have
-    /// stopped, use ``debounce(for:)``.
+    /// Of the calls within an interval, only the task of the latest call starts, at the end of the interval; the other
+    /// tasks are cancelled without having run. A running task continues until the new task starts, and is then
+    /// cancelled. The interval begins when a task starts, and has the length that was given for that task. Combine's
+    /// `throttle(for:scheduler:latest: true)` does the same with values. To start after the calls have stopped, use
+    /// ``debounce(for:)``.
     ///
     /// - Parameter interval: Measured by the store's clock. If zero or negative, the next task does not wait.
     public static func throttle(for interval: Duration) -> Self { Self(kind: .throttle(interval)) }
 
     // MARK: Properties of a behavior
 
-    /// Whether a new task is not created while the key has a task.
+    /// Whether the present task of a key is kept instead of creating a new task.
     public var preferPrevious: Bool { kind == .preferPrevious }
 
     /// Whether the present tasks of the key are cancelled: at once, or when the new task starts.
@@ -93,6 +100,6 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
         }
     }
 
-    /// Whether a new task is created although the key has a task.
+    /// Whether a new task is created even if the key has a task.
     public var runNewTask: Bool { !preferPrevious }
 }

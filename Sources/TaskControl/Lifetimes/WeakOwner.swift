@@ -9,7 +9,10 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         self.owner = owner
     }
 
-    /// Returns the work of a task: it runs `work` without the owner, and then passes the result or the error to the owner, if the owner still exists.
+    /// Returns the work of a task, which runs `work` without the owner. The task then passes the owner, if it still
+    /// exists, to `deliver` with the result, or to `onError` with the error that `work` threw.
+    ///
+    /// - Parameter origin: The public function that started the work, for the report of an error.
     func work<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value,
         _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
@@ -19,7 +22,11 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         DeliveryWork { await perform(work, deliver, onError, in: origin) }
     }
 
-    /// Runs `work` without the owner, and then passes the result or the error to the owner, if the owner still exists.
+    /// Runs `work` without the owner. Then passes the owner, if it still exists, to `deliver` with the result, or to
+    /// `onError` with the error that `work` threw.
+    ///
+    /// - Parameter origin: The public function that started the work, for the report of an error.
+    /// - Returns: The outcome: whether the result was delivered, or the reason why not.
     @inlinable
     @inline(__always)
     nonisolated(nonsending) func perform<Value: Sendable>(
@@ -36,10 +43,14 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// Calls a closure with the owner and a value, unless the task is cancelled or the owner has been deallocated. Both
-    /// are checked in the isolation of the closure, so that a change that code in that isolation has made is never
-    /// missed.
+    /// Calls `receiver` with the owner and a value, unless the task is cancelled or the owner has been deallocated.
+    /// Both conditions are checked in the isolation of the closure: a change that code in that isolation has made is
+    /// never missed.
     ///
+    /// - Parameters:
+    ///   - value: The result of the work, or its error.
+    ///   - receiver: The closure to call.
+    ///   - isolation: The isolation of `receiver`.
     /// - Returns: ``DeliveryOutcome/delivered``, or the reason why the closure was not called.
     @inlinable
     func hand<Value: Sendable>(
@@ -116,8 +127,8 @@ extension _WeakOwner where Owner: Actor {
     }
 }
 
-/// The public function that started work for an owner. Stored in one byte, because every task with such work has it, and it is used only for an
-/// error.
+/// The public function that started work for an owner, for the report of an error. Stored in one byte, because every
+/// task with such work stores it, but only few tasks fail.
 @usableFromInline
 enum _DeliveryOrigin: UInt8, Sendable {
     case lifetimeRun, lifetimeForEach, storeRun

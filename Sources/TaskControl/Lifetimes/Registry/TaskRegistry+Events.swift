@@ -1,22 +1,29 @@
 /// The events of a registry and its tasks.
 extension TaskRegistry {
-    /// Returns the identity in events of a task that is identified by its ID in this registry.
+    /// Returns the identity that a task has in events, made from the ID of the task in this registry. Not for tasks
+    /// that were registered with a `subject`, which is then their identity.
     func subject(_ id: ID) -> TaskEvent.Identity { TaskEvent.Identity(id.number, of: source.number) }
 
     /// Emits an event about the current task.
     ///
-    /// - Parameter id: The ID of the current task.
+    /// - Parameters:
+    ///   - kind: The name of the event.
+    ///   - change: The effect of the event on the task.
+    ///   - id: The ID of the task.
+    ///   - delay: The length of the wait that begins with the event; `nil` if there is no such wait, or its length is
+    ///     not known.
     @inline(__always)
     func emit(_ kind: TaskEvent.Kind, _ change: TaskEvent.Change, _ id: ID, delay: Duration? = nil) {
         Diagnostics.emit(isInside: true, source.event(kind, change, about: subject(id), delay: delay))
     }
 
-    /// Emits the end of the current task.
+    /// Emits the event that ends the current task: `completed` or `skipped`.
     ///
     /// - Parameters:
     ///   - id: The ID of the current task.
     ///   - hasRun: Whether the work of the task has run; otherwise the task was skipped.
-    ///   - moment: The moment at which the task was removed from the registry.
+    ///   - moment: The moment at which the task was removed from the registry; `nil` if no observer was registered
+    ///     then.
     @inline(__always)
     func emitEnd(of id: ID, hasRun: Bool, at moment: EventMoment?) {
         Diagnostics.emit(
@@ -28,14 +35,14 @@ extension TaskRegistry {
         )
     }
 
-    /// The tasks that were cancelled by one decision, with the data of their events.
+    /// The tasks that one change of the registry has cancelled, with the data of their `cancelled` events.
     struct Retired {
         let moment: EventMoment
         let tasks: [(id: ID, subject: TaskEvent.Identity)]
         let cause: RecordedCause
     }
 
-    /// Emits a `cancelled` event for each of the tasks.
+    /// Emits a `cancelled` event for each task in `retired`.
     func emitCancelled(_ retired: Retired) {
         let detail = retired.cause.eventText
         for (id, subject) in retired.tasks {

@@ -2,13 +2,14 @@
 // that starts again and again, such as a periodic task, must stop when the grace period begins.
 
 extension AsyncLifetime {
-    /// Registers a closure that is called when the lifetime is shut down: when it begins to refuse tasks, which is
-    /// before the grace period. The closure is not called when the lifetime is closed, which cancels its tasks at once.
+    /// Registers a closure that is called when a shutdown of the lifetime begins: the lifetime then refuses new tasks,
+    /// and cancels the present ones only after the grace period. The closure is not called when the lifetime is closed,
+    /// which cancels its tasks at once.
     ///
     /// Each shutdown that begins while the closure is registered calls the closure once, in the task that calls
     /// `shutdown`, without holding a lock.
     ///
-    /// - Returns: The registration of the closure, which ends when this object is released.
+    /// - Returns: The registration of the closure, which ends when the returned object is released.
     package func onRefusal(_ handler: @escaping @Sendable () -> Void) -> RefusalRegistration {
         let number = Diagnostics.nextNumber()
         registry.state.withLock { $0.refusalHandlers[number] = handler }
@@ -16,7 +17,7 @@ extension AsyncLifetime {
     }
 }
 
-/// The registration of a closure with `onRefusal(_:)`. It ends when this object is released.
+/// The registration of a closure with `onRefusal(_:)`. Releasing this object ends the registration.
 package final class RefusalRegistration: Sendable {
     private weak let registry: TaskRegistry?
     private let number: UInt64

@@ -1,26 +1,27 @@
 extension TaskRegistry {
     // MARK: Waiting until a task may run
 
-    /// Begins the current task if its work may run now. Otherwise returns what the task must wait for, or that it must
-    /// skip its work.
+    /// Decides whether the body of the current task runs now, runs after a wait, or is skipped. Begins the task if its
+    /// body runs now.
     ///
-    /// The machine decides, because `Task.isCancelled` alone does not suffice: a task that was cancelled while it was being created receives the
-    /// cancellation only after it has been created.
+    /// The state machine decides, because `Task.isCancelled` alone does not suffice: a task that was cancelled while it
+    /// was being created receives the cancellation only after it has been created.
     @inline(__always)
     func begin(_ id: ID) -> Machine.Start {
         let isCancelled = _isTaskCancelled
         return change(cause: { $0.cause(ofReplacementBy: id) }) { $0.machine.begin(id, isCancelled: isCancelled, &$1) }
     }
 
-    /// Returns whether the body of the current task, which has no key, may run. Takes the lock only if the task may have been cancelled.
+    /// Returns whether the body of the current task, which has no key, may run. If not, the task was cancelled, and its
+    /// body must be skipped. Takes the lock only if it is possible that the task was cancelled.
     @inline(__always)
     func mayBegin(_ id: ID) -> Bool {
         if !_isTaskCancelled, id.number >= suspectSerial.value { return true }
         return begin(id) == .run
     }
 
-    /// Waits until the body of the current task may run: for older tasks of its key, for its quiet time, or for the end
-    /// of an interval.
+    /// Waits until the body of the current task may run: for older tasks of its key, for its quiet time (the behavior
+    /// `debounce`), or for the end of an interval (the behavior `throttle`).
     ///
     /// - Returns: Whether the body may run. If not, the body must be skipped.
     func waitAndBegin(_ id: ID) async -> Bool {
@@ -69,7 +70,8 @@ extension TaskRegistry {
 
     // MARK: Timers of intervals
 
-    /// Creates the timer task that ends an interval of ``TaskStoreDuplicateKeyBehavior/throttle(for:)``.
+    /// Creates the timer task that ends an interval of ``TaskStoreDuplicateKeyBehavior/throttle(for:)`` when `time` has
+    /// passed since this call.
     func startTimer(_ id: Machine.IntervalID, _ time: Duration) {
         let body = IntervalTimer(registry: self, id: id, sleep: Self.sleep(for: time, on: clock))
         let timer = spawnDetached(name: "TaskControl: waits for the end of an interval", priority: nil, body)
@@ -102,11 +104,14 @@ extension TaskRegistry {
 
     // MARK: Proxies of other tasks
 
-    /// Creates a proxy of a registered task whose handle may not be attached yet. The proxy ends when the registered
-    /// task ends, and cancels the registered task when the proxy is cancelled. The proxy is not registered itself.
+    /// Creates a proxy of a registered task: a task that can be returned in its place before its handle is attached.
+    /// The proxy ends when the registered task ends, and cancels the registered task when the proxy is cancelled. The
+    /// proxy is not registered itself.
     ///
-    /// - Parameter value: Waits for the end of the registered task, and returns the value of the proxy. Receives `nil` if the registered task has
-    ///   already ended.
+    /// - Parameters:
+    ///   - followed: The ID of the registered task.
+    ///   - value: Waits for the end of the registered task, and returns the value of the proxy. Receives the handle of
+    ///     the registered task; `nil` if that task has already ended.
     func follow<Value: Sendable>(
         _ followed: ID,
         _ value: @escaping @Sendable (Job?) async -> Value
@@ -138,7 +143,8 @@ extension TaskRegistry {
 
     // MARK: Draining
 
-    /// Waits until the registry has no tasks, including those that were cancelled and still run. The tasks are escalated to the caller's priority.
+    /// Waits until the registry has no tasks, including those that were cancelled and still run. The tasks are
+    /// escalated to the caller's priority.
     ///
     /// - Parameter staysWhenCancelled: Whether a cancelled caller continues to wait.
     /// - Throws: `CancellationError` if the caller is cancelled, unless `staysWhenCancelled`.
@@ -152,7 +158,8 @@ extension TaskRegistry {
         }
     }
 
-    /// Waits until a key has no tasks, including those that were cancelled and still run. The tasks are escalated to the caller's priority.
+    /// Waits until a key has no tasks, including those that were cancelled and still run. The tasks are escalated to
+    /// the caller's priority.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled, which then stops waiting immediately.
     func drain(_ key: Key) async throws(CancellationError) {
@@ -171,7 +178,7 @@ extension TaskRegistry {
     ///   - id: The ID of the waiter.
     ///   - staysWhenCancelled: Whether a cancelled caller continues to wait.
     ///   - leave: Removes the waiter from the state machine, because the caller was cancelled. Returns the continuation
-    ///     to resume. Called under the lock.
+    ///     to resume; `nil` if none is stored yet. Called under the lock.
     ///   - raise: Returns the tasks to escalate to a raw priority. Called under the lock.
     /// - Throws: `CancellationError` if the caller is cancelled, unless `staysWhenCancelled`.
     private func waitForDrain(

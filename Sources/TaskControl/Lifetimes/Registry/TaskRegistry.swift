@@ -1,5 +1,5 @@
 /// The implementation of each type that owns tasks: calls a ``TaskRegistryStateMachine`` under a lock, and, after
-/// unlocking, carries out the actions that follow.
+/// unlocking, carries out the actions that the state machine has requested.
 ///
 /// The public types, such as `AsyncLifetime` and `TaskStore`, add functions, but no state of their tasks. The running
 /// tasks retain the registry, so it can outlive the public object, whose `deinit` closes the registry.
@@ -11,16 +11,19 @@ final class TaskRegistry: Sendable {
     typealias ID = Machine.ID
 
     let state = Locked(Books())
-    /// A copy of the state machine's `suspectSerial` that can be read without the lock: a task without a key whose
-    /// serial number is lower may have been cancelled. Written under the lock.
+    /// A copy of the state machine's `suspectSerial` that can be read without the lock, and is written under it. A task
+    /// without a key whose serial number is this value or higher was not cancelled through the registry.
     let suspectSerial = AtomicWord(0)
-    /// Called without the lock after the number of tasks that were not cancelled has changed, if that number or the keys have ever been read.
+    /// Called without the lock after the number of live tasks, which have neither finished nor been cancelled, has
+    /// changed. Not called before `liveCount`, `liveKeys` or `isLive(_:)` of a key has been read; `nil` if the owner is
+    /// not observable.
     let onChange: (@Sendable () -> Void)?
 
-    /// The clock that measures quiet times and intervals.
+    /// The clock that measures the quiet times of the behavior `debounce`, and the intervals of the behavior
+    /// `throttle`.
     let clock: any Clock<Duration>
 
-    /// The owner, such as a `TaskBag`, that emits the events of this registry.
+    /// The owner of the tasks in this registry, such as a `TaskBag`, from which the events of the registry come.
     let source: EventSource
 
     var name: String? { source.name }
@@ -61,7 +64,8 @@ final class TaskRegistry: Sendable {
         return task
     }
 
-    /// Registers a new task without a key, and then creates it as a detached task. Does nothing if the registry is closed.
+    /// Registers a new task without a key, and then creates it as a detached task. Does nothing if the registry is
+    /// closed.
     func addDetached(name: String?, priority: TaskPriority?, _ work: OwnedOperation) {
         guard let id = enter(name) else { return }
         let body = FreeBody(registry: self, id: id, work: work)
@@ -71,6 +75,7 @@ final class TaskRegistry: Sendable {
 
     /// Registers a task without a key that is about to be created.
     ///
+    /// - Parameter name: The name of the task, for the event that reports a refusal.
     /// - Returns: The ID of the task; `nil` if the registry is closed.
     func enter(_ name: String?) -> ID? {
         let id = change { books, effects in
@@ -89,7 +94,8 @@ final class TaskRegistry: Sendable {
         )
     }
 
-    /// Registers a new task under a key, and then creates it, if its behavior and the present tasks of the key allow that.
+    /// Registers a new task under a key, and then creates it, if its behavior and the present tasks of the key allow
+    /// that.
     ///
     /// - Parameters:
     ///   - key: The key.
@@ -135,7 +141,8 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Registers a task under a key that is about to be created, if its behavior and the present tasks of the key allow that.
+    /// Registers a task that is about to be created under `key`, if `behavior` and the present tasks of the key allow
+    /// that. Adds the actions that must be carried out after unlocking to `outcome`.
     private func enter(
         _ key: Key,
         _ behavior: TaskStoreDuplicateKeyBehavior,
@@ -170,7 +177,8 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Attaches the handle of a task that has been created. Cancels or escalates the task if that was requested meanwhile.
+    /// Attaches the handle of a task that has been created. Cancels or escalates the task if that was requested while
+    /// the task was being created.
     func attach(_ id: ID, _ job: Job) {
         var outcome = Outcome()
         decide(&outcome, cause: { $0.earlyCauses[id] ?? .known(.unknown) }) {
@@ -183,7 +191,8 @@ final class TaskRegistry: Sendable {
     /// Registers a task that the caller is about to create. The caller must attach the handle of the task, decides when
     /// the task begins, and must call `finish(_:)` when the task ends.
     ///
-    /// - Parameter subject: The identity of the task in events; `nil` if the task is identified by its ID in this registry.
+    /// - Parameter subject: The identity of the task in events; `nil` if the task is identified by its ID in this
+    ///   registry.
     /// - Returns: The ID of the task; `nil` if the registry is closed.
     func reserve(subject: TaskEvent.Identity? = nil) -> ID? {
         change { books, effects in
@@ -200,7 +209,8 @@ final class TaskRegistry: Sendable {
     ///   - task: The task.
     ///   - key: The key; `nil` for none.
     ///   - subject: The identity of the task in events; `nil` if the task is identified by its ID in this registry.
-    ///   - opens: Whether the caller will emit the event that begins the task: see `Diagnostics.open(_:)`.
+    ///   - opens: Whether the caller will emit the event that reports the beginning of the task. If so, the other
+    ///     events about the task are held back until then.
     ///   - refuse: Called if the registry is closed.
     /// - Returns: The ID of the task; `nil` if the registry is closed, or if another task has the key.
     func insert(
@@ -302,8 +312,8 @@ final class TaskRegistry: Sendable {
 }
 
 extension TaskRegistry.Registration<TaskRegistry.ID> {
-    /// Creates the result from the result of the state machine. Must be called under the lock, which keeps the task of
-    /// `existing` alive.
+    /// Creates the result of the registry from that of the state machine, which does not retain the handle of an
+    /// existing task. Must be called under the lock, which keeps that task alive.
     @inline(__always)
     init(_ registration: TaskRegistry.Machine.Registration<TaskRegistry.ID>) {
         self =

@@ -5,26 +5,28 @@ extension TaskRegistryStateMachine {
     /// Not copyable, because copying this value would retain its contents, and a value is created for each event of a
     /// task.
     struct Effects: ~Copyable {
-        /// The actions that concern other tasks. An object, because most events have none: a reference that is `nil` costs almost nothing.
+        /// The actions that concern tasks other than the one for which the machine was called. An object, because most
+        /// calls request no such actions: a reference that is `nil` costs almost nothing.
         final class Lists {
             /// The waiters to resume.
             fileprivate(set) var waking: [Waiter] = []
             /// The tasks to cancel; among the tasks of one key, the oldest first.
             fileprivate(set) var cancelling: [Job] = []
-            /// The tasks that were cancelled in the machine by this event. They have not finished.
+            /// The tasks that the machine has recorded as cancelled in this call. They have not finished.
             fileprivate(set) var retired: [ID] = []
-            /// The timer tasks to cancel, for which no cause is recorded.
+            /// The timer tasks to cancel. No cause of their cancellation is recorded.
             fileprivate(set) var stopping: [Job] = []
-            /// The interval that has begun, for which the storage must create a timer, and its length.
+            /// The interval of the behavior `throttle` that has begun in this call, and its length. The storage must
+            /// create the timer of the interval; `nil` if no interval has begun.
             fileprivate(set) var interval: (id: IntervalID, time: Duration)?
         }
 
-        /// The actions that concern other tasks; `nil` for most events.
+        /// The actions that concern tasks other than the one for which the machine was called; `nil` if there are none.
         private(set) var lists: Lists?
         /// The change of the number of live tasks: the number of those that were added, minus the number of those that
         /// were cancelled or that finished without having been cancelled.
         var liveCountChange: Int32 = 0
-        /// The raw priority to which the attached task must be escalated; 0 for none.
+        /// The raw priority to which the task whose handle `attach` has stored must be escalated; 0 for none.
         var raisingTo: UInt8 = 0
 
         mutating func wake(_ waiters: [Waiter]) {
@@ -56,10 +58,10 @@ extension TaskRegistryStateMachine {
 
         var cancellingCount: Int { lists?.cancelling.count ?? 0 }
 
-        /// Reverses the order of the tasks to cancel that were added last, after a search from the newest task of a key
-        /// to its oldest.
+        /// Reverses the order of the tasks to cancel that a search from the newest task of a key to its oldest has
+        /// added: the oldest task is then cancelled first.
         ///
-        /// - Parameter former: The number of tasks to cancel that were added before, and whose order is kept.
+        /// - Parameter former: The number of tasks to cancel that were added before the search. Their order is kept.
         mutating func reverseCancelling(after former: Int) {
             lists?.cancelling[former...].reverse()
         }

@@ -3,15 +3,17 @@ extension TaskRegistryStateMachine {
         case waiting, quiet
         /// A task with the behavior `throttle` that waits for the end of the interval of its key.
         case throttled
-        /// A task that waited for an interval and whose own handle was cancelled. It has been resumed, but has not called `begin` again.
+        /// A task that waited for an interval and whose own handle was cancelled. It has been resumed, but has not
+        /// called `begin` again.
         case leaving
-        /// A task that may start, and has not called `begin` yet. A task without a key may keep this phase while it
-        /// runs.
+        /// A task that may start, and has not called `begin` yet. A task without a key that does not call `begin` keeps
+        /// this phase while it runs.
         case starting
         /// A task with the behavior `throttle` that may start, and begins an interval when it calls `begin`.
         case admitted
         case running, cancelled, skipped
-        /// A waiting task whose own handle was cancelled. It will never run, and reports its cancellation when it has been resumed.
+        /// A task that waited for older tasks of its key, and whose own handle was cancelled. It will never run, and
+        /// reports its cancellation when it has been resumed.
         case left
 
         var isLive: Bool { rawValue <= Phase.running.rawValue }
@@ -53,7 +55,8 @@ extension TaskRegistryStateMachine {
         var parked: Waiter?
         /// The waiters for the handle of the task, while the task is being created.
         var followers: [Waiter] = []
-        /// The quiet time of a task with the behavior `debounce`, or the length of the interval of a task with the behavior `throttle`.
+        /// The quiet time of a task with the behavior `debounce`, or the length of the interval of a task with the
+        /// behavior `throttle`; `nil` for other tasks.
         var time: Duration?
     }
 }

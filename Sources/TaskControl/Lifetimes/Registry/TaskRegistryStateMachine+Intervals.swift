@@ -1,7 +1,8 @@
 /// The intervals of the behavior `throttle`: in each interval, at most one task with this behavior begins in a ``Lane``
 /// (the tasks of one key).
 extension TaskRegistryStateMachine {
-    /// Identifies an interval by the serial number of the task that has begun it, and the slot of its ``Lane``.
+    /// Identifies an interval by the serial number of the task that has begun it, and the slot of the ``Lane`` of its
+    /// key.
     typealias IntervalID = Ticket
 
     /// The interval of a ``Lane``. The interval begins when a task with the behavior `throttle` begins. Until then, the
@@ -15,7 +16,8 @@ extension TaskRegistryStateMachine {
         var start: Start
         /// The slot of the task that waits for the end of the interval; `nil` if there is none. At most one task waits.
         var waiting: Slot?
-        /// The task that sleeps until the end of the interval; `nil` while it is being created.
+        /// The task that sleeps until the end of the interval; `nil` before the interval begins, and while the timer is
+        /// being created.
         var timer: Job?
     }
 
@@ -30,7 +32,7 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Records that a task will not begin or has ended, so that it neither claims an interval nor waits for the end of
+    /// Records that a task will not begin or has ended: the task no longer claims an interval, or waits for the end of
     /// one. The caller must then call `promote`, because another task may now start.
     mutating func givePlaceUp(_ slot: Slot) {
         if intervals.isEmpty { return }
@@ -62,10 +64,11 @@ extension TaskRegistryStateMachine {
         if isClosed, liveCount == 0 { effects.stop(timer) }
     }
 
-    /// Ends an interval, so that the task that waits for its end may start. Has no effect if the interval has ended
+    /// Ends an interval: the task that waits for its end may then start. Has no effect if the interval has ended
     /// before.
     ///
-    /// - Returns: A key that must be released after the lock has been released; `nil` if there is none.
+    /// - Returns: The key of the interval, if the machine no longer stores it; otherwise `nil`. The caller must keep
+    ///   the key until it has released the lock.
     mutating func intervalEnded(_ id: IntervalID, _ effects: inout Effects) -> Key? {
         guard hasInterval(id) else { return nil }
         end(id.slot)

@@ -24,11 +24,11 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Returns the present task of a ``Lane``, which the behavior `preferPrevious` keeps instead of adding a new one;
-    /// `nil` if there is none.
+    /// Returns the task of a ``Lane`` that the behavior `preferPrevious` keeps instead of adding a new one; `nil` if
+    /// there is none.
     ///
-    /// A task that was cancelled through its own handle is not returned. This function cancels such a task in the
-    /// registry too.
+    /// A task for which `isCancelled` returns `true`, because it was cancelled through its own handle, is not returned.
+    /// This function cancels such a task in the registry too.
     mutating func standing(in lane: Slot, _ isCancelled: (Job) -> Bool, _ effects: inout Effects) -> ID? {
         while let slot = newestLive(in: lane) {
             guard let job = entries[slot].job, isCancelled(job) else { return entries.ticket(at: slot) }
@@ -108,8 +108,10 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Cancels the first tasks of a ``Lane`` as long as they have not begun and were cancelled through their own
-    /// handles. These tasks will never run, so no other task needs to wait for them.
+    /// Cancels the oldest task of a
+    /// ``Lane`` if it has not begun and was cancelled through its own handle, as `isCancelled` reports; then does the
+    /// same for the next oldest task, and so on. The cancelled tasks will never run, so no other task needs to wait for
+    /// them.
     private mutating func cancelFirst(in lane: Slot, _ isCancelled: (Job) -> Bool, _ effects: inout Effects) {
         while case let first = lanes[lane].chain.first, first != Chain.none,
             [.starting, .quiet, .throttled, .leaving, .admitted].contains(entries[first].phase),
@@ -120,8 +122,9 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Cancels the tasks that claim the interval of a ``Lane`` and were cancelled through their own handles, so that
-    /// they will never begin the interval.
+    /// Cancels the task that claims the interval of a
+    /// ``Lane`` if it was cancelled through its own handle, as `isCancelled` reports: it would never begin the
+    /// interval. Then does the same for the next task that claims the interval.
     private mutating func cancelClaimants(
         of lane: Slot,
         _ isCancelled: (Job) -> Bool,
@@ -188,8 +191,8 @@ extension TaskRegistryStateMachine {
 
     // MARK: Bookkeeping
 
-    /// Lets the first task of a ``Lane`` start if it waits for older tasks, and the task that waits for the interval of
-    /// the lane if the interval has ended.
+    /// Lets the tasks of a ``Lane`` start whose wait is over: the first task in the lane, and, if the interval of the
+    /// lane has ended, the task that waits for that end.
     mutating func promote(_ lane: Slot, _ effects: inout Effects) {
         guard lane != Chain.none else { return }
         if !intervals.isEmpty { admit(lane, &effects) }
@@ -199,7 +202,8 @@ extension TaskRegistryStateMachine {
         effects.wake(takeParked(first))
     }
 
-    /// Changes the number of live tasks, in total and in the ``Lane`` of a task, because the task is no longer live.
+    /// Adds `change` to the number of live tasks, in total and in the ``Lane`` of the task at `slot`, which is no
+    /// longer live.
     mutating func changeLiveCount(of slot: Slot, by change: Int32, _ effects: inout Effects) {
         liveCount += Int(change)
         effects.liveCountChange += change
@@ -213,8 +217,8 @@ extension TaskRegistryStateMachine {
         if lane != Chain.none { lanes[lane].chain.remove(slot, in: &entries) }
     }
 
-    /// Records that a task of a ``Lane`` has been removed from the table. The lane is removed with its last task,
-    /// unless its interval has not ended.
+    /// Records that a task of a ``Lane`` has been removed from the table of entries. Removes the lane if that was its
+    /// last task and it has no interval.
     ///
     /// - Returns: The key of the lane, if the lane was removed; otherwise `nil`.
     mutating func leaveLane(_ lane: Slot) -> Key? {

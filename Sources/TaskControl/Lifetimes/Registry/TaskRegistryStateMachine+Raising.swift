@@ -5,8 +5,8 @@ extension TaskRegistryStateMachine {
     /// - Parameters:
     ///   - id: The waiting task.
     ///   - priority: The raw priority.
-    /// - Returns: The tasks that the caller must escalate, which have not been escalated to that priority before. A
-    ///   task that is still being created is escalated by `attach`.
+    /// - Returns: The tasks that the caller must escalate: those before the waiting task that have not been escalated
+    ///   to `priority` yet. A task that is still being created is escalated by `attach`.
     /// - Complexity: O(*n*) in the number of these tasks. Each task is escalated at most once to each priority.
     mutating func raise(before id: ID, to priority: UInt8) -> [Job] {
         guard phase(of: id) == .waiting else { return [] }

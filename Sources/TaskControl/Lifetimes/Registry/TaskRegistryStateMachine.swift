@@ -212,7 +212,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     ///
     /// - Parameters:
     ///   - id: The task.
-    ///   - isCancelled: Whether the task was cancelled, also through its own handle.
+    ///   - isCancelled: Whether the task was cancelled, including through its own handle.
     ///   - effects: Receives the actions for the storage.
     mutating func begin(_ id: ID, isCancelled: Bool, _ effects: inout Effects) -> Start {
         switch phase(of: id) {
@@ -275,7 +275,11 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     /// Records that the quiet time of a task has ended, and decides whether its body may run. If it may, cancels the
     /// older tasks of its key. Traps if the task has no quiet time, has already begun, or has ended.
     ///
-    /// - Returns: `run` or `skip`.
+    /// - Parameters:
+    ///   - id: The task.
+    ///   - isCancelled: Whether the task was cancelled, including through its own handle.
+    ///   - effects: Receives the actions for the storage.
+    /// - Returns: `run` if the body may run; otherwise `skip`.
     mutating func quietTimeEnded(_ id: ID, isCancelled: Bool, _ effects: inout Effects) -> Start {
         switch phase(of: id) {
         case .quiet where !isCancelled:
@@ -300,7 +304,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     /// Removes a task that has ended. Has no effect if the task was removed before.
     ///
-    /// - Returns: A key that must be released after the lock has been released; `nil` if there is none.
+    /// - Returns: The key of the task, if the machine no longer stores it; otherwise `nil`. The caller must keep the
+    ///   key until it has released the lock.
     mutating func finish(_ id: ID, _ effects: inout Effects) -> Key? {
         guard let phase = phase(of: id) else { return nil }
         let lane = entries[id.slot].lane
@@ -326,7 +331,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return leaveLane(lane)
     }
 
-    /// Raises `suspectSerial` above the serial number of a cancelled entry, if the entry has no key, so that its task
+    /// Raises `suspectSerial` above the serial number of a cancelled entry, if the entry has no key: its task then
     /// calls `begin` when it starts.
     mutating func suspect(_ slot: Slot) {
         if entries[slot].lane == Chain.none { suspectSerial = max(suspectSerial, entries[slot].serial + 1) }
