@@ -16,7 +16,7 @@ extension TaskEvent.Kind {
     public static var succeeded: Self { Self("succeeded") }
     /// A call of `retry` failed, and makes no further attempt.
     public static var gaveUp: Self { Self("gaveUp") }
-    /// A call exceeded its time limit.
+    /// A call, for example of ``withTimeout(_:clock:operation:)``, exceeded its time limit.
     public static var timedOut: Self { Self("timedOut") }
     /// Work that was no longer awaited has ended, for example after a time limit.
     public static var abandonedWorkEnded: Self { Self("abandonedWorkEnded") }

@@ -2,8 +2,9 @@
 ///
 /// ```swift
 /// try await withDeadline(in: .seconds(2)) {
-///     let user = try await fetchUser()                        // has 2 seconds
-///     let feed = try await retry { try await fetchFeed(user) }   // has the remaining time, and makes no attempt that would begin later
+///     let user = try await fetchUser()      // has 2 seconds
+///     // Has the remaining time, and makes no attempt that would begin later.
+///     let feed = try await retry { try await fetchFeed(user) }
 /// }
 /// ```
 ///
@@ -11,18 +12,18 @@
 /// of an operation, of its child tasks, and of the tasks that it creates with `Task`, with a ``TaskOwner`` or with a
 /// queue, such as a ``FIFOQueue``. A detached task has no deadline. If deadlines are nested, the earliest applies.
 ///
-/// `Task.currentDeadline` is the deadline of the running task. Code that is about to start something expensive can compare ``remaining`` with
-/// the time that it needs.
+/// `Task.currentDeadline` is the deadline of the running task. Code that is about to start something expensive can
+/// compare ``remaining`` with the time that it needs.
 public struct Deadline: Sendable, CustomStringConvertible {
-    /// The value of `continuousTime()` at the deadline, if the clock is the `ContinuousClock`; otherwise zero. Stored
-    /// as a `Duration`, because a `ContinuousClock.Instant`, whose layout is known only at run time, takes several
-    /// times as many instructions to copy.
+    /// The time of the deadline, as `continuousTime()` will return it then, if the clock is the `ContinuousClock`;
+    /// otherwise zero. Stored as a `Duration`, because a `ContinuousClock.Instant`, whose layout is known only at run
+    /// time, takes several times as many instructions to copy.
     private let time: Duration
     /// The instant of the deadline and its clock; `nil` if the clock is the `ContinuousClock`.
     private let other: (any InstantOfAnyClock)?
 
-    /// An instant of the `ContinuousClock` and the value of `continuousTime()` at the same moment, with which instants
-    /// are converted to times. The pair is constant, so that equal instants have equal times.
+    /// An instant of the `ContinuousClock` and the value of `continuousTime()` at the same moment, which are used to
+    /// convert instants to times. The pair never changes: equal instants have equal times.
     ///
     /// The pair is the closest of several pairs of readings, because the thread may be suspended between the two
     /// readings of a pair. The time is read after the instant, so that a converted deadline is never early.
@@ -90,7 +91,7 @@ public struct Deadline: Sendable, CustomStringConvertible {
         return remaining < another.remaining
     }
 
-    /// The clock that measures the time.
+    /// The clock that the deadline is measured with.
     var clock: any Clock<Duration> { other?.clock ?? ContinuousClock() }
 
     /// The deadline of a task in the form in which a task-local value stores it: a deadline that was set with
@@ -109,7 +110,7 @@ public struct Deadline: Sendable, CustomStringConvertible {
             return fixed.map { .earlier($0, latest) } ?? latest
         }
 
-        /// Returns the value for an operation for which a further deadline is set.
+        /// Returns this value with `deadline` added: `fixed` is then the earlier of the two.
         func limited(by deadline: Deadline) -> Inherited {
             Inherited(fixed: fixed.map { .earlier($0, deadline) } ?? deadline, latest: latest)
         }

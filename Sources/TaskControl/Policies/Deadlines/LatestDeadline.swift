@@ -3,9 +3,10 @@
 @usableFromInline
 final class _LatestDeadline: Sendable {
     private struct State {
-        /// Whether one of the callers has no deadline, so that the flight has none.
+        /// Whether one of the callers has no deadline. The flight then has none either.
         var isUnlimited = false
-        /// The latest of the deadlines that cannot change: those of callers that are not inside another flight.
+        /// The latest of the deadlines that cannot change: those of callers that are not inside another flight; `nil`
+        /// if there is none.
         var fixed: Deadline?
         var version = 0
         /// The deadlines of callers that are inside other flights. They change with the deadlines of those flights.

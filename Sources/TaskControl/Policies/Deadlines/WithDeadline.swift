@@ -66,8 +66,8 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 ///
 /// `retry` makes no attempt that would begin after the deadline, and throws the error of the last attempt instead.
 ///
-/// The differences from `withDeadline` of SE-0526, which is not in a release yet: a value that the operation returns after the deadline is not
-/// returned here, and the error is ``DeadlineExceededError``, not that of the operation.
+/// The differences from `withDeadline` of SE-0526, which is not in a release yet: a value that the operation returns
+/// after the deadline is not returned here, and the error is ``DeadlineExceededError``, not that of the operation.
 ///
 /// ## Cancellation
 /// A caller that is cancelled cancels the operation, waits for its end, and receives `CancellationError` if the
@@ -94,10 +94,11 @@ public nonisolated(nonsending) func withDeadline<Value>(
     return try await _withEarlierDeadline(deadline, operation)
 }
 
-/// Returns whether the deadline of the current task cancels an operation no later than a given deadline would, so that no timer is needed.
+/// Returns whether the deadline of the current task cancels an operation no later than `deadline` would: no timer is
+/// then needed. Returns `false` inside a flight, whose deadline can become later.
 ///
 /// - Throws: `CancellationError` if the current task is cancelled; ``DeadlineExceededError`` if the deadline of the
-///   current task has passed and is not after the given deadline.
+///   current task has passed and is not after `deadline`.
 @usableFromInline
 func _isInherited(_ deadline: Deadline) throws -> Bool {
     if _isTaskCancelled { throw CancellationError() }
@@ -133,8 +134,8 @@ private struct InnerTimeoutError: Error {
     let error: TimeoutError
 }
 
-/// Runs an operation with a time limit. The function is generic over the clock, so that a clock whose type is known
-/// only at run time can be passed.
+/// Runs an operation with a time limit of `duration`. The function is generic over the clock, because the type of a
+/// deadline's clock is known only at run time.
 private nonisolated(nonsending) func limited<Value>(
     _ duration: Duration,
     clock: some Clock<Duration>,
@@ -143,11 +144,12 @@ private nonisolated(nonsending) func limited<Value>(
     try await withTimeout(duration, clock: clock, operation: operation)
 }
 
-/// Runs an operation without the deadline of its caller, for work that must be completed even if the deadline has passed, such as releasing a resource.
+/// Runs an operation without the deadline of its caller, for work that must be completed even if the deadline has
+/// passed, such as releasing a resource.
 ///
 /// The operation, and the tasks that it creates, have no deadline. The operation is still cancelled if its caller is
-/// cancelled, also if the caller's deadline does so. For work that must continue even then, start a task of an owner,
-/// such as an ``AsyncLifetime``.
+/// cancelled, even by the caller's deadline. For work that must continue even then, start a task of an owner, such as
+/// an ``AsyncLifetime``.
 ///
 /// - Parameter operation: Runs in the caller's isolation.
 /// - Returns: The result of the operation.

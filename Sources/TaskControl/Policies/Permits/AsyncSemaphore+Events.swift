@@ -1,7 +1,8 @@
-/// A request for permits of a semaphore, with the data of its events.
+/// A request for permits of an ``AsyncSemaphore``, with the data that its events need.
 @usableFromInline
 package struct _PermitHolding: Sendable {
-    /// The number of the request in events; 0 if no observer was registered when the permits were requested.
+    /// The number with which events identify the request; 0 if they need not identify it, for example because no
+    /// observer was registered when the permits were requested.
     fileprivate var number: UInt64 = 0
     /// Whether the call that requested the permits also releases them, as `withPermit(_:)` does.
     fileprivate let isScoped: Bool
@@ -12,7 +13,7 @@ package struct _PermitHolding: Sendable {
     @usableFromInline package static var scoped: _PermitHolding { _PermitHolding(isScoped: true) }
     @usableFromInline static var open: _PermitHolding { _PermitHolding(isScoped: false) }
 
-    /// Whether the request has events: whether an observer was registered when the permits were requested.
+    /// Whether events identify the request by its `number`.
     var isObserved: Bool { number != 0 }
 
     fileprivate var subject: TaskEvent.Identity? { number == 0 ? nil : TaskEvent.Identity(number) }
@@ -22,6 +23,12 @@ package struct _PermitHolding: Sendable {
 extension AsyncSemaphore {
     /// Emits the event of a request: the permits were acquired at once, or the caller begins to wait for them. Stores a
     /// number in `holding` if later events of the request follow.
+    ///
+    /// - Parameters:
+    ///   - count: The number of requested permits.
+    ///   - holding: The request.
+    ///   - isAcquired: Whether the permits were acquired at once.
+    ///   - moment: The moment at which the permits were acquired, or the caller was added to the line.
     func emitRequest(_ count: Int, _ holding: inout _PermitHolding, isAcquired: Bool, at moment: EventMoment) {
         // Any caller may release these permits, so the end of the request would be unknown: the event has no subject.
         if isAcquired, !holding.isScoped {

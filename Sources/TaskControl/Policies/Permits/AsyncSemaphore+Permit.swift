@@ -33,8 +33,8 @@ extension AsyncSemaphore {
     /// turn.
     ///
     /// ## Cancellation
-    /// A cancelled caller stops waiting immediately, and has no permit. A caller that was cancelled before the call throws, even if permits are
-    /// available.
+    /// A cancelled caller stops waiting immediately, and has no permit. A caller that was cancelled before the call
+    /// throws, even if permits are available.
     ///
     /// - Parameter count: The number of permits, from 1 to the number that the semaphore has. Traps otherwise.
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.

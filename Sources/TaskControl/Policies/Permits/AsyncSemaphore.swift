@@ -19,8 +19,8 @@
 /// holds a permit and acquires another permit of the same semaphore waits forever if none becomes available.
 ///
 /// ## Ordering
-/// Permits are granted strictly in the order of the calls, regardless of priorities. No caller overtakes another, not even with a smaller request, so
-/// a large request is eventually granted. Go's `semaphore.Weighted` has the same rules.
+/// Permits are granted strictly in the order of the calls, regardless of priorities. No caller overtakes another, not
+/// even with a smaller request, so a large request is eventually granted. Go's `semaphore.Weighted` has the same rules.
 ///
 /// ## Cancellation
 /// A cancelled caller stops waiting immediately, and the other callers keep their order. A permit that is granted to
@@ -28,7 +28,7 @@
 public final class AsyncSemaphore: Sendable {
     private let permits: PermitStorage
     private let value: Int
-    /// The name shown in diagnostics.
+    /// The name shown in diagnostics; `nil` if the semaphore has none.
     public var name: String? { source.name }
     let source: EventSource
 
@@ -59,8 +59,8 @@ public final class AsyncSemaphore: Sendable {
     /// Runs `body` with a permit, and releases the permit when `body` has ended.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled before it has its permit stops waiting immediately, without running `body`. Once `body` runs, only `body` responds
-    /// to a cancellation.
+    /// A caller that is cancelled before it has its permit stops waiting immediately, without running `body`. Once
+    /// `body` runs, only `body` responds to a cancellation.
     ///
     /// - Parameter body: Runs in the caller's task and isolation.
     /// - Returns: The value that `body` returns.
@@ -73,7 +73,8 @@ public final class AsyncSemaphore: Sendable {
         try await withPermits(1, body)
     }
 
-    /// Runs `body` with several permits, and releases them when `body` has ended. Cancellation works in the same way as for ``withPermit(_:)``.
+    /// Runs `body` with several permits, and releases them when `body` has ended. Cancellation works in the same way as
+    /// for ``withPermit(_:)``.
     ///
     /// - Parameters:
     ///   - count: The number of permits, from 1 to the number that the semaphore has. Traps otherwise.
@@ -93,14 +94,15 @@ public final class AsyncSemaphore: Sendable {
         return try await body()
     }
 
-    /// Takes a permit, or several: now if they are available and no caller waits, otherwise when it is the caller's turn.
+    /// Takes a permit, or several: now if they are available and no caller waits, otherwise when it is the caller's
+    /// turn.
     ///
     /// Each acquired permit must be released with ``release(_:)``, or it is lost forever. Prefer ``withPermit(_:)`` or
     /// ``acquirePermit(_:)``, which release their permits by themselves.
     ///
     /// ## Cancellation
-    /// A cancelled caller stops waiting immediately, and has no permit. A caller that was cancelled before the call throws, even if permits are
-    /// available.
+    /// A cancelled caller stops waiting immediately, and has no permit. A caller that was cancelled before the call
+    /// throws, even if permits are available.
     ///
     /// - Parameter count: The number of permits, from 1 to the number that the semaphore has. Traps otherwise.
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
@@ -115,7 +117,7 @@ public final class AsyncSemaphore: Sendable {
     /// than acquiring an available permit.
     ///
     /// - Parameters:
-    ///   - count: The number of permits.
+    ///   - count: The number of requested permits.
     ///   - holding: Receives the ID of the waiting request, and a number for events if an observer is registered.
     /// - Returns: Whether the permits are taken. If not, the caller must call `_acquireInLine(_:_:)`.
     @usableFromInline
@@ -159,7 +161,7 @@ public final class AsyncSemaphore: Sendable {
         }
         guard outcome == .left || Task.isCancelled else { return emitAcquired(count, holding) }
         let moment = Diagnostics.moment
-        // Granted at the moment of the cancellation: the caller receives the cancellation, and another caller can use the permits.
+        // Granted at the moment of the cancellation: the caller is cancelled, and others can use the permits.
         if outcome == .reached { giveBack(count) }
         emitLeft(count, holding, at: moment)
         throw CancellationError()
@@ -179,10 +181,11 @@ public final class AsyncSemaphore: Sendable {
 
     /// Releases permits, and grants them to waiting callers in the order of their calls.
     ///
-    /// May be called from any thread and any task, not only by the caller that acquired the permits. Permits that were acquired together may be
-    /// released in parts.
+    /// May be called from any thread and any task, not only by the caller that acquired the permits. Permits that were
+    /// acquired together may be released in parts.
     ///
-    /// - Parameter count: The number of permits. Traps if it is less than 1, or if more permits are released than were acquired.
+    /// - Parameter count: The number of permits. Traps if it is less than 1, or if more permits are released than were
+    ///   acquired.
     /// - Complexity: O(1), and O(*n*) in the number of callers that are resumed.
     public func release(_ count: Int = 1) {
         check(count)

@@ -15,7 +15,8 @@
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. The available permits and the taken ones add up to the size. After `resize(to:)`, the number of available permits
 ///    may be negative.
-/// 2. Callers are served in the order of their calls: if the first in line wants more permits than are available, the others wait for it.
+/// 2. Callers are served in the order of their calls: if the first in line wants more permits than are available, the
+///    others wait for it.
 /// 3. No caller waits for available permits: the first in line wants more than are available.
 package struct PermitStateMachine<Waiter> {
     package struct ID: Hashable, Sendable {
@@ -31,7 +32,8 @@ package struct PermitStateMachine<Waiter> {
 
     /// The number of permits, available or taken.
     package private(set) var size: Int
-    /// The number of available permits. Negative if `resize(to:)` has made the number of permits smaller than the number of taken ones.
+    /// The number of available permits. Negative if `resize(to:)` has made the number of permits smaller than the
+    /// number of taken ones.
     package private(set) var available: Int
     private var requests = SlotTable<Request>()
     /// The waiting requests, which are neither granted nor cancelled, in the order of the calls.
@@ -56,7 +58,7 @@ package struct PermitStateMachine<Waiter> {
 
     /// Takes permits if they are available and no caller waits.
     ///
-    /// - Parameter weight: The number of permits.
+    /// - Parameter weight: The number of permits to take.
     /// - Returns: Whether the permits are taken.
     /// - Complexity: O(1).
     @inline(__always)
@@ -68,7 +70,7 @@ package struct PermitStateMachine<Waiter> {
 
     /// Takes permits if they are available and no caller waits, and otherwise appends a request to the line.
     ///
-    /// - Parameter weight: The number of permits.
+    /// - Parameter weight: The number of permits to take.
     /// - Returns: The ID of the waiting request, for which the caller must then call `park(_:_:)`; `nil` if the permits
     ///   are taken.
     /// - Complexity: O(1).
@@ -103,7 +105,7 @@ package struct PermitStateMachine<Waiter> {
 
     /// Releases permits, and grants them to waiting callers.
     ///
-    /// - Parameter weight: The number of permits.
+    /// - Parameter weight: The number of permits to release.
     /// - Complexity: O(*n*) in the number of callers that receive permits.
     @inline(__always)
     package mutating func release(_ weight: Int) -> ReleaseAction {
@@ -113,15 +115,17 @@ package struct PermitStateMachine<Waiter> {
     }
 
     package struct Leaving {
-        /// The waiter of the removed request, which must be resumed; `nil` if it has not parked, or if no request was
-        /// removed.
+        /// The continuation of the removed request, which must be resumed; `nil` if it has not been stored, or if no
+        /// request was removed.
         package var waiter: Waiter?
-        /// The waiters behind the removed request that now have their permits, and must be resumed.
+        /// The continuations of the requests that were granted because of the removal. They must be resumed.
         package var granted: [Waiter] = []
     }
 
-    /// Removes a waiting request from the line, because its caller was cancelled. Has no effect for a request that has been granted.
+    /// Removes a waiting request from the line, because its caller was cancelled. Has no effect for a request that has
+    /// been granted.
     ///
+    /// - Returns: The continuations that must be resumed.
     /// - Complexity: O(1), and O(*n*) in the number of callers that receive permits.
     package mutating func leave(_ id: ID) -> Leaving {
         guard requests.isWaiting(id.ticket) else { return Leaving() }
@@ -155,7 +159,7 @@ package struct PermitStateMachine<Waiter> {
 }
 
 extension PermitStateMachine {
-    /// Traps if an invariant does not hold.
+    /// Traps if one of the invariants in the documentation of the type does not hold.
     package func checkInvariants() {
         precondition(available <= size, "no more permits are available than there are")
         line.checkLinks(in: requests)

@@ -1,5 +1,5 @@
-/// The permits of a semaphore: an atomic integer while no caller waits, so that an available permit costs one atomic exchange, and otherwise a
-/// ``PermitStateMachine`` under a lock.
+/// The permits of a semaphore: an atomic integer while no caller waits, so that an available permit costs one atomic
+/// exchange, and otherwise a ``PermitStateMachine`` under a lock.
 ///
 ///     lent ──withMachine──▶ held ──no caller waits──▶ lent
 ///
@@ -13,7 +13,7 @@ struct PermitStorage: Sendable {
     private let state: Locked<Machine>
     private let size: Int
     private let lent: AtomicWord
-    /// The value of the integer while the machine has the permits.
+    /// The value of `lent` while the ``PermitStateMachine`` counts the available permits instead.
     private static var held: Int64 { -1 }
 
     init(size: Int) {
@@ -24,7 +24,7 @@ struct PermitStorage: Sendable {
 
     func deallocate() { lent.deallocate() }
 
-    /// Takes permits without the lock.
+    /// Takes `count` permits without the lock.
     ///
     /// - Returns: Whether the permits are taken. `false` if too few are available or a caller waits: then
     ///   `withMachine(_:)` must be used instead.
@@ -33,7 +33,7 @@ struct PermitStorage: Sendable {
         lent.replace { $0 >= count ? $0 - Int64(count) : nil }
     }
 
-    /// Releases permits without the lock.
+    /// Releases `count` permits without the lock.
     ///
     /// - Returns: Whether the permits are released. `false` if a caller waits, or if more permits are released than
     ///   were taken: then `withMachine(_:)` must be used instead.

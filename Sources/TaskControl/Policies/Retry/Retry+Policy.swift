@@ -4,17 +4,20 @@
 /// let feed = try await retry { try await fetchFeed() }
 /// ```
 ///
-/// The operation runs in the caller's isolation and task, and must be safe to repeat. Ordering and cancellation are the same as for
-/// ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``, which takes each setting as a
-/// parameter.
+/// The operation runs in the caller's isolation and task, and must be safe to repeat. Ordering and cancellation are the
+/// same as for
+/// ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``, which
+/// takes each setting as a parameter.
 ///
 /// - Parameters:
-///   - policy: The number of attempts, the delays, and the errors that are retried. See ``RetryPolicy`` for its defaults.
+///   - policy: The number of attempts, the delays, and the errors that are retried. See ``RetryPolicy`` for its
+///     defaults.
 ///   - clock: Measures the delays and `maxElapsed`.
 ///   - onRetry: Receives each failure that another attempt follows, before the delay.
 ///   - operation: The operation, which is called at least once.
 /// - Returns: The value of the first attempt that succeeds.
-/// - Throws: The error of the last attempt, unchanged; `CancellationError` if the caller is cancelled; the error of the clock, if it cannot sleep.
+/// - Throws: The error of the last attempt, unchanged; `CancellationError` if the caller is cancelled; the error of the
+///   clock, if it cannot sleep.
 /// - Complexity: O(1). A call without `maxElapsed` that succeeds at once allocates nothing.
 @inlinable
 public nonisolated(nonsending) func retry<Value, C: Clock>(

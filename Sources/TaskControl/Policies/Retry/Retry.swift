@@ -22,37 +22,41 @@
 /// ```
 ///
 /// ## Ordering
-/// Attempts run one after the other. After a failed attempt, these conditions are checked in this order, and the first one that does not hold ends
-/// the retries:
+/// Attempts run one after the other. After a failed attempt, these conditions are checked in this order, and the first
+/// one that does not hold ends the retries:
 /// - The caller is not cancelled.
 /// - The number of attempts is not used up.
 /// - `shouldRetry` accepts the error.
-/// - The `backoff` returns a delay, and the hint of the error, if there is one, is not longer than the cap of the backoff: see
-///   ``RetryAfterProviding``.
+/// - The `backoff` returns a delay, and the hint of the error, if there is one, is not longer than the cap of the
+///   backoff: see ``RetryAfterProviding``.
 /// - The delay would end by `maxElapsed`, and before the ``Deadline`` of the task, if the task has one.
 /// - The `budget` has enough tokens.
 ///
-/// Then `onRetry` is called, and the delay begins. Without a delay the next attempt begins at once, and the clock does not sleep.
+/// Then `onRetry` is called, and the delay begins. Without a delay the next attempt begins at once, and the clock does
+/// not sleep.
 ///
 /// ## Cancellation
-/// A caller that was cancelled before the call makes no attempt. If the caller is cancelled during an attempt that then fails, or during a delay, the
-/// call makes no further attempt and throws `CancellationError`, regardless of the operation's error; a delay ends immediately. If an attempt returns
-/// a value, the call returns it. A `CancellationError` that the operation throws in a caller that is not cancelled is treated like any other error.
+/// A caller that was cancelled before the call makes no attempt. If the caller is cancelled during an attempt that then
+/// fails, or during a delay, the call makes no further attempt and throws `CancellationError`, regardless of the
+/// operation's error; a delay ends immediately. If an attempt returns a value, the call returns it. A
+/// `CancellationError` that the operation throws in a caller that is not cancelled is treated like any other error.
 ///
 /// - Parameters:
 ///   - attempts: The number of attempts that are allowed, the first included. Traps if it is less than 1.
 ///   - backoff: The delays between the attempts. By default there are none. For a service on a network, use
 ///     `.exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full)`, as the AWS SDKs do.
-///   - shouldRetry: Returns whether an error is worth another attempt. Not called for the last attempt. By default, every error is retried.
+///   - shouldRetry: Returns whether an error is worth another attempt. Not called for the last attempt. By default,
+///     every error is retried.
 ///   - budget: The budget that limits the retries of several calls together. `nil`: no such limit.
-///   - maxElapsed: The limit of the time from the call to the end of a delay, measured by `clock`. A retry whose delay would end later is not begun.
-///     The limit does not end a running attempt. `nil`: no limit. With zero, a retry is allowed only while no time has passed; a negative limit
-///     allows none.
+///   - maxElapsed: The limit of the time from the call of `retry` to the end of a delay, measured by `clock`. A retry
+///     whose delay would end later is not begun. The limit does not end a running attempt. `nil`: no limit. With zero,
+///     a retry is allowed only while no time has passed; a negative limit allows none.
 ///   - clock: Measures the delays and `maxElapsed`.
 ///   - onRetry: Receives each failure that will be followed by another attempt, before the delay.
 ///   - operation: The work to repeat until it succeeds.
 /// - Returns: The value of the first attempt that succeeds.
-/// - Throws: The error of the last attempt, unchanged; `CancellationError` if the caller is cancelled; the error of the clock, if it cannot sleep.
+/// - Throws: The error of the last attempt, unchanged; `CancellationError` if the caller is cancelled; the error of the
+///   clock, if it cannot sleep.
 /// - Complexity: O(1). A call without `maxElapsed` that succeeds at once allocates nothing.
 @inlinable
 public nonisolated(nonsending) func retry<Value, C: Clock>(
@@ -184,7 +188,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
 /// that the error states to wait. Behaves otherwise like the public forms of `retry`.
 ///
 /// - Parameter hint: Returns how long to wait before the next attempt, in place of ``RetryAfterProviding/retryAfter``;
-///   `nil` if the error has no hint. Called once per failure that `shouldRetry` accepts, right after it.
+///   `nil` if the error has no hint. Called once per failure, right after `shouldRetry` has accepted the error.
 package nonisolated(nonsending) func retry<Value, C: Clock>(
     attempts: Int,
     backoff: RetryBackoff,

@@ -14,11 +14,11 @@
 /// The caller can read the hint from ``retryAfter``, and try again later. The AWS SDKs (retry behavior 2.1) differ:
 /// they wait at most 5 seconds longer than the backoff, and so may ask too early.
 ///
-/// A hint that extends a delay removes the jitter of the delay: clients that receive the same hint at the same time retry at the same time, unless
-/// the server sends them different hints.
+/// A hint that extends a delay removes the jitter of the delay: clients that receive the same hint at the same time
+/// retry at the same time, unless the server sends them different hints.
 ///
-/// To wait for longer hints, raise the cap with ``RetryBackoff/capped(at:)``, or return the hint in ``RetryBackoff/custom(_:)``, whose closure
-/// sees the error.
+/// To wait for longer hints, raise the cap with ``RetryBackoff/capped(at:)``, or return the hint in
+/// ``RetryBackoff/custom(_:)``, whose closure sees the error.
 ///
 /// An error that has a hint counts as throttled: its retry takes less from a ``RetryBudget``.
 public protocol RetryAfterProviding: Error {

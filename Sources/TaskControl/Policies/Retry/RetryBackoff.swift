@@ -1,7 +1,8 @@
 /// The delays of `retry` after failed attempts.
 ///
 /// ```swift
-/// // 50 ms, 100 ms, 200 ms … at most 20 s; a random part of each, so that clients that failed at the same time do not retry at the same time.
+/// // 50 ms, 100 ms, 200 ms … at most 20 s; a random part of each, so that clients that failed at the same time do not
+/// // retry at the same time.
 /// let backoff = RetryBackoff.exponential(base: .milliseconds(50))
 ///     .capped(at: .seconds(20))
 ///     .jittered(.full)
@@ -38,8 +39,8 @@ public struct RetryBackoff: Sendable {
 
     /// The backoff without delays: the next attempt begins at once.
     ///
-    /// Use it for an operation that fails at random and costs nothing to repeat. For a server that may be overloaded, see
-    /// ``exponential(base:factor:)``.
+    /// Use it for an operation that fails at random and costs nothing to repeat. For a server that may be overloaded,
+    /// see ``exponential(base:factor:)``.
     public static var none: RetryBackoff { RetryBackoff(.fixed(.zero)) }
 
     /// Returns a backoff with the same delay after each attempt.
@@ -49,8 +50,8 @@ public struct RetryBackoff: Sendable {
         RetryBackoff(.fixed(max(.zero, delay)))
     }
 
-    /// Returns a backoff with a delay that grows: `base` after the first attempt, then each time `factor` times the previous delay. After attempt
-    /// *n*, counted from 1, the delay is `base` × `factor`ⁿ⁻¹.
+    /// Returns a backoff with a delay that grows: `base` after the first attempt, then each time `factor` times the
+    /// previous delay. After attempt *n*, counted from 1, the delay is `base` × `factor`ⁿ⁻¹.
     ///
     /// - Parameters:
     ///   - base: The first delay. A negative delay counts as zero.
@@ -74,8 +75,8 @@ public struct RetryBackoff: Sendable {
     /// ```
     ///
     /// - Parameter delay: Receives the number of the attempt that failed, counted from 1, and its error. Returns the
-    ///   delay before the next attempt, of which a negative one counts as zero, or `nil` for no further attempt: the
-    ///   error is then thrown.
+    ///   delay before the next attempt; a negative delay counts as zero. If the closure returns `nil`, there is no
+    ///   further attempt, and the error is thrown.
     public static func custom(
         _ delay: @escaping @Sendable (_ attempt: Int, _ error: any Error) -> Duration?
     ) -> RetryBackoff {
@@ -101,8 +102,8 @@ public struct RetryBackoff: Sendable {
     ///
     /// - Parameters:
     ///   - jitter: The range from which each delay is drawn.
-    ///   - generator: The source of the random numbers. Each call of `retry` uses a copy of it, so that with a seeded generator, in a test, every
-    ///     call has the same delays.
+    ///   - generator: The source of the random numbers. Each call of `retry` uses a copy of it, so that with a seeded
+    ///     generator, in a test, every call has the same delays.
     public func jittered<Generator: RandomNumberGenerator & Sendable>(
         _ jitter: RetryJitter,
         using generator: Generator = SystemRandomNumberGenerator()

@@ -10,16 +10,17 @@
 /// }
 /// ```
 ///
-/// The budget is a bucket of tokens, full at first. A retry takes tokens, and a success returns tokens. If most calls succeed, the bucket stays full
-/// and has no effect. If most calls fail, the bucket is soon empty: a call that fails then throws its error without a retry, so that only first
-/// attempts reach the server until calls succeed again.
+/// The budget is a bucket of tokens, full at first. A retry takes tokens, and a success returns tokens. If most calls
+/// succeed, the bucket stays full and has no effect. If most calls fail, the bucket is soon empty: a call that fails
+/// then throws its error without a retry. Then only first attempts reach the server, until calls succeed again.
 ///
-/// The rules and numbers are those of the AWS SDKs (retry behavior 2.1): a bucket of 500; a retry costs 14 tokens, a throttled retry (after an error
-/// with a hint: ``RetryAfterProviding``) costs 5. A call that succeeds after a retry returns the cost of its last retry; a call that succeeds at its
-/// first attempt returns 1. The bucket never holds more than ``capacity``.
+/// The rules and numbers are those of the AWS SDKs (retry behavior 2.1): a bucket of 500; a retry costs 14 tokens, a
+/// throttled retry (after an error with a hint: ``RetryAfterProviding``) costs 5. A call that succeeds after a retry
+/// returns the cost of its last retry; a call that succeeds at its first attempt returns 1. The bucket never holds more
+/// than ``capacity``.
 ///
-/// The cost of a retry is taken before its delay, when all other conditions allow the retry. If the caller is cancelled during the delay, the retry is
-/// not made, and its cost is returned.
+/// The cost of a retry is taken before its delay, when all other conditions allow the retry. If the caller is cancelled
+/// during the delay, the retry is not made, and its cost is returned.
 ///
 /// Safe to use from any thread and any isolation. No call ever waits for tokens.
 public final class RetryBudget: Sendable {
@@ -29,15 +30,15 @@ public final class RetryBudget: Sendable {
     private let cost: Int
     private let throttledCost: Int
     private let tokens: AtomicWord
-    /// The closure that returns whether retries may take tokens at present; `nil` if they always may. The closure may
-    /// call a clock of the client, so it is never called while a lock is held.
+    /// The closure that returns whether retries can take tokens at present; `nil` if they always can. The closure can
+    /// call code of the program, such as a clock, so it is never called while a lock is held.
     private let isOpen: (@Sendable () -> Bool)?
 
     /// Creates a full budget.
     ///
     /// - Parameters:
-    ///   - capacity: The number of tokens that the bucket holds. If it is less than the cost of a retry, there are no retries. Traps if it is
-    ///     negative.
+    ///   - capacity: The number of tokens that the bucket holds. If it is less than the cost of a retry, there are no
+    ///     retries. Traps if it is negative.
     ///   - cost: The tokens that a retry takes. Traps if it is less than 1.
     ///   - throttledCost: The tokens that a retry takes after an error with a hint. Traps if it is less than 1.
     public convenience init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
@@ -82,11 +83,12 @@ public final class RetryBudget: Sendable {
         return tokens.replace { $0 >= cost ? $0 - Int64(cost) : nil } ? cost : nil
     }
 
-    /// Puts tokens back into the budget, up to its capacity.
+    /// Puts `count` tokens into the budget, up to its capacity.
     @usableFromInline
     package func _give(_ count: Int) {
         let capacity = Int64(capacity)
-        // The missing tokens are compared, not the resulting ones: a cost may be as large as an integer can be. A full bucket is not written.
+        // The missing tokens are compared, not the resulting ones: a cost may be as large as an integer can be. A full
+        // bucket is not written.
         _ = tokens.replace { $0 < capacity ? $0 + min(Int64(count), capacity - $0) : nil }
     }
 }

@@ -1,5 +1,5 @@
-/// A failed attempt of `retry` that another attempt will follow, unless the caller is cancelled during the delay.
-/// `onRetry` receives it before the delay begins.
+/// A failed attempt of `retry` that another attempt will follow, unless the caller is cancelled during the delay. The
+/// `onRetry` closure of `retry` receives this value before the delay begins.
 ///
 /// ```swift
 /// let feed = try await retry(attempts: 3, backoff: .fixed(.seconds(1)), onRetry: { event in
@@ -15,7 +15,7 @@ public struct RetryEvent: Sendable {
     /// The error of the attempt.
     public let error: any Error
 
-    /// The time until the next attempt: the delay of the backoff with its jitter, extended by the hint of the error if there is one (see
-    /// ``RetryAfterProviding``).
+    /// The time until the next attempt: the delay of the backoff with its jitter, extended by the hint of the error if
+    /// there is one (see ``RetryAfterProviding``).
     public let delay: Duration
 }

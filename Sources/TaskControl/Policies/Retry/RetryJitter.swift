@@ -1,7 +1,7 @@
 /// The range from which a random delay is drawn, uniformly: see ``RetryBackoff/jittered(_:using:)``.
 ///
-/// The formulas are those of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. For many clients of one server
-/// ``full`` costs the server least. Use ``equal`` if there must be a minimum delay.
+/// The formulas are those of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. For many
+/// clients of one server ``full`` costs the server least. Use ``equal`` if there must be a minimum delay.
 @nonexhaustive
 public enum RetryJitter: Sendable, Hashable, CaseIterable {
     /// A random delay between zero and the delay of the backoff.
@@ -10,13 +10,14 @@ public enum RetryJitter: Sendable, Hashable, CaseIterable {
     /// A random delay between half of the delay of the backoff and all of it.
     case equal
 
-    /// A random delay between the base and three times the last delay; for the first delay, three times the base. The delay grows randomly: the
-    /// factor of ``RetryBackoff/exponential(base:factor:)`` is ignored.
+    /// A random delay between the base and three times the last delay; for the first delay, three times the base. The
+    /// delay grows randomly: the factor of ``RetryBackoff/exponential(base:factor:)`` is ignored.
     ///
-    /// The base of ``RetryBackoff/exponential(base:factor:)`` is its first delay; the base of another backoff is its delay after the failed attempt.
-    /// The last delay is the previous one in the same call of `retry`, without the extension by a hint.
+    /// The base of ``RetryBackoff/exponential(base:factor:)`` is its first delay; the base of another backoff is its
+    /// delay after the failed attempt. The last delay is the previous one in the same call of `retry`, without the
+    /// extension by a hint.
     ///
-    /// Both ends of the range are capped before the delay is drawn. (The article caps the drawn delay instead: after many attempts most delays are
-    /// then equal to the cap, and clients retry at the same time.)
+    /// Both ends of the range are capped before the delay is drawn. (The article caps the drawn delay instead: after
+    /// many attempts most delays are then equal to the cap, and clients retry at the same time.)
     case decorrelated
 }

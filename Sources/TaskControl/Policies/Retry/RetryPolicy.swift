@@ -1,4 +1,5 @@
-/// A rule for how often, after which delays, and after which errors ``retry(_:clock:onRetry:operation:)-(_,_,_,()->Value)`` calls an operation again.
+/// A rule for how often, after which delays, and after which errors
+/// ``retry(_:clock:onRetry:operation:)-(_,_,_,()->Value)`` calls an operation again.
 ///
 /// ```swift
 /// extension RetryPolicy {
@@ -8,11 +9,12 @@
 /// let receipt = try await retry(.payments) { try await pay(order) }
 /// ```
 ///
-/// The defaults are safe for a service on a network: 3 attempts, a delay that grows from 50 ms to at most 20 s with full jitter, and a budget, as
-/// in the standard mode of the AWS SDKs. Errors that would be the same the next time are not retried: see ``isWorthRetrying(_:)``.
+/// The defaults are safe for a service on a network: 3 attempts, a delay that grows from 50 ms to at most 20 s with
+/// full jitter, and a budget, as in the standard mode of the AWS SDKs. Errors that would be the same the next time are
+/// not retried: see ``isWorthRetrying(_:)``.
 ///
-/// Copies of a policy share its budget. Create one policy per service, for example in a constant, so that an outage of one service does not use up
-/// the retries of another.
+/// Copies of a policy share its budget. Create one policy per service, for example in a constant, so that an outage of
+/// one service does not use up the retries of another.
 public struct RetryPolicy: Sendable {
     /// The policy of calls of `retry` that pass no policy. All of these calls share its budget.
     public static let `default` = RetryPolicy()
@@ -23,7 +25,8 @@ public struct RetryPolicy: Sendable {
     public var backoff: RetryBackoff
     /// The budget that limits the retries of several calls together; `nil` for no such limit.
     public var budget: RetryBudget?
-    /// The limit of the time from the call to the end of a delay; `nil` for none. A retry whose delay would end later is not begun.
+    /// The limit of the time from the call of `retry` to the end of a delay; `nil` for none. A retry whose delay would
+    /// end later is not begun.
     public var maxElapsed: Duration?
     /// The closure that returns whether an error is worth another attempt.
     public var shouldRetry: @Sendable (any Error) -> Bool
@@ -32,9 +35,12 @@ public struct RetryPolicy: Sendable {
     ///
     /// - Parameters:
     ///   - attempts: The number of attempts that are allowed, including the first. Less than 1 counts as 1.
-    ///   - backoff: The delays between the attempts. By default exponential from 50 ms, capped at 20 s, with full jitter, as in the AWS SDKs.
-    ///   - budget: The budget that limits the retries of all calls with this policy. By default a new one: see ``RetryBudget``. `nil`: no such limit.
-    ///   - maxElapsed: The limit of the time from the call to the end of a delay. By default there is none.
+    ///   - backoff: The delays between the attempts. By default exponential from 50 ms, capped at 20 s, with full
+    ///     jitter, as in the AWS SDKs.
+    ///   - budget: The budget that limits the retries of all calls with this policy. By default a new one: see
+    ///     ``RetryBudget``. `nil`: no such limit.
+    ///   - maxElapsed: The limit of the time from the call of `retry` to the end of a delay. A retry whose delay would
+    ///     end later is not begun. `nil`, the default: no limit.
     ///   - shouldRetry: Returns whether an error is worth another attempt. By default ``isWorthRetrying(_:)``.
     public init(
         attempts: Int = 3,
@@ -50,10 +56,10 @@ public struct RetryPolicy: Sendable {
         self.shouldRetry = shouldRetry
     }
 
-    /// Returns whether another attempt may succeed after an error.
+    /// Returns whether another attempt can succeed after an error.
     ///
-    /// Returns `false` for a `CancellationError`, an error of encoding or decoding, and a mistake in the program, such as
-    /// ``SingleFlightReentrancyError`` and ``QueueReentrancyError``.
+    /// Returns `false` for a `CancellationError`, an error of encoding or decoding, and a mistake in the program, such
+    /// as ``SingleFlightReentrancyError`` and ``QueueReentrancyError``; `true` for every other error.
     public static func isWorthRetrying(_ error: any Error) -> Bool {
         switch error {
         case is CancellationError, is DecodingError, is EncodingError: false

@@ -1,7 +1,7 @@
 /// Implements all forms of `retry`.
 ///
-/// The first attempt is made here, inlined, so that a call that succeeds at once costs almost nothing: whatever only a
-/// failed attempt needs is created after the failure, in ``_RetryRun``. The cost of a failure is small compared with
+/// The first attempt is made here, inlined, so that a call that succeeds at once costs almost nothing: the state that
+/// is needed after a failed attempt is created then, as a ``_RetryRun``. The cost of a failure is small compared with
 /// the delay that follows.
 @inlinable
 @inline(__always)
@@ -48,6 +48,9 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
 ///   - budget: The budget that is used instead of the policy's budget; `nil` for no limit.
 ///   - clock: Measures the delays.
 ///   - operation: The operation.
+/// - Returns: The value of the first attempt that succeeds.
+/// - Throws: The error of the last attempt; `CancellationError` if the caller is cancelled; the error of the clock, if
+///   it cannot sleep.
 @usableFromInline
 package nonisolated(nonsending) func _retry<Value>(
     _ policy: RetryPolicy,
@@ -83,14 +86,15 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
     private let attempts: Int
     private var schedule: RetrySchedule
     private let budget: RetryBudget?
-    /// The number of tokens that the last retry has taken from the budget; `nil` before the first retry, or without a budget.
+    /// The number of tokens that the last retry has taken from the budget; `nil` before the first retry, or without a
+    /// budget.
     private var cost: Int?
     private let maxElapsed: Duration?
     private let clock: C
-    /// The time at which the call began; `nil` if the call has no `maxElapsed`.
+    /// The instant at which the call of `retry` began; `nil` if the call has no `maxElapsed`.
     private let start: C.Instant?
-    /// The events of the call, from its first failure on; `nil` before that, or if no observer was registered then. A call that succeeds at once has
-    /// no events.
+    /// The events of the call of `retry`, from its first failure on; `nil` before that, or if no observer was
+    /// registered then. A call that succeeds at once has no events.
     private var events: CallEvents?
 
     @usableFromInline
@@ -103,9 +107,11 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
         start = maxElapsed == nil ? nil : clock.now
     }
 
-    /// Makes the remaining attempts.
+    /// Makes the remaining attempts of a call of `retry`, with the closures that were passed to `retry`.
     ///
-    /// - Parameter failure: The error of the first attempt; `nil` if the first attempt has not been made.
+    /// - Parameters:
+    ///   - failure: The error of the first attempt; `nil` if the first attempt has not been made.
+    ///   - hint: Returns how long the error asks to wait before the next attempt; `nil` if it does not ask.
     /// - Returns: The value of the first attempt that succeeds.
     /// - Throws: The error that the caller of `retry` receives.
     @usableFromInline
@@ -139,7 +145,8 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
         }
     }
 
-    /// Decides whether a failed attempt is followed by another one, and if so, waits for the delay.
+    /// Decides whether another attempt follows the one that failed with `error`, and if so, waits for the delay. The
+    /// closures are those that were passed to `retry`.
     ///
     /// - Throws: The error that the caller of `retry` receives, if there is no further attempt.
     private nonisolated(nonsending) mutating func prepareRetry(
@@ -196,7 +203,7 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
     }
 }
 
-/// Traps because `attempts` is less than 1, so that `retry` would never call its operation.
+/// Traps if `attempts` is less than 1: `retry` would never call its operation.
 @usableFromInline
 func _trapWithoutAttempts(_ attempts: Int) {
     insist(attempts >= 1, "retry(attempts: \(attempts)): the operation would never run. Allow 1 or more.")

@@ -1,4 +1,5 @@
-/// Computes the delays of one call of `retry`. Reads no clock; its random numbers come from a copy of the generator of the backoff.
+/// Computes the delays of one call of `retry`. Reads no clock; its random numbers come from a copy of the generator of
+/// the backoff.
 package struct RetrySchedule {
     private let backoff: RetryBackoff
     private var random: RetryBackoff.Jitter?
@@ -16,7 +17,7 @@ package struct RetrySchedule {
     ///   - attempt: The number of the failed attempt, counted from 1.
     ///   - error: The error of the attempt.
     ///   - hint: The delay that the error requests; `nil` for none.
-    /// - Returns: `nil` if there must be no further attempt.
+    /// - Returns: The delay; `nil` if there must be no further attempt.
     package mutating func delay(afterAttempt attempt: Int, error: any Error, hint: Duration?) -> Duration? {
         guard let plain = backoff.shape.delay(afterAttempt: attempt, error: error) else { return nil }
         let own = jittered(min(plain, backoff.cap))
@@ -40,7 +41,7 @@ package struct RetrySchedule {
         }
     }
 
-    /// Returns a random duration from a range, both ends included, with uniform distribution.
+    /// Returns a random duration between `low` and `high`, both included, with uniform distribution.
     private mutating func draw(_ low: Duration, _ high: Duration) -> Duration {
         // 53 random bits, as many as a Double holds. Not `Double.random`, whose result for a given seed may change with
         // the standard library.
@@ -51,7 +52,8 @@ package struct RetrySchedule {
 }
 
 extension RetryBackoff.Shape {
-    /// Returns the delay before the cap and the jitter are applied, at most 100 years; `nil` if there must be no further attempt.
+    /// Returns the delay after a failed attempt, to which the cap and the jitter are not applied yet, at most 100
+    /// years; `nil` if there must be no further attempt.
     fileprivate func delay(afterAttempt attempt: Int, error: any Error) -> Duration? {
         switch self {
         case .fixed(let delay):
@@ -72,8 +74,8 @@ extension RetryBackoff.Shape {
 }
 
 extension Double {
-    /// Returns the number raised to a power, computed by squaring, since the standard library has no such function. Infinity if the result is too
-    /// large.
+    /// Returns the number raised to `power`, which must not be negative; infinity if the result is too large. Computed
+    /// by squaring, because the standard library has no such function.
     fileprivate func raised(to power: Int) -> Double {
         var (result, square, rest) = (1.0, self, power)
         while rest > 0 {

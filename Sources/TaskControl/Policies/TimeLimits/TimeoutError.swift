@@ -8,7 +8,7 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Creates the error, for tests and for code that has a time limit of its own.
     ///
-    /// - Parameter duration: The limit.
+    /// - Parameter duration: The time limit that was exceeded.
     public init(duration: Duration) {
         self.duration = duration
     }

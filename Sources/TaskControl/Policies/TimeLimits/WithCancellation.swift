@@ -1,7 +1,8 @@
 /// Runs an operation, and cancels it with a cause if a signal comes before the operation has ended. The operation has
 /// always ended when this function returns.
 ///
-/// Works like ``withTimeout(_:clock:operation:)`` with a signal in place of the clock: for limits that are not a time, such as the loss of a lease.
+/// Works like ``withTimeout(_:clock:operation:)`` with a signal in place of the clock: for limits that are not a time,
+/// such as the loss of a lease.
 ///
 /// ## Cancellation
 /// A caller that is cancelled cancels the operation, and waits for its end.

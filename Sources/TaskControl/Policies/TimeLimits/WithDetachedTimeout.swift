@@ -1,4 +1,5 @@
-/// Runs an operation with a time limit, for work that may ignore its cancellation: returns at the limit, even if the operation has not ended.
+/// Runs an operation with a time limit, for work that may ignore its cancellation: returns at the limit, even if the
+/// operation has not ended.
 ///
 /// ```swift
 /// let answer = try await withDetachedTimeout(.seconds(5), name: "legacy lookup") {
@@ -13,7 +14,8 @@
 /// Related: ``withTimeout(_:clock:operation:)`` is structured. Prefer it if the operation respects its cancellation.
 ///
 /// ## Cancellation
-/// A cancelled caller receives `CancellationError` at once, and the operation is cancelled and no longer awaited, as at the limit.
+/// A cancelled caller receives `CancellationError` at once, and the operation is cancelled and no longer awaited, as at
+/// the limit.
 ///
 /// ## Ordering
 /// A value or an error from before the limit counts, even if the limit is over when the caller receives it, for example
@@ -21,12 +23,14 @@
 /// receive `CancellationError` instead.
 ///
 /// - Parameters:
-///   - duration: The limit. With zero or less, such as the remaining time of a deadline that has passed, the operation does not begin and
-///     ``TimeoutError`` is thrown. A limit of more than 100 years counts as 100 years.
+///   - duration: The time limit, measured from the call. With zero or less, such as the remaining time of a deadline
+///     that has passed, the operation does not begin and ``TimeoutError`` is thrown. A limit of more than 100 years
+///     counts as 100 years.
 ///   - name: The name of the operation's task. `nil`: the name of the caller's task.
 ///   - clock: Measures the time.
-///   - operation: Runs in a task of its own, in the isolation in which it is written, with the caller's task-locals and priority. If that isolation
-///     is the caller's, as in a function of an actor, the operation must not block: the caller could not return either.
+///   - operation: Runs in a task of its own, in the isolation in which it is written, with the caller's task-locals and
+///     priority. If that isolation is the caller's, as in a function of an actor, the operation must not block: the
+///     caller could not return either.
 /// - Returns: The value of the operation.
 /// - Throws: ``TimeoutError`` at the limit; the error of the operation, if it throws before the limit;
 ///   `CancellationError` if the caller is cancelled first; the error of the clock, if it cannot sleep: then the
@@ -58,6 +62,6 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
 
 extension _TimeLimit {
     /// The running operations of all calls of `withDetachedTimeout`, including those that ignored their cancellation at
-    /// the limit. Each operation is a flight with one caller.
+    /// the limit. Each operation is stored as a flight with one caller (see ``SingleFlight``).
     @usableFromInline static let abandonable = _FlightTable(origin: .withDetachedTimeout, unheard: .endIsReported)
 }

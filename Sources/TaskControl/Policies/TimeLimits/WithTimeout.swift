@@ -6,14 +6,15 @@
 /// }
 /// ```
 ///
-/// At the limit the operation is cancelled, and awaited. If the operation ignores its cancellation, the wait lasts until the operation ends:
-/// ``withDetachedTimeout(_:name:clock:operation:)`` returns at the limit instead.
+/// At the limit the operation is cancelled, and awaited. If the operation ignores its cancellation, the wait lasts
+/// until the operation ends: ``withDetachedTimeout(_:name:clock:operation:)`` returns at the limit instead.
 ///
-/// Limits can be nested: the limit that is over first cancels the work inside it, and its ``TimeoutError`` is thrown by the call that set it.
+/// Limits can be nested: the limit that is over first cancels the work inside it, and its ``TimeoutError`` is thrown by
+/// the call that set it.
 ///
 /// ## Cancellation
-/// A caller that is cancelled cancels the operation, waits for its end, and receives `CancellationError` if the operation fails, regardless of the
-/// error it throws.
+/// A caller that is cancelled cancels the operation, waits for its end, and receives `CancellationError` if the
+/// operation fails, regardless of the error it throws.
 ///
 /// ## Ordering
 /// If the operation ends at about the same time as its limit, the earlier event determines the result: a value or an
@@ -21,8 +22,9 @@
 /// does not count.
 ///
 /// - Parameters:
-///   - duration: The limit. With zero or less, such as the remaining time of a deadline that has passed, the operation does not begin and
-///     ``TimeoutError`` is thrown. A limit of more than 100 years counts as 100 years.
+///   - duration: The time limit, measured from the call. With zero or less, such as the remaining time of a deadline
+///     that has passed, the operation does not begin and ``TimeoutError`` is thrown. A limit of more than 100 years
+///     counts as 100 years.
 ///   - clock: Measures the time.
 ///   - operation: Runs in the caller's isolation, in a child task that has the caller's task name.
 /// - Returns: The value of the operation.
@@ -70,7 +72,8 @@ enum _TimeLimit {
         }
     }
 
-    /// Throws if an operation must not begin: if the caller is cancelled, or if its limit is zero or negative.
+    /// Throws if an operation with a time limit of `duration` must not begin: `CancellationError` if the caller is
+    /// cancelled, ``TimeoutError`` if the limit is zero or negative.
     @usableFromInline
     static func check(_ duration: Duration) throws {
         try Task.checkCancellation()
@@ -85,7 +88,7 @@ enum _TimeLimit {
     /// An operation and its limit, run by two child tasks: the first that ends determines the result.
     ///
     /// The class is Sendable because one child task writes the result and the other the error of the clock, and both
-    /// are read only after the group has awaited the tasks.
+    /// are read only after the task group has awaited both tasks.
     @usableFromInline
     final class Race<Value>: @unchecked Sendable {
         @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
@@ -167,7 +170,8 @@ enum _TimeLimit {
 
         private let state = Locked(State())
         private let caller = TaskAddress.running
-        /// The events of the call; `nil` if no observer was registered when the call began.
+        /// The events of the call of `withTimeout`; `nil` if no observer was registered when the call began, or if a
+        /// signal takes the place of the time limit.
         private let events: CallEvents?
 
         @usableFromInline
@@ -179,7 +183,7 @@ enum _TimeLimit {
         /// events.
         init() { events = nil }
 
-        /// Records that the current task begins the operation of `withTimeout`, and emits the event.
+        /// Records that the current task begins the operation of `withTimeout`, and emits the `running` event.
         @usableFromInline
         func run() {
             begin(limit: .deadline)
@@ -188,7 +192,7 @@ enum _TimeLimit {
 
         /// Records that the current task begins the operation.
         ///
-        /// - Parameter cause: The cause of the cancellation at the limit.
+        /// - Parameter cause: The cause of the operation's cancellation, used if the limit has already passed.
         @inline(__always)
         func begin(limit cause: @autoclosure () -> CancellationCause) {
             let task = TaskAddress.running
@@ -218,7 +222,8 @@ enum _TimeLimit {
             CancellationCauses.forget(.running)
         }
 
-        /// Records that the limit has passed, with the cause ``CancellationCause/deadline``. The caller then cancels the operation.
+        /// Records that the limit has passed, with the cause ``CancellationCause/deadline``. The caller then cancels
+        /// the operation.
         @usableFromInline func expire() { expire(.deadline) }
 
         /// Records that the limit has passed, or that the signal has come, with a cause. The caller then cancels the
