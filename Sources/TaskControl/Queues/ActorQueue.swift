@@ -1,4 +1,5 @@
-/// A queue that sends tasks to an actor from any context, synchronously and in order: the tasks begin on the actor in the order of the calls.
+/// A queue that sends tasks to an actor from any context, synchronously and in order: the tasks begin on the actor in
+/// the order of the calls.
 ///
 /// ```swift
 /// actor Log {
@@ -13,33 +14,35 @@
 /// }
 /// ```
 ///
-/// A bare `Task { await log.append(line) }` keeps no order. With this queue, each task starts on the actor directly, without a hop, and runs up to
-/// its first suspension; then the next one may begin, as usual for actors. So a task may await other tasks of its own queue.
+/// Without a queue, `Task { await log.append(line) }` keeps no order. With this queue, each task starts on the actor
+/// directly, without a hop, and runs up to its first suspension; then the next one may begin, as usual for actors. So a
+/// task may await other tasks of its own queue.
 ///
-/// The operation receives the actor as its argument, since it is isolated to the actor although it is written outside it.
-/// `await Task(on: queue) { _ in }.value` returns when all tasks that were sent before have begun.
+/// The operation receives the actor as its argument, since it is isolated to the actor although it is written outside
+/// it. `await Task(on: queue) { _ in }.value` returns when all tasks that were sent before have begun.
 ///
 /// Safe to use from any thread and any isolation.
 ///
-/// Tasks leave the queue when they begin, so it has no `drain()`. To wait until its tasks have ended, send them through a ``CancellableQueue`` over
-/// it.
+/// Tasks leave the queue when they begin, so it has no `drain()`. To wait until its tasks have ended, send them through
+/// a ``CancellableQueue`` over it.
 ///
-/// Related types: ``FIFOQueue`` lets a task *end* before the next one begins. `Task(isolatedTo: actor)` needs no queue, and keeps the order among
-/// tasks of equal priority.
+/// Related types: ``FIFOQueue`` lets a task *end* before the next one begins. `Task(isolatedTo: actor)` needs no queue,
+/// and keeps the order among tasks of equal priority.
 ///
 /// ## Ordering
-/// Tasks take their places in the order of the calls that create them, also when priorities differ, and when the actor is busy with other work. Up to
-/// its first suspension, a task runs before any later task begins. Calls from several threads that overlap have no defined order.
+/// Tasks take their places in the order of the calls that create them, also when priorities differ, and when the actor
+/// is busy with other work. Up to its first suspension, a task runs before any later task begins. Calls from several
+/// threads that overlap have no defined order.
 ///
 /// ## Priorities
-/// Tasks that have not begun and are before a task with a higher priority are raised to that priority, where the system supports it (macOS 26,
-/// Linux).
+/// Tasks that have not begun and are before a task with a higher priority are raised to that priority, where the system
+/// supports it (macOS 26, Linux).
 ///
 /// ## Cancellation
-/// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun ends immediately with `CancellationError`, and a
-/// task that cannot throw still runs.
+/// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun ends immediately with
+/// `CancellationError`, and a task that cannot throw still runs.
 public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
-    /// The name shown in messages and diagnostics.
+    /// The name shown in messages and diagnostics; `nil` if the queue has none.
     public let name: String?
 
     let _turns: _TurnStorage
@@ -87,6 +90,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     /// Takes the last place in the queue for a task that is about to be created. Traps if the queue has not adopted an
     /// actor.
     ///
+    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
     /// - Returns: The place, and the actor of the queue; `nil` if the actor has been deallocated.
     public func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)? { turn(level: level, group: nil) }
 

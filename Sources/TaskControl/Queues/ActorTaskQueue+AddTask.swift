@@ -9,7 +9,8 @@ extension ActorTaskQueue {
     /// and has nowhere to run. In the second case, a task that may throw ends with `CancellationError` instead.
     ///
     /// ## Cancellation
-    /// If the task is cancelled before it has begun, the operation still runs, with `Task.isCancelled` true: it must return a value.
+    /// If the task is cancelled before it has begun, the operation still runs, with `Task.isCancelled` true: it must
+    /// return a value.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -32,13 +33,15 @@ extension ActorTaskQueue {
     /// Traps if the queue has not adopted an actor.
     ///
     /// ## Cancellation
-    /// If the task is cancelled before it has begun, it ends immediately with `CancellationError`, and its operation never runs.
+    /// If the task is cancelled before it has begun, it ends immediately with `CancellationError`, and its operation
+    /// never runs.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs on the actor, which it receives, with the task-locals of the caller.
-    /// - Returns: The task, to await or to cancel it. If the actor has been deallocated, the task throws `CancellationError`.
+    /// - Returns: The task, to await or to cancel it. If the actor has been deallocated, the task throws
+    ///   `CancellationError`.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
     @inlinable
@@ -57,7 +60,8 @@ extension ActorTaskQueue where ActorType == MainActor {
     /// Traps if the queue has not adopted the main actor, which `MainActor.queue` always has.
     ///
     /// ## Cancellation
-    /// If the task is cancelled before it has begun, the operation still runs, with `Task.isCancelled` true: it must return a value.
+    /// If the task is cancelled before it has begun, the operation still runs, with `Task.isCancelled` true: it must
+    /// return a value.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -80,7 +84,8 @@ extension ActorTaskQueue where ActorType == MainActor {
     /// Traps if the queue has not adopted the main actor, which `MainActor.queue` always has.
     ///
     /// ## Cancellation
-    /// If the task is cancelled before it has begun, it ends immediately with `CancellationError`, and its operation never runs.
+    /// If the task is cancelled before it has begun, it ends immediately with `CancellationError`, and its operation
+    /// never runs.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.

@@ -1,4 +1,4 @@
-/// A group of tasks within a queue that can be cancelled together: the running and the waiting tasks.
+/// A group of tasks in a queue. The tasks of the group, both running and waiting ones, can be cancelled together.
 ///
 /// ```swift
 /// let uploads = CancellableQueue(underlyingQueue: FIFOQueue())
@@ -8,8 +8,8 @@
 /// uploads.cancelAll()
 /// ```
 ///
-/// The group cancels only the tasks that were sent through it. Tasks that are sent to the underlying queue directly, or through another group, wait
-/// in the same queue and are not affected.
+/// The group cancels only the tasks that were sent through it. Tasks that are sent to the underlying queue directly, or
+/// through another group, wait in the same queue and are not affected.
 ///
 /// Safe to use from any thread and any isolation. Releasing the group cancels nothing: tasks that were sent still run.
 ///
@@ -17,12 +17,12 @@
 /// Tasks run in the order of the underlying queue.
 ///
 /// ## Cancellation
-/// Each task is cancelled in the same way as through its own handle. Once ``TaskOwner/cancelAll()`` has begun, no *throwing* operation begins that
-/// was sent before.
+/// Each task is cancelled in the same way as through its own handle. Once ``TaskOwner/cancelAll()`` has begun, no
+/// *throwing* operation begins that was sent before.
 ///
-/// After ``TaskOwner/close()``, tasks that are sent are cancelled, and are neither counted nor waited for. A throwing operation never begins: its
-/// task throws `CancellationError`. An operation that does not throw must still return a value: it runs when its turn comes, with
-/// `Task.isCancelled` true.
+/// After ``TaskOwner/close()``, tasks that are sent are cancelled, and are neither counted nor waited for. A throwing
+/// operation never begins: its task throws `CancellationError`. An operation that does not throw must still return a
+/// value: it runs when its turn comes, with `Task.isCancelled` true.
 public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, RegistryOwner {
     /// The registry of the tasks that were sent through this queue. It has the name of the underlying queue.
     ///
@@ -42,7 +42,8 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, Regis
         registry = TaskRegistry(.cancellableQueue, name: underlyingQueue.name)
     }
 
-    /// Creates a queue that can cancel the tasks that are added through it to an ``ActorQueue``, which may adopt its actor later.
+    /// Creates a queue that can cancel the tasks that are added through it to an ``ActorQueue``, which can adopt its
+    /// actor later.
     public init<ActorType: Actor>(
         underlyingQueue: ActorQueue<ActorType>
     ) where UnderlyingQueue == ActorQueue<ActorType> {
@@ -54,15 +55,20 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, Regis
         Diagnostics.emit(registry.source.event(.deallocated))
     }
 
-    /// Cancels every task that was sent through this queue and has not ended: another name of ``TaskOwner/cancelAll()``.
+    /// Cancels every task that was sent through this queue and has not ended: another name of
+    /// ``TaskOwner/cancelAll()``.
     public func cancelTasks() { cancelAll() }
 }
 
 extension CancellableQueue: TaskQueue where UnderlyingQueue: TaskQueue {
-    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their caller.
+    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their
+    /// caller.
     @inlinable public var _level: UInt8 { _underlyingQueue._level }
 
     /// Takes the last place in the queue for a task that is about to be created.
+    ///
+    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
+    /// - Returns: The place.
     @inlinable
     public func _turn(level: UInt8) -> _Turn { _grouped(_underlyingQueue._turn(level: level)) }
 }
@@ -77,15 +83,16 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
     /// Takes the last place in the queue for a task that is about to be created. Traps if the queue has not adopted an
     /// actor.
     ///
+    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
     /// - Returns: The place, and the actor of the queue; `nil` if the actor has been deallocated.
     @inlinable
     public func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)? { _turn(in: _queue, level: level) }
 }
 
 extension CancellableQueue {
-    /// Makes the task of a place in the underlying queue one of the tasks that this queue cancels.
+    /// Adds the task of `turn`, a place in the underlying queue, to the tasks that this queue can cancel.
     ///
-    /// - Returns: The place as a member of this queue.
+    /// - Returns: The place, which records that its task belongs to this queue.
     @usableFromInline
     func _grouped(_ turn: _Turn) -> _Turn { turn.joining(registry) }
 

@@ -8,35 +8,40 @@
 /// try await uploads.drain()
 /// ```
 ///
-/// Each operation runs in a `Task` of its own, which `addTask` returns, to await or to cancel it. `Task(on: uploads) { }` is another spelling. A task
-/// begins when all earlier tasks have begun and fewer than ``maxConcurrentTasks`` run.
+/// Each operation runs in a `Task` of its own, which `addTask` returns, to await or to cancel it.
+/// `Task(on: uploads) { }` is another spelling. A task begins when all earlier tasks have begun and fewer than
+/// ``maxConcurrentTasks`` run.
 ///
 /// Safe to use from any thread and any isolation.
 ///
-/// Related types: ``FIFOQueue`` runs one task at a time. ``CancellableQueue`` cancels all tasks that were added through it. ``AsyncSemaphore``
-/// limits code that already runs in a task, and takes more than one permit for larger work.
+/// Related types: ``FIFOQueue`` runs one task at a time. ``CancellableQueue`` cancels all tasks that were added through
+/// it. ``AsyncSemaphore`` limits code that already runs in a task, and takes more than one permit for larger work.
 ///
 /// ## Ordering
-/// Tasks take their places in the order of the calls that add them, regardless of priorities; the same applies to ``run(_:)``. Calls from several
-/// threads that overlap have no defined order.
+/// Tasks take their places in the order of the calls that add them, regardless of priorities; the same applies to
+/// ``run(_:)``. Calls from several threads that overlap have no defined order.
 ///
-/// If all running tasks of the queue await later tasks of the same queue, they wait forever. (``run(_:)`` and ``drain()`` detect this and throw.)
+/// If all running tasks of the queue await later tasks of the same queue, they wait forever. (``run(_:)`` and
+/// ``drain()`` detect this and throw.)
 ///
 /// ## Priorities
-/// While a task waits, the tasks of the queue that are before it are raised to its priority, where the system supports it (macOS 26, Linux).
+/// While a task waits, the tasks of the queue that are before it are raised to its priority, where the system supports
+/// it (macOS 26, Linux).
 ///
 /// ## Cancellation
-/// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun ends immediately with `CancellationError`, and a
-/// task that cannot throw runs in its turn, unless `addTask(whenCancelledWaiting:)` says otherwise. Releasing the queue cancels nothing.
+/// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun ends immediately with
+/// `CancellationError`, and a task that cannot throw runs in its turn, unless `addTask(whenCancelledWaiting:)` says
+/// otherwise. Releasing the queue cancels nothing.
 public final class ConcurrentQueue: TaskQueue {
-    /// The name shown in errors and diagnostics.
+    /// The name shown in errors and diagnostics; `nil` if the queue has none.
     public let name: String?
 
     /// The number of tasks that may run at once.
     public let maxConcurrentTasks: Int
 
     @usableFromInline let _turns: _TurnStorage
-    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their caller.
+    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their
+    /// caller.
     public let _level: UInt8
 
     /// Creates a queue without tasks.
@@ -70,22 +75,23 @@ public final class ConcurrentQueue: TaskQueue {
     /// ```
     ///
     /// ## Ordering
-    /// The call takes its place when it begins. With `Task { try await queue.run { … } }` or `async let`, it begins only when that task runs, after
-    /// all tasks that were added until then. `addTask` takes its place immediately.
+    /// The call takes its place when it begins. With `Task { try await queue.run { … } }` or `async let`, it begins
+    /// only when that task runs, after all tasks that were added until then. `addTask` takes its place immediately.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled before its turn stops waiting immediately, without running `body`. Once `body` runs, only `body` responds to a
-    /// cancellation.
+    /// A caller that is cancelled before its turn stops waiting immediately, without running `body`. Once `body` runs,
+    /// only `body` responds to a cancellation.
     ///
     /// ## Priorities
-    /// The tasks of the queue that are ahead of the caller are escalated to its priority. The caller's own task is not escalated: the queue escalates only
-    /// tasks that it created.
+    /// The tasks of the queue that are ahead of the caller are escalated to its priority. The caller's own task is not
+    /// escalated: the queue escalates only tasks that it created.
     ///
     /// - Parameter body: Runs in the caller's isolation.
     /// - Returns: The value that `body` returns.
-    /// - Throws: The error that `body` throws; `CancellationError` if the caller was cancelled before its turn; ``QueueReentrancyError`` if the
-    ///   caller is inside a turn of this queue: if all turns were held by such callers, each would wait forever. Child tasks, unstructured tasks
-    ///   created during the turn (while it lasts), and turns of other queues inside it all count as inside.
+    /// - Throws: The error that `body` throws; `CancellationError` if the caller was cancelled before its turn;
+    ///   ``QueueReentrancyError`` if the caller is inside a turn of this queue: if all turns were held by such callers,
+    ///   each would wait forever. Child tasks, unstructured tasks created during the turn (while it lasts), and turns
+    ///   of other queues inside it all count as inside.
     /// - Complexity: O(1).
     @inlinable
     public nonisolated(nonsending) func run<Value>(
@@ -94,17 +100,21 @@ public final class ConcurrentQueue: TaskQueue {
         try await _turns.run(body)
     }
 
-    /// Waits until all tasks that run or wait at the time of the call have ended. Tasks that are added later are not waited for.
+    /// Waits until all tasks that run or wait at the time of the call have ended. Tasks that are added later are not
+    /// waited for.
     ///
     /// The tasks are raised to the caller's priority, where the system supports it (macOS 26, Linux).
     ///
     /// ## Cancellation
     /// A cancelled caller stops waiting immediately. The queue continues.
     ///
-    /// - Throws: `CancellationError` if the caller is cancelled; ``QueueReentrancyError`` if the caller is inside a turn of this queue, as for
-    ///   ``run(_:)``.
+    /// - Throws: `CancellationError` if the caller is cancelled; ``QueueReentrancyError`` if the caller is inside a
+    ///   turn of this queue, as for ``run(_:)``.
     public nonisolated(nonsending) func drain() async throws { try await _turns.drain() }
 
     /// Takes the last place in the queue for a task that is about to be created.
+    ///
+    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
+    /// - Returns: The place.
     public func _turn(level: UInt8) -> _Turn { _Turn(in: _turns, level: level) }
 }

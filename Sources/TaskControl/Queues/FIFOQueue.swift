@@ -1,4 +1,5 @@
-/// A queue that runs tasks one after the other, in the order in which they were added: each task begins when the task before it has ended.
+/// A queue that runs tasks one after the other, in the order in which they were added: each task begins when the task
+/// before it has ended.
 ///
 /// ```swift
 /// final class Document: Sendable {
@@ -14,38 +15,40 @@
 /// }
 /// ```
 ///
-/// Each operation runs in a `Task` of its own, which `addTask` returns, to await or to cancel it. `Task(on: saves) { }` is another spelling. The
-/// queue itself needs no task.
+/// Each operation runs in a `Task` of its own, which `addTask` returns, to await or to cancel it. `Task(on: saves) { }`
+/// is another spelling. The queue itself needs no task.
 ///
 /// Safe to use from any thread and any isolation.
 ///
-/// Related types: ``ConcurrentQueue`` runs more than one task at once. ``ActorQueue`` keeps only the order in which tasks *begin*, on an actor; it
-/// lets the next task begin when one suspends.
-/// ``CancellableQueue`` can cancel all tasks that were sent through it. ``TaskStore`` keeps an order for each key.
+/// Related types: ``ConcurrentQueue`` runs more than one task at once. ``ActorQueue`` keeps only the order in which
+/// tasks *begin*, on an actor; it lets the next task begin when one suspends. ``CancellableQueue`` can cancel all tasks
+/// that were sent through it. ``TaskStore`` keeps an order for each key.
 ///
 /// ## Ordering
-/// Tasks take their places in the order of the calls that create them, regardless of their priorities; so does ``run(_:)``. Calls from several
-/// threads that overlap have no defined order.
+/// Tasks take their places in the order of the calls that create them, regardless of their priorities; so does
+/// ``run(_:)``. Calls from several threads that overlap have no defined order.
 ///
-/// A task that awaits the value of a later task of its own queue waits forever: add the later task without awaiting it, or use an ``ActorQueue``.
-/// (``run(_:)`` and ``drain()`` detect this, and throw.)
+/// A task that awaits the value of a later task of its own queue waits forever: add the later task without awaiting it,
+/// or use an ``ActorQueue``. (``run(_:)`` and ``drain()`` detect this, and throw.)
 ///
 /// ## Priorities
-/// A task of the queue that is ahead of a task with a higher priority is escalated to that priority while the later task waits, where the system
-/// supports it (macOS 26, Linux). A caller of ``run(_:)`` escalates the tasks ahead of it. Its own task is not escalated, since it does not belong to
-/// the queue.
+/// A task of the queue that is ahead of a task with a higher priority is escalated to that priority while the later
+/// task waits, where the system supports it (macOS 26, Linux). A caller of ``run(_:)`` escalates the tasks ahead of it.
+/// Its own task is not escalated, since it does not belong to the queue.
 ///
 /// ## Cancellation
-/// Each task is cancelled by its own handle. A *throwing* task that has not begun ends immediately, or as soon as it has been given a thread: it
-/// throws `CancellationError`, its operation never runs, its place is free, and the other tasks keep their order. A task that cannot throw must
-/// return a value: it runs at its turn, with `Task.isCancelled` true. `addTask(whenCancelledWaiting:)` changes this for both kinds. Releasing the
-/// queue cancels nothing: tasks that were sent still run.
+/// Each task is cancelled by its own handle. A *throwing* task that has not begun ends immediately, or as soon as it
+/// has been given a thread: it throws `CancellationError`, its operation never runs, its place is free, and the other
+/// tasks keep their order. A task that cannot throw must return a value: it runs at its turn, with `Task.isCancelled`
+/// true. `addTask(whenCancelledWaiting:)` changes this for both kinds. Releasing the queue cancels nothing: tasks that
+/// were sent still run.
 public final class FIFOQueue: TaskQueue {
-    /// The name shown in errors and diagnostics.
+    /// The name shown in errors and diagnostics; `nil` if the queue has none.
     public let name: String?
 
     @usableFromInline let _turns: _TurnStorage
-    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their caller.
+    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their
+    /// caller.
     public let _level: UInt8
 
     /// Creates a queue without tasks.
@@ -59,7 +62,8 @@ public final class FIFOQueue: TaskQueue {
         _turns = _TurnStorage(.fifoQueue, name: name, capacity: 1)
     }
 
-    /// The number of tasks that run or wait for their turn, calls of ``run(_:)`` included. It may have changed by the time the caller uses it.
+    /// The number of tasks that run or wait for their turn, calls of ``run(_:)`` included. It may have changed by the
+    /// time the caller uses it.
     public var count: Int { _turns.count }
 
     /// Whether no task or call of ``run(_:)`` runs or waits.
@@ -75,22 +79,23 @@ public final class FIFOQueue: TaskQueue {
     /// ```
     ///
     /// ## Ordering
-    /// The call takes its place when it begins. With `Task { try await queue.run { … } }` or `async let`, it begins only when that task runs, after
-    /// all tasks that were added until then. `Task(on:)` takes its place immediately.
+    /// The call takes its place when it begins. With `Task { try await queue.run { … } }` or `async let`, it begins
+    /// only when that task runs, after all tasks that were added until then. `Task(on:)` takes its place immediately.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled before its turn stops waiting immediately, without running `body`. Once `body` runs, only `body` responds to a
-    /// cancellation.
+    /// A caller that is cancelled before its turn stops waiting immediately, without running `body`. Once `body` runs,
+    /// only `body` responds to a cancellation.
     ///
     /// ## Priorities
-    /// The tasks of the queue that are ahead of the caller are escalated to its priority. The caller's own task is not escalated: the queue escalates only
-    /// tasks that it created.
+    /// The tasks of the queue that are ahead of the caller are escalated to its priority. The caller's own task is not
+    /// escalated: the queue escalates only tasks that it created.
     ///
     /// - Parameter body: Runs in the caller's isolation.
     /// - Returns: The value that `body` returns.
-    /// - Throws: The error that `body` throws; `CancellationError` if the caller was cancelled before its turn; ``QueueReentrancyError`` if the
-    ///   caller is inside a turn of this queue, for which it would wait forever. Child tasks, new `Task`s that were created inside the turn (for as
-    ///   long as that turn lasts), and nested turns of other queues count as inside.
+    /// - Throws: The error that `body` throws; `CancellationError` if the caller was cancelled before its turn;
+    ///   ``QueueReentrancyError`` if the caller is inside a turn of this queue: the call would wait forever for the end
+    ///   of that turn. Child tasks, unstructured tasks created during the turn (while it lasts), and turns of other
+    ///   queues inside it all count as inside.
     /// - Complexity: O(1).
     @inlinable
     public nonisolated(nonsending) func run<Value>(
@@ -99,17 +104,21 @@ public final class FIFOQueue: TaskQueue {
         try await _turns.run(body)
     }
 
-    /// Waits until all tasks that run or wait at the time of the call have ended. Tasks that are sent later are not waited for.
+    /// Waits until all tasks that run or wait at the time of the call have ended. Tasks that are sent later are not
+    /// waited for.
     ///
     /// The tasks in the queue are raised to the caller's priority, where the system supports it (macOS 26, Linux).
     ///
     /// ## Cancellation
     /// A cancelled caller stops waiting immediately. The queue continues.
     ///
-    /// - Throws: `CancellationError` if the caller is cancelled; ``QueueReentrancyError`` if the caller is inside a turn of this queue, as for
-    ///   ``run(_:)``.
+    /// - Throws: `CancellationError` if the caller is cancelled; ``QueueReentrancyError`` if the caller is inside a
+    ///   turn of this queue, as for ``run(_:)``.
     public nonisolated(nonsending) func drain() async throws { try await _turns.drain() }
 
     /// Takes the last place in the queue for a task that is about to be created.
+    ///
+    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
+    /// - Returns: The place.
     public func _turn(level: UInt8) -> _Turn { _Turn(in: _turns, level: level) }
 }

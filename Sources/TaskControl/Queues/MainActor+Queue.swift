@@ -6,7 +6,8 @@ extension MainActor {
     /// Task(on: MainActor.queue) { label.text = "done" }       // always the last word
     /// ```
     ///
-    /// A process has one such queue: tests that run at the same time share it. In a simulation, create an `ActorQueue<MainActor>` instead.
+    /// A process has one such queue: tests that run at the same time share it. In a simulation, create an
+    /// `ActorQueue<MainActor>` instead.
     public static var queue: ActorQueue<MainActor> { MainActorQueue.shared }
 }
 

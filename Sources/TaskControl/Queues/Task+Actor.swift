@@ -1,5 +1,6 @@
 extension Task where Failure == Never {
-    /// Creates a task that runs an operation on an actor, from any context, in the order of the calls among tasks of equal priority.
+    /// Creates a task that runs an operation on an actor, from any context, in the order of the calls among tasks of
+    /// equal priority.
     ///
     /// ```swift
     /// Task(isolatedTo: log) { log in log.append(line) }
@@ -8,8 +9,8 @@ extension Task where Failure == Never {
     /// No queue is needed.
     ///
     /// ## Ordering
-    /// Tasks of equal priority begin in the order of the calls. If tasks of different priorities, or tasks and calls of the actor's methods, must
-    /// keep an order, send all of them through an ``ActorQueue``.
+    /// Tasks of equal priority begin in the order of the calls. If tasks of different priorities, or tasks and calls of
+    /// the actor's methods, must keep an order, send all of them through an ``ActorQueue``.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -31,13 +32,14 @@ extension Task where Failure == Never {
 }
 
 extension Task where Failure == any Error {
-    /// Creates a task that runs a throwing operation on an actor, from any context, in the order of the calls among tasks of equal priority.
+    /// Creates a task that runs a throwing operation on an actor, from any context, in the order of the calls among
+    /// tasks of equal priority.
     ///
     /// No queue is needed.
     ///
     /// ## Ordering
-    /// Tasks of equal priority begin in the order of the calls. If tasks of different priorities, or tasks and calls of the actor's methods, must
-    /// keep an order, send all of them through an ``ActorQueue``.
+    /// Tasks of equal priority begin in the order of the calls. If tasks of different priorities, or tasks and calls of
+    /// the actor's methods, must keep an order, send all of them through an ``ActorQueue``.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.

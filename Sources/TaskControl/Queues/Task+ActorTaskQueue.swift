@@ -10,7 +10,8 @@ extension Task where Failure == Never {
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - queue: A queue that has adopted an actor, which is retained until the task has ended. See ``ActorQueue`` and ``CancellableQueue``.
+    ///   - queue: A queue that has adopted an actor, which is retained until the task has ended. See ``ActorQueue`` and
+    ///     ``CancellableQueue``.
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
@@ -60,13 +61,14 @@ extension Task where Failure == any Error {
     /// Traps if the queue has not adopted an actor.
     ///
     /// ## Cancellation
-    /// A task that is cancelled before it has begun ends immediately with `CancellationError`; its operation never runs.
+    /// A task that is cancelled before it has begun ends immediately with `CancellationError`; its operation never
+    /// runs.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - queue: A queue that has adopted an actor, which is retained until the task has ended. If the actor has been deallocated, the task throws
-    ///     `CancellationError`. See ``ActorQueue`` and ``CancellableQueue``.
+    ///   - queue: A queue that has adopted an actor, which is retained until the task has ended. If the actor has been
+    ///     deallocated, the task throws `CancellationError`. See ``ActorQueue`` and ``CancellableQueue``.
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
@@ -91,7 +93,8 @@ extension Task where Failure == any Error {
     /// Traps if the queue has not adopted the main actor, which `MainActor.queue` always has.
     ///
     /// ## Cancellation
-    /// A task that is cancelled before it has begun ends immediately with `CancellationError`; its operation never runs.
+    /// A task that is cancelled before it has begun ends immediately with `CancellationError`; its operation never
+    /// runs.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.

@@ -6,7 +6,8 @@ extension TaskQueue {
     /// ```
     ///
     /// ## Cancellation
-    /// If the task is cancelled before its turn, the operation still runs, with `Task.isCancelled` true: it must return a value.
+    /// If the task is cancelled before its turn, the operation still runs, with `Task.isCancelled` true: it must return
+    /// a value.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -58,8 +59,8 @@ extension TaskQueue {
     /// Adds a task that may throw, whose operation runs when its turn in the queue comes.
     ///
     /// ## Cancellation
-    /// If the task is cancelled before its turn, it ends immediately with `CancellationError`, and its operation never runs. With
-    /// `whenCancelledWaiting: .run` the operation runs, with `Task.isCancelled` true.
+    /// If the task is cancelled before its turn, it ends immediately with `CancellationError`, and its operation never
+    /// runs. With `whenCancelledWaiting: .run` the operation runs, with `Task.isCancelled` true.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.

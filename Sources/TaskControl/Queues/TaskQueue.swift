@@ -1,20 +1,23 @@
-/// A queue that runs each operation in the isolation of the code that adds it: ``FIFOQueue``, ``ConcurrentQueue``, or a ``CancellableQueue`` over one
-/// of them.
+/// A queue that runs each operation in the isolation of the code that adds it: ``FIFOQueue``, ``ConcurrentQueue``, or a
+/// ``CancellableQueue`` over one of them.
 ///
-/// Use the protocol for functions that accept any of these queues. Do not call its requirements: only the queues of this library can conform.
+/// Use the protocol for functions that accept any of these queues. Do not call its requirements: only the queues of
+/// this library can conform.
 public protocol TaskQueue: Sendable {
-    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their caller.
+    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their
+    /// caller.
     var _level: UInt8 { get }
 
     /// Takes the last place in the queue for a task that is about to be created.
     ///
     /// - Parameter level: The raw priority of the task; 0 for that of the caller.
+    /// - Returns: The place.
     func _turn(level: UInt8) -> _Turn
 }
 
 extension TaskQueue {
-    /// Returns the raw value of a task's priority; if `priority` is `nil`, that of the queue's priority; 0 if the queue
-    /// has none, so that the task has the priority of its caller.
+    /// Returns the raw value of a task's priority. If `priority` is `nil`, returns that of the queue's priority; 0 if
+    /// the queue has none either: the task then has the priority of its caller.
     @inlinable
     @inline(__always)
     func _level(of priority: consuming TaskPriority?) -> UInt8 { rawLevel(priority) ?? _level }

@@ -1,5 +1,5 @@
 /// The turns that the current code is inside of: a task-local value, so that child tasks and tasks that are created
-/// inside a turn have it too. A queue reads it to detect a caller that would wait for its own turn.
+/// inside a turn have it too. A queue reads this value to detect a caller that would wait for its own turn.
 ///
 /// All queues share one task-local. If a turn is taken inside turns of other queues, its value contains these outer
 /// turns, but only those that have not ended: so the value does not grow in a chain of tasks, each of which sends the

@@ -1,7 +1,7 @@
 /// The membership of a task in a ``CancellableQueue``, which cancels its tasks together.
 enum Membership: Sendable {
     case member(TaskRegistry, TaskRegistry.ID)
-    /// The ``CancellableQueue`` is closed: the task is not a member, and is cancelled.
+    /// The ``CancellableQueue`` that has the given registry is closed: the task is not a member, and is cancelled.
     case refused(TaskRegistry)
 
     init(_ group: TaskRegistry, of turn: _TurnStorage.ID, in turns: _TurnStorage) {
@@ -27,8 +27,8 @@ enum Membership: Sendable {
         if case .member(let group, let id) = self { !group.isLive(id) } else { true }
     }
 
-    /// Cancels the current task, which must be the task of this membership, and records the cause for which the group
-    /// was cancelled or closed.
+    /// Cancels the current task, which must be the task of this membership, and records the cause for which the
+    /// ``CancellableQueue`` was cancelled or closed.
     func cancelCurrentTask() {
         switch self {
         case .member(let group, let id): group.recordCauseOfCurrentTask(id)

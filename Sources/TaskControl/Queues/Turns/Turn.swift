@@ -25,17 +25,22 @@ public struct _Turn: Sendable {
         self.membership = membership
     }
 
-    /// Returns this place as a member of a group, which can cancel its task.
+    /// Returns this place with its task as a member of `group`, the registry of a ``CancellableQueue``. The queue can
+    /// then cancel the task.
     func joining(_ group: TaskRegistry) -> _Turn { _Turn(_turns, id, Membership(group, of: id, in: _turns)) }
 
-    /// Attaches the handle of the task that has been created for this place.
+    /// Attaches the handle of the task that has been created for this place, and emits the `enqueued` event.
+    ///
+    /// - Parameters:
+    ///   - task: The handle of the task.
+    ///   - name: The name of the task, for the event.
     @usableFromInline
     func attach(_ task: _TaskHandle, name: String?) {
         _turns.attach(id, task)
         if concernsOthers { attachToOthers(task, name) }
     }
 
-    /// Whether the task belongs to a group, or an observer is registered.
+    /// Whether the task belongs to a ``CancellableQueue``, or an observer of events is registered.
     @inline(__always)
     private var concernsOthers: Bool { membership != nil || !Diagnostics.isUnobserved }
 
@@ -62,7 +67,7 @@ public struct _Turn: Sendable {
     @usableFromInline
     func leave() { _turns.leave(id) }
 
-    /// Ends the turn, if it has begun, so that the next task can begin, and emits the event of the end.
+    /// Ends the turn, if it has begun: the next task can then begin. Emits the event that reports the end.
     ///
     /// - Parameter end: The way in which the turn ends.
     @usableFromInline
@@ -78,16 +83,15 @@ public struct _Turn: Sendable {
         if let moment { _turns.emitEnd(end, id, at: moment) }
     }
 
-    /// Whether the current task or its group was cancelled. The task may not have received the cancellation of its
-    /// group yet.
+    /// Whether the current task was cancelled, or its ``CancellableQueue`` was cancelled or closed: the task receives
+    /// the cancellation of that queue a moment later.
     @usableFromInline var isCancelled: Bool { _isTaskCancelled || (membership?.isCancelled ?? false) }
 
-    /// The task-local value for the code inside the turn, with which a call of the same queue from that code is
-    /// detected.
+    /// The task-local value for the code inside the turn, by which the queue detects that code when it calls the queue.
     @usableFromInline var mark: _HeldTurn { _turns.mark(id) }
 
-    /// Emits the event that the work of the turn begins. Called by the task of the turn. If the group was cancelled or
-    /// closed before, the current task is cancelled first.
+    /// Emits the event that the work of the turn begins. Called by the task of the turn. If the ``CancellableQueue`` of
+    /// the task was cancelled or closed before, the current task is cancelled first.
     @usableFromInline
     func enter() {
         if concernsOthers { enterForOthers() }
@@ -95,7 +99,8 @@ public struct _Turn: Sendable {
 
     @inline(never)
     private func enterForOthers() {
-        // A group that was cancelled or closed before this task had a handle cancels it a moment later: the work must see that already.
+        // A group that was cancelled or closed before this task had a handle cancels the task a moment later: the work
+        // must already see the cancellation.
         if let membership, membership.isCancelled { membership.cancelCurrentTask() }
         _turns.emit(.started, .entered(.running), id)
     }

@@ -1,4 +1,4 @@
-/// The body of a task of a queue: waits for its turn, runs its operation, and ends the turn, so that the next task can
+/// The body of a task of a queue: waits for its turn, runs its operation, and ends the turn. The next task can then
 /// begin.
 ///
 /// If the task is cancelled before its turn, skippable work leaves the queue without running, and other work runs at

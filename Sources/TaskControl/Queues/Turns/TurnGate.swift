@@ -40,13 +40,13 @@ struct TurnGate: Equatable {
     var turn: Ticket { Ticket(serial: serial, slot: 0) }
 
     /// Returns whether the word records that a task was given its turn before it asked for the turn. If not, the state
-    /// machine must be asked.
+    /// machine must be asked whether the turn has come.
     func hasGiven(_ id: Ticket) -> Bool { isLine && id.has(serial: serial) }
 
     func isTaken(by id: Ticket) -> Bool { isTaken && id.has(serial: serial) }
 
-    /// The word after a caller has taken a turn without the lock; `nil` if the queue is not idle, so that the state
-    /// machine must be asked.
+    /// The word after a caller has taken a turn without the lock; `nil` if the queue is not idle: the state machine
+    /// must then be asked.
     var entered: Self? { phase == Phase.free ? Self(Phase.taken, serial + 1) : nil }
 
     /// Returns the word after a caller has ended its turn without the lock; `nil` if the turn has an entry in the state

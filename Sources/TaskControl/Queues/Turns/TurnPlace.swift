@@ -1,7 +1,7 @@
 /// The identity of a turn, with the state of the queue to which the turn belongs.
 ///
-/// It refers to the state of the queue and not to the queue itself: tasks that outlive the turn retain this place, and must not retain the
-/// queue.
+/// The place refers to the state of the queue and not to the queue itself: tasks that outlive the turn retain this
+/// place, and must not retain the queue.
 struct TurnPlace: Sendable {
     let queue: TurnState
     let id: Ticket

@@ -1,7 +1,7 @@
 /// The state of a queue: a ``TurnStateMachine`` with its lock, and the word of a ``TurnGate``.
 ///
 /// ``_HeldTurn``, the task-local value of code inside a turn, refers to this state and not to the queue: tasks that
-/// outlive their turn retain it.
+/// outlive their turn retain that value, and must not retain the queue.
 final class TurnState: Sendable {
     /// A reference to a task that does not retain the task. It is valid under the lock while the task is in the queue,
     /// since a task leaves the queue before it ends.
@@ -40,7 +40,7 @@ final class TurnState: Sendable {
 
     /// Takes a turn for a caller without the lock, if the queue is idle.
     ///
-    /// - Returns: The turn, which has begun; `nil` if the queue is not idle, so that the machine must be asked.
+    /// - Returns: The turn, which has begun; `nil` if the queue is not idle: the machine must then be asked.
     @inline(__always)
     func enterFree() -> Ticket? {
         var turn: Ticket?

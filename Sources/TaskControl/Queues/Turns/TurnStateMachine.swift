@@ -87,13 +87,13 @@ struct TurnStateMachine<Waiter, Job> {
 
     struct Place {
         let id: ID
-        /// Whether an entry before the new entry has a lower priority. If so, the caller must call `raise(before:to:)`.
+        /// Whether an entry before the new entry has a lower priority. If so, `raise(before:to:)` must be called.
         let isUrgent: Bool
     }
 
     /// Adds an entry for a new task or caller to the end of the queue.
     ///
-    /// - Parameter level: The raw priority of the task.
+    /// - Parameter level: The raw priority of the task or caller.
     /// - Complexity: O(1).
     mutating func enqueue(level: UInt8) -> Place {
         let serial = nextSerial
@@ -219,8 +219,7 @@ struct TurnStateMachine<Waiter, Job> {
         var calling: Waiter?
         /// The continuation of the task that has left, to be resumed; `nil` if the task was not parked.
         var leaving: Waiter?
-        /// Whether all entries that some caller of `drain` waited for have left. If so, the caller must call
-        /// `takeDrained()`.
+        /// Whether all entries that some caller of `drain` waited for have left. If so, `takeDrained()` must be called.
         var hasDrained = false
 
         /// Whether the departure resumes tasks other than the task that has left.
@@ -309,7 +308,7 @@ struct TurnStateMachine<Waiter, Job> {
 
     /// Adds a caller that waits until all present entries have left.
     ///
-    /// - Returns: The identity of the caller, which must then park; `nil` if the queue is empty.
+    /// - Returns: The identity of the caller, which must then call `parkDrainer(_:_:)`; `nil` if the queue is empty.
     mutating func enrollDrainer() -> DrainID? {
         precondition(capacity != nil, "a task that has begun has left this line: its end is not seen")
         return count == 0 ? nil : drainers.enroll(for: entries[line.last].serial)
@@ -354,7 +353,8 @@ struct TurnStateMachine<Waiter, Job> {
 extension TurnStateMachine.Departure: Sendable where Waiter: Sendable, Job: Sendable {}
 
 extension TurnStateMachine {
-    /// Traps if an invariant does not hold. O(*n*).
+    /// Traps if one of the invariants in the documentation of the type does not hold. Takes O(*n*) time in the number
+    /// of entries.
     func checkInvariants() {
         line.checkLinks(in: entries)
         let slots = line.slots(in: entries)
