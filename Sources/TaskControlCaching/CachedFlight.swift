@@ -189,7 +189,8 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     // MARK: Changing
 
-    /// Stores a value for a key. The value is fresh from now on.
+    /// Stores a value for a key. The value is fresh from the time of this call, for the duration that
+    /// `freshnessLifetime` of the initializer returns or, if it returns `nil`, for ``CachePolicy/timeToLive``.
     ///
     /// The result of a running load of the key goes only to the callers that wait for it; if there are none, the load is cancelled.
     ///

@@ -106,7 +106,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// - Complexity: O(*n*) in the number of operations in progress and their callers.
     public func cancelAll() { _flights.cancelAll(because: nil) }
 
-    /// Cancels all work in progress for a reason. Inside the operations, `Task.cancellationCause` returns it as
+    /// Cancels all work in progress for a reason, which `Task.cancellationCause` inside the operations returns as
     /// ``CancellationCause/requested(reason:)``. Otherwise the same as ``cancelAll()``.
     ///
     /// - Parameter reason: A description of the reason, for logs.

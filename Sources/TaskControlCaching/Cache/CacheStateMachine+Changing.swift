@@ -1,8 +1,15 @@
 internal import TaskControl
 
 extension CacheStateMachine {
-    /// Stores a value that was written, and supersedes a running load of the key, whose result is then not stored.
+    /// Stores a value that was written, and supersedes a running load of the key: the result of that load is not
+    /// stored.
     ///
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - value: The value.
+    ///   - span: The times for which the value is used, counted from `now`.
+    ///   - now: The current time, counted from the creation of the cache.
+    /// - Returns: The consequences, such as evicted values, on which the caller acts outside the lock.
     /// - Complexity: O(1), amortized.
     mutating func update(_ key: Key, _ value: Value, _ span: Lifespan, at now: Duration) -> Remains {
         var remains = Remains()
@@ -15,15 +22,18 @@ extension CacheStateMachine {
         return remains
     }
 
-    /// Removes the value of a key, and supersedes a running load of the key, whose result is then not stored.
+    /// Removes the value of a key, and supersedes a running load of the key: the result of that load is not stored.
+    ///
+    /// - Returns: The consequences, such as the removed value, on which the caller acts outside the lock.
     mutating func invalidate(_ key: Key) -> Remains {
         var remains = Remains()
         if let index = entries.index(of: key) { invalidate(index, &remains) }
         return remains
     }
 
-    /// Removes all values, and supersedes all running loads, whose results are then not stored.
+    /// Removes all values, and supersedes all running loads: the results of these loads are not stored.
     ///
+    /// - Returns: The consequences, such as the removed values, on which the caller acts outside the lock.
     /// - Complexity: O(*n*) in the number of values and loads.
     mutating func removeAll() -> Remains {
         var remains = Remains()
@@ -33,6 +43,10 @@ extension CacheStateMachine {
 
     /// Removes the values that are older than a duration. The age counts from the start of the load, or from the write.
     ///
+    /// - Parameters:
+    ///   - age: The age above which values are removed.
+    ///   - now: The current time, counted from the creation of the cache.
+    /// - Returns: The consequences, such as the removed values, on which the caller acts outside the lock.
     /// - Complexity: O(*n*) in the number of values and loads.
     mutating func removeAll(olderThan age: Duration, at now: Duration) -> Remains {
         var remains = Remains()
@@ -87,9 +101,10 @@ extension CacheStateMachine {
         count += 1
     }
 
-    /// Evicts a value by the second-chance algorithm: the first value in the order that no caller has used since the
-    /// value was stored or last passed over. There must be a value.
+    /// Evicts a value by the second-chance algorithm: takes the first value in ``order``, and passes over each value
+    /// that was used since it was stored or last passed over. There must be a value.
     ///
+    /// - Parameter remains: The consequences, to which the evicted value and its key are added.
     /// - Complexity: O(1), amortized: a value is passed over only once per use.
     private mutating func evict(_ remains: inout Remains) {
         while hits[Int(order.first)].isUsed {
@@ -113,10 +128,9 @@ extension CacheStateMachine {
         count -= 1
     }
 
-    /// Removes an entry if it has neither a value nor a load.
+    /// Removes the entry at an index of the table if it has neither a value nor a load.
     ///
-    /// - Returns: The key of the removed entry, which the caller releases outside the lock; `nil` if the entry was not
-    ///   removed.
+    /// - Returns: The key of the removed entry, to be released outside the lock; `nil` if the entry was not removed.
     mutating func removeIfUnused(_ index: Table.Index) -> Key? {
         guard bodies[Int(index)].content == nil, bodies[Int(index)].load == nil else { return nil }
         let key = entries.remove(index).key

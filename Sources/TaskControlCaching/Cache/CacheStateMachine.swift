@@ -29,15 +29,15 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     typealias Waiters = WaiterTable<Waiter, WaitOutcome>
     typealias Table = KeyTable<CacheEntry<Key>>
 
-    /// The times for which a value is used, from the start of its load.
+    /// The durations for which a value is used, which begin with the start of its load.
     struct Lifespan: Hashable, Sendable {
-        /// The time in which the value is fresh.
+        /// The duration, from the start of the load, for which the value is fresh.
         var fresh: Duration
-        /// The time after `fresh` in which the value is returned, and refreshed in the background.
+        /// The duration after `fresh` for which the value is still returned, and refreshed in the background.
         var stale = Duration.zero
-        /// The time after `fresh` in which the value is returned if a load fails.
+        /// The duration after `fresh` for which the value is still returned if a load fails.
         var fallback = Duration.zero
-        /// The time before the end of `fresh` in which a read refreshes the value.
+        /// The duration before the end of `fresh` in which a read already refreshes the value.
         var early = Duration.zero
     }
 
@@ -45,13 +45,14 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         let value: Value
         let serial: Serial
         let start: Duration
-        /// The time at and after which a read refreshes the value.
+        /// The moment from which a read refreshes the value, as the time since the creation of the cache.
         let refreshTime: Duration
-        /// The time at and after which the value is stale.
+        /// The moment from which the value is stale, as the time since the creation of the cache.
         let staleTime: Duration
-        /// The time at and after which the value is returned only if a load fails.
+        /// The moment from which the value is returned only if a load fails, as the time since the creation of the
+        /// cache.
         let useLimit: Duration
-        /// The time at and after which the value has expired, and is not returned.
+        /// The moment from which the expired value is never returned, as the time since the creation of the cache.
         let fallbackLimit: Duration
 
         init(_ value: Value, _ serial: Serial, start: Duration, _ span: Lifespan) {
@@ -67,10 +68,10 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         let serial: Serial
         /// The serial number of the load or written value that the flight of this load comes after.
         let after: Serial
-        /// The flight that performs the load; `nil` if it is not known.
+        /// The flight that performs the load; `nil` only in tests without flights.
         let flight: Ticket?
         let start: Duration
-        /// Whether a value was written or the key was invalidated since the load began, so that the result of the load
+        /// Whether a value was written, or the key was invalidated, since the load began. If so, the result of the load
         /// is not stored.
         var isSuperseded = false
     }
@@ -79,14 +80,14 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     struct Body {
         var content: Content?
         var load: Load?
-        /// The flights that wait for the end of the load.
+        /// The flights of this key that wait until `load` has ended, before they load themselves.
         var line = Chain()
-        /// The number of loads in a row that have failed.
+        /// The number of loads that have failed since the last load or write that stored a value.
         var failures = 0
-        /// The time before which no read begins a refresh.
+        /// The moment before which no read begins a refresh, as the time since the creation of the cache.
         var retryTime = Duration.zero
-        /// Whether a read has returned ``Answer/refresh(_:isStale:after:)`` and the refresh has not begun, so that no
-        /// other reader begins one.
+        /// Whether a read has returned ``Answer/refresh(_:isStale:after:)``, and that refresh has not begun yet.
+        /// Meanwhile no other read begins a refresh.
         var isRefreshClaimed = false
     }
 
@@ -94,8 +95,8 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// Separate from ``Body``, so that a hit does not copy the rest.
     struct Hit {
         var value: Value?
-        /// The time at and after which a read refreshes the value; `Int64.min` if there is no value. In whole
-        /// nanoseconds, which are compared faster than durations.
+        /// The moment from which a read refreshes the value, in nanoseconds since the creation of the cache, which are
+        /// compared faster than durations; `Int64.min` if there is no value.
         var refreshTime = Int64.min
         /// Whether a caller has used the value since it was stored or passed over by an eviction.
         var isUsed = false
@@ -104,7 +105,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     let capacity: Int
     private let retryDelay: Duration
     var entries = Table()
-    /// The bodies of the entries, by the index of the entry. As long as the extent of the table.
+    /// The bodies of the entries. The body of an entry has the same index as the entry in `entries`.
     var bodies: ContiguousArray<Body> = []
     var hits: ContiguousArray<Hit> = []
     var waiters = Waiters()
@@ -126,31 +127,31 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     // MARK: Reading
 
     enum Answer {
-        /// A value that is not due for a refresh. The caller returns it.
+        /// A value that is not due for a refresh, for the reader to return.
         case hit(Value)
-        /// A value that is due for a refresh, which the caller must not begin. If `joining` is not `nil`, a refresh
-        /// runs or another reader begins it: the flight that comes after this serial number. If `joining` is `nil`, no
-        /// refresh is expected.
+        /// A value that is due for a refresh, which this reader must not begin. `joining` identifies the expected
+        /// refresh, which runs or which another reader begins: the flight that comes after this serial number. `nil`:
+        /// no refresh is expected.
         case old(Value, isStale: Bool, joining: Serial?)
-        /// A value that is due for a refresh. The caller must begin the refresh: the flight that comes after this
-        /// serial number.
+        /// A value that is due for a refresh. This reader must begin the refresh: the flight that comes after the
+        /// serial number `after`.
         case refresh(Value, isStale: Bool, after: Serial)
-        /// There is no value to return. The caller must join or begin the flight that comes after this serial number.
-        /// `expired` is a value that the read has removed.
+        /// There is no value to return. The reader must join or begin the flight that comes after the serial number
+        /// `after`. `expired` is the value that the read has removed, if any.
         case load(after: Serial, expired: Expired?)
     }
 
-    /// A value that was removed because it had expired, and its key if the key was removed too. The caller releases
-    /// both outside the lock.
+    /// A value that was removed because it had expired, and its key if the key was removed too. Both are released
+    /// outside the lock.
     struct Expired {
         let value: Value
         var key: Key?
     }
 
-    /// Returns the value of a key if it is not due for a refresh, and counts as a use of the value.
+    /// Returns the value of a key if it is not due for a refresh. This counts as a use of the value.
     ///
-    /// - Parameter now: The time, rounded to whole nanoseconds. Rounding does not change the order of two times, so a
-    ///   value is never returned at its refresh time or later.
+    /// - Parameter now: The time since the creation of the cache, rounded to whole nanoseconds. Rounding does not
+    ///   change the order of two times, so a value is never returned at its refresh time or later.
     /// - Returns: The value; `nil` if the caller must call `read(_:at:)`, because there is no such value, or because
     ///   whole nanoseconds are too coarse to decide.
     /// - Complexity: O(1).
@@ -163,7 +164,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     }
 
     /// Returns the value of a key, or the action by which the caller obtains a value. Counts as a use of the value.
-    /// Removes an expired value.
+    /// Removes an expired value. `now` is the time since the creation of the cache.
     ///
     /// - Complexity: O(1).
     mutating func read(_ key: Key, at now: Duration) -> Answer {
@@ -196,8 +197,8 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return .load(after: after, expired: Expired(value: content.value, key: removeIfUnused(index)))
     }
 
-    /// Determines the flight that will refresh the value of a key: a refresh that runs, or that a reader has yet to
-    /// begin.
+    /// Determines the flight that will refresh the value of the entry at an index: a refresh that runs, or that a
+    /// reader has yet to begin.
     ///
     /// - Returns: The serial number that this flight comes after; `nil` if no refresh is expected.
     private func running(_ index: Table.Index) -> Serial? {
@@ -205,7 +206,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return bodies[Int(index)].isRefreshClaimed ? bodies[Int(index)].content?.serial : nil
     }
 
-    /// Determines the flight that a caller must join if there is no value to return.
+    /// Determines the flight that a caller must join if the entry at an index has no value to return.
     ///
     /// - Returns: The serial number that this flight comes after.
     private func flight(of index: Table.Index) -> Serial {
@@ -213,8 +214,8 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return bodies[Int(index)].content?.serial ?? 0
     }
 
-    /// Returns the serial number of the newest load or written value of a key; 0 if there is none. The load of a flight
-    /// that comes after this number begins from now on.
+    /// Returns the serial number of the newest load or written value of a key; 0 if there is none. A flight that comes
+    /// after this number begins its load after this call.
     func newest(_ key: Key) -> Serial {
         guard let index = entries.index(of: key) else { return 0 }
         // A value that was written during the load is newer than the load.
@@ -228,18 +229,17 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return now < content.useLimit ? content.value : nil
     }
 
-    /// The facts that determine how a reader of a stale value waits for its refresh.
+    /// The two facts that determine how a reader of a stale value waits for the refresh of that value.
     struct Outlook {
-        /// The time until the value is not returned any more.
+        /// The duration, from the call of `outlook`, for which the value may still be returned without a failed load.
         let remaining: Duration
         /// Whether another reader must begin the refresh, and has not begun it yet.
         let isClaimed: Bool
     }
 
-    /// Returns the outlook of a reader of a stale value that waits for its refresh; `nil` if the value may not be
-    /// returned any longer. Does not count as a use of the value.
-    ///
-    /// - Parameter after: The serial number that the flight of the refresh comes after.
+    /// Returns the facts for a reader of a stale value that waits for its refresh: the flight that comes after the
+    /// serial number `after`. Returns `nil` if the value may be returned only after a failed load, or no longer. Does
+    /// not count as a use of the value. `now` is the time since the creation of the cache.
     func outlook(_ key: Key, after: Serial, at now: Duration) -> Outlook? {
         guard let index = entries.index(of: key), let content = bodies[Int(index)].content, now < content.useLimit
         else { return nil }
@@ -262,13 +262,13 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     // MARK: Loading
 
     enum Starting {
-        /// The flight must load, and then call `finish`.
+        /// The flight must load, and then pass this serial number to `finish`.
         case load(Serial)
-        /// The flight must return this value instead of loading: a fresh value that is newer than `after` was stored
-        /// meanwhile.
+        /// The flight must return this value instead of loading: a fresh value that is newer than the flight's `after`
+        /// was stored meanwhile.
         case value(Value)
-        /// Another load of the key runs, performed by the flight `behind`. This flight must call `park(_:_:)`, and call
-        /// `start` again when it is resumed.
+        /// Another load of the key runs, performed by the flight `behind`. This flight must call `park(_:_:)` with this
+        /// ID, and call `start` again when it is resumed.
         case wait(Waiters.ID, behind: Ticket?)
     }
 
@@ -276,7 +276,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     ///
     /// - Parameters:
     ///   - after: The serial number of the load or written value that the flight comes after.
-    ///   - flight: The flight.
+    ///   - flight: The identity of the flight; `nil` only in tests without flights.
     /// - Complexity: O(1), amortized.
     mutating func start(_ key: Key, after: Serial, flight: Ticket?, at now: Duration) -> Starting {
         let index = entries.index(of: key) ?? insert(key)
@@ -292,12 +292,13 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return .load(nextSerial - 1)
     }
 
-    /// Stores the continuation of a flight that waits for a running load.
+    /// Stores the continuation of a flight that waits for a running load, with the ID that `start` has returned.
     ///
     /// - Returns: The outcome with which the continuation must be resumed at once; `nil` if it was stored.
     mutating func park(_ id: Waiters.ID, _ waiter: Waiter) -> WaitOutcome? { waiters.park(id, waiter) }
 
-    /// Removes a flight that no longer waits. Has no effect if the flight was woken.
+    /// Removes a flight that no longer waits for a running load. Has no effect if the end of the load has woken the
+    /// flight.
     ///
     /// - Returns: The continuation to resume; `nil` if the flight had not parked yet, or was woken.
     mutating func leave(_ id: Waiters.ID, _ key: Key) -> Waiter? {
@@ -314,10 +315,10 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         case cancelled
     }
 
-    /// The consequences of a change. The caller acts on them after it has released the lock, and only then releases the
-    /// values and keys.
+    /// The consequences of a change of the state. The caller acts on them after it has released the lock, and only then
+    /// releases the values and keys.
     struct Remains {
-        /// The flights that waited for the load.
+        /// The continuations of the flights that waited for a load that has now ended.
         var woken: [Waiter] = []
         var values: [Value] = []
         var keys: [Key] = []
@@ -329,10 +330,10 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         var superseded: [(key: Key, after: Serial, flight: Ticket?)] = []
     }
 
-    /// Ends a load, and stores its result unless the load was superseded by a write or an invalidation. Traps unless
-    /// the load runs.
+    /// Ends the load with a serial number, and stores its result unless a write or an invalidation has superseded the
+    /// load. Traps if that load does not run.
     ///
-    /// - Complexity: O(1), and O(*n*) in the number of flights that wait for it.
+    /// - Complexity: O(1), and O(*n*) in the number of flights that wait for the end of the load.
     mutating func finish(_ key: Key, _ serial: Serial, _ outcome: Outcome, at now: Duration) -> Remains {
         guard let index = entries.index(of: key), let load = bodies[Int(index)].load, load.serial == serial else {
             preconditionFailure("A load ends once.")
@@ -358,8 +359,8 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return remains
     }
 
-    /// Records a failed load, and sets the time before which no read begins a refresh. The delay doubles for each
-    /// further failure in a row, up to the time to live of the value.
+    /// Records a failed load of the entry at an index, and sets the moment before which no read begins a refresh. The
+    /// delay doubles for each further failure in a row, up to the time to live of the value.
     private mutating func fail(_ index: Table.Index, at now: Duration) {
         bodies[Int(index)].failures += 1
         let lifetime = bodies[Int(index)].content.map { $0.staleTime - $0.start } ?? .zero
@@ -384,7 +385,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         (0..<entries.extent).count { entries.isOccupied($0) && bodies[Int($0)].load != nil }
     }
 
-    /// The number of entries for which memory is allocated.
+    /// The capacity of the largest table, as a measure of the memory that is allocated.
     var memory: Int { max(entries.capacity, bodies.capacity, waiters.capacity) }
 }
 

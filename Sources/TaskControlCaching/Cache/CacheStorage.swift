@@ -1,9 +1,9 @@
 public import TaskControl
 
-/// The engine of a cache: it calls a ``CacheStateMachine`` under a lock, and acts on the answers after unlocking. A
-/// flight, a task whose result several callers share, performs each load.
+/// The implementation of a ``CachedFlight``: it calls a ``CacheStateMachine`` under a lock, and acts on the answers
+/// after unlocking. A flight, a task whose result several callers share, performs each load.
 ///
-/// The flights retain the engine while they run. ``CachedFlight`` cancels the flights when it is deallocated.
+/// The flights retain this object while they run. ``CachedFlight`` cancels the flights when it is deallocated.
 @usableFromInline
 final class _CacheStorage: Sendable {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
@@ -65,8 +65,8 @@ final class _CacheStorage: Sendable {
         }
     }
 
-    /// Reads the result of a key. If the answer requires it, begins a refresh, or emits that a value has expired. The
-    /// caller performs a required wait.
+    /// Reads the result of a key. If the answer requires it, begins a refresh, or emits that a value has expired. Does
+    /// not wait for a load or a refresh: the code that calls this function does.
     private func read(_ key: _ErasedKey) -> Machine.Answer {
         let now = time.now
         let (answer, moment) = state.withLock { ($0.read(key, at: now), Diagnostics.moment) }
@@ -109,8 +109,8 @@ final class _CacheStorage: Sendable {
         return peek(key)
     }
 
-    /// Returns the result of the load that comes after a serial number, or an old value if the load fails and the
-    /// policy allows an old value to be returned.
+    /// Returns the result of the load that comes after the serial number `after`, or an old value if the load fails and
+    /// the policy allows an old value to be returned.
     nonisolated(nonsending) func loadOrOld(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
         do {
             return try await load(key, after)
@@ -126,7 +126,7 @@ final class _CacheStorage: Sendable {
         }
     }
 
-    /// Returns the result of a load that begins from now on.
+    /// Returns the result of a load of a key that begins after this call, or a value that was written after this call.
     @usableFromInline
     nonisolated(nonsending) func fresh(_ key: _ErasedKey) async throws -> _CachedResult {
         try await load(key, state.withLock { $0.newest(key) })
@@ -154,7 +154,8 @@ final class _CacheStorage: Sendable {
 
     // MARK: Loading
 
-    /// Returns the result of the flight of a key that comes after a serial number. Begins the flight if there is none.
+    /// Returns the result of the key's flight that comes after the serial number `after`. Begins the flight if there is
+    /// none.
     ///
     /// - Throws: The error of the load; `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError`
     ///   if the caller is inside the flight.
@@ -167,8 +168,8 @@ final class _CacheStorage: Sendable {
         return try await caller.value()
     }
 
-    /// Returns the result of the flight of a key that comes after a serial number. Begins the flight if there is none.
-    /// The flight continues if the caller is cancelled.
+    /// Returns the result of the key's flight that comes after the serial number `after`. Begins the flight if there is
+    /// none. The flight continues if the caller is cancelled.
     ///
     /// - Throws: The same errors as `load(_:_:)`.
     nonisolated(nonsending) func refreshed(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
@@ -177,8 +178,8 @@ final class _CacheStorage: Sendable {
         return try await load(key, after)
     }
 
-    /// Begins the flight of a key that comes after a serial number, unless there is one. The flight continues without
-    /// callers.
+    /// Begins the key's flight that comes after the serial number `after`, unless there is one. The flight continues
+    /// without callers.
     private func launch(_ key: _ErasedKey, _ after: Machine.Serial) {
         let flight = _ErasedKey(LoadKey(key: key, after: after))
         flights.launch(flight) { try await self.fly(key, after, flight) }
@@ -188,6 +189,11 @@ final class _CacheStorage: Sendable {
     ///
     /// Before its result is stored, the flight accepts no more callers: a caller that comes after a later invalidation
     /// must not receive the result.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - after: The serial number that the flight comes after.
+    ///   - flight: The key of the flight: a ``LoadKey``.
     private nonisolated(nonsending) func fly(
         _ key: _ErasedKey,
         _ after: Machine.Serial,
@@ -223,8 +229,13 @@ final class _CacheStorage: Sendable {
 
     /// Waits until the running load of the key has ended, so that a key never has two loads at a time.
     ///
-    /// - Throws: `CancellationError` if the flight is cancelled; a reentrancy error if the other flight waits for this
-    ///   flight.
+    /// - Parameters:
+    ///   - place: The ID of the wait, which the state machine has returned.
+    ///   - key: The key.
+    ///   - id: The flight that waits; `nil` only outside flights.
+    ///   - other: The flight that performs the running load; `nil` if the load does not run in a flight.
+    /// - Throws: `CancellationError` if the waiting flight is cancelled; a reentrancy error if the other flight waits
+    ///   for this flight.
     private nonisolated(nonsending) func wait(
         at place: Machine.Waiters.ID,
         _ key: _ErasedKey,
@@ -310,7 +321,7 @@ final class _CacheStorage: Sendable {
     }
 
     /// Carries out the consequences of a change: resumes waiting flights, releases superseded flights, and emits
-    /// evictions.
+    /// evictions. `moment` is the time of the change for events; `nil` if there are no observers.
     private func act(on change: (remains: Machine.Remains, moment: EventMoment?)) {
         for waiter in change.remains.woken { waiter.resume(returning: .reached) }
         for load in change.remains.superseded {
@@ -339,7 +350,7 @@ final class _CacheStorage: Sendable {
     /// The number of running loads.
     var loadCount: Int { state.withLock { $0.loadCount } }
 
-    /// The number of entries for which memory is allocated.
+    /// The capacity of the state machine's largest table, as a measure of the memory that is allocated.
     var memory: Int { state.withLock { $0.memory } }
 }
 

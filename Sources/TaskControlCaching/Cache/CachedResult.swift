@@ -1,6 +1,6 @@
 public import TaskControl
 
-/// The result of a load, without the type of its value, so that the engine is compiled once.
+/// The result of a load, without the type of its value, so that ``_CacheStorage`` is compiled once for all types.
 ///
 /// Sendable: the class and its subclass each have a single stored property, which is a Sendable constant.
 @usableFromInline
@@ -32,6 +32,7 @@ struct _CacheLoader: Sendable {
     @usableFromInline let load: @Sendable (_ErasedKey) async -> _CachedResult
     /// The closure that returns the time for which a result is fresh; `nil`: the time of the policy.
     @usableFromInline let lifetime: (@Sendable (_CachedResult) -> Duration?)?
+    /// The closure that returns the error of a call from inside the load of the same key.
     @usableFromInline let reentrancyError: @Sendable (_ErasedKey) -> SingleFlightReentrancyError
 
     @inlinable

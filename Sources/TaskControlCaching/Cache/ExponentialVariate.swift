@@ -1,4 +1,4 @@
-/// Returns a random number from the exponential distribution with the mean 1. It uses only comparisons (J. von Neumann,
+/// Returns a random number from the exponential distribution with the mean 1. Uses only comparisons (J. von Neumann,
 /// "Various Techniques Used in Connection with Random Digits", 1951), since the standard library has no logarithm.
 ///
 /// - Parameter next: Returns 64 random bits.

@@ -26,12 +26,13 @@ extension _TurnStorage {
         if isHeldByCaller { throw QueueReentrancyError(queueName: source.name) }
     }
 
-    /// Begins a turn in the caller's task, or takes the last place in the queue for it. Not asynchronous, so a caller
-    /// that need not wait does not suspend.
+    /// Begins a turn in the caller's task if its turn has come, and otherwise takes the last place in the queue for
+    /// that task. Not asynchronous, so a caller that need not wait does not suspend.
     ///
     /// - Parameter mustWait: Set to `true` if the turn has not begun: the caller must then call ``waitInCaller(_:)``.
-    /// - Throws: `CancellationError` if the caller was cancelled before; ``QueueReentrancyError`` if the caller is
-    ///   inside a turn of this queue.
+    /// - Returns: The identity of the turn.
+    /// - Throws: `CancellationError` if the caller was cancelled before the call; ``QueueReentrancyError`` if the
+    ///   caller is inside a turn of this queue.
     @usableFromInline
     func enterCaller(mustWait: inout Bool) throws -> _CallerTurn {
         // Only without observers, since the subject of an event must be opened under the lock. The re-entrancy check is
@@ -40,9 +41,14 @@ extension _TurnStorage {
         return try enterLine(mustWait: &mustWait)
     }
 
-    /// Takes the last place in the queue for a caller, and begins the turn if it has come. Tasks behind the caller do
-    /// not raise the caller's task: the queue has not created that task, which may end as soon as it has left the
-    /// queue.
+    /// Takes the last place in the queue for the caller's task, and begins the turn if it has come.
+    ///
+    /// Tasks behind it in the queue do not raise the priority of the caller's task: the queue has not created this
+    /// task, and the task may end as soon as it has left the queue.
+    ///
+    /// - Parameter mustWait: Set to `true` if the turn has not begun.
+    /// - Returns: The identity of the turn.
+    /// - Throws: The same errors as ``enterCaller(mustWait:)``.
     @inline(never)
     private func enterLine(mustWait: inout Bool) throws -> _CallerTurn {
         try checkReentrancy()
@@ -65,7 +71,7 @@ extension _TurnStorage {
 
     /// Waits until the turn of a caller has begun.
     ///
-    /// - Throws: `CancellationError` if the caller was cancelled before.
+    /// - Throws: `CancellationError` if the caller was cancelled before the turn began.
     @usableFromInline
     nonisolated(nonsending) func waitInCaller(_ turn: _CallerTurn) async throws(CancellationError) {
         await waitUntilCalledOrCancelled(turn.id)
@@ -78,11 +84,15 @@ extension _TurnStorage {
         throw CancellationError()
     }
 
-    /// Returns the task-local value for the code inside the turn of a caller.
+    /// Returns the value of the task-local ``_HeldTurn/current`` for the code that runs inside a caller's turn.
     @usableFromInline
     func mark(of turn: _CallerTurn) -> _HeldTurn { mark(turn.id) }
 
     /// Ends the turn of a caller, so that the next task can begin.
+    ///
+    /// - Parameters:
+    ///   - turn: The turn.
+    ///   - end: The way in which the turn has ended, for the event.
     @usableFromInline
     func leaveCaller(_ turn: _CallerTurn, _ end: _TurnEnd) {
         let moment = Diagnostics.moment

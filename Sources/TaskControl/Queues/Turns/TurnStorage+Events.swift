@@ -3,6 +3,11 @@ extension _TurnStorage {
     func subject(_ id: ID) -> TaskEvent.Identity { TaskEvent.Identity(id.number, of: source.number) }
 
     /// Emits an event about a turn. Called by the task whose turn it is.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of the event.
+    ///   - change: The effect of the event on the phase of the turn.
+    ///   - id: The turn.
     func emit(_ kind: TaskEvent.Kind, _ change: TaskEvent.Change, _ id: ID) {
         Diagnostics.emit(isInside: true, source.event(kind, change, about: subject(id)))
     }

@@ -12,16 +12,17 @@ final class _TurnStorage: Sendable {
     /// Whether a task holds its turn until it ends. If not, the task leaves the queue when it begins, as in an
     /// ``ActorQueue``.
     @usableFromInline let _holdsTurns: Bool
-    /// The task-local of ``_HeldTurn``. Stored here, because an access to the static property takes longer.
+    /// The task-local ``_HeldTurn/current``. Stored in a property, because an access to the static property takes
+    /// longer.
     @usableFromInline let _markKey = _HeldTurn.current
 
-    /// The source of the events of the queue.
+    /// The origin of the events of the queue.
     let source: EventSource
 
-    /// Creates the engine of a queue.
+    /// Creates the implementation of a queue.
     ///
     /// - Parameters:
-    ///   - face: The type of the queue in events.
+    ///   - face: The type of the queue, such as ``FIFOQueue``, as events show it.
     ///   - name: The name of the queue; `nil` if it has none.
     ///   - capacity: The number of tasks that may run at once; `nil` if the queue determines only the order in which
     ///     tasks begin.
@@ -42,7 +43,8 @@ final class _TurnStorage: Sendable {
     /// Takes the last place in the queue for a task that is about to be created. The order of these calls is the order
     /// of the queue.
     ///
-    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
+    /// - Parameter level: The raw priority of the task; 0 for the priority of the caller.
+    /// - Returns: The identity of the task's place, and later of its turn.
     @inline(__always)
     func enqueue(level: UInt8) -> ID {
         let level = level == 0 ? inheritedLevel : level
@@ -55,8 +57,12 @@ final class _TurnStorage: Sendable {
         return place.id
     }
 
-    /// Attaches the handle of the task that was created for a place, and raises the task if a task behind it needs
-    /// that.
+    /// Stores the handle of the task that was created for a place in the queue. Raises the task if a task behind it has
+    /// a higher priority.
+    ///
+    /// - Parameters:
+    ///   - id: The place, which ``enqueue(level:)`` has returned.
+    ///   - task: The handle of the task.
     @inline(__always)
     func attach(_ id: ID, _ task: _TaskHandle) {
         let level = state.withMachine { $0.attach(id, TurnState.Job(task)) }
@@ -67,7 +73,8 @@ final class _TurnStorage: Sendable {
 
     /// Begins the turn of a task, if its turn has come.
     ///
-    /// - Returns: Whether the turn has begun. If not, the task must wait, and try again.
+    /// - Returns: Whether the turn has begun. If not, the task must call ``waitUntilCalled(_:)`` or
+    ///   ``waitUntilCalledOrCancelled(_:)``, and then call this function again.
     @inline(__always)
     func begin(_ id: ID) -> Bool { state.hasGiven(id) || beginInLine(id) }
 
@@ -115,8 +122,8 @@ final class _TurnStorage: Sendable {
     /// Whether the current task, or a task that created it directly or indirectly, holds a turn of this queue.
     var isHeldByCaller: Bool { _HeldTurn.isHeld(of: state) }
 
-    /// Returns the task-local value for the code inside a turn. Called by the task whose turn it is, before that code
-    /// runs.
+    /// Returns the value of the task-local ``_HeldTurn/current`` for the code that runs inside a turn. Called by the
+    /// task whose turn it is, before that code runs.
     func mark(_ id: ID) -> _HeldTurn { _HeldTurn(TurnPlace(queue: state, id: id)) }
 
     // MARK: Ending
@@ -134,7 +141,7 @@ final class _TurnStorage: Sendable {
 
     var count: Int { state.withMachine { $0.count } }
 
-    /// The number of callers that drain the queue.
+    /// The number of callers that wait in ``drain()``.
     var drainerCount: Int { state.withMachine { $0.drainerCount } }
 
     // MARK: Draining

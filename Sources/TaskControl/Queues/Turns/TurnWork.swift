@@ -1,8 +1,8 @@
 /// The work of a turn: an operation, and whether it runs when its task is cancelled before the turn.
 @usableFromInline
 protocol _TurnWork: _TaskBody {
-    /// Whether the operation does not run if its task is cancelled before the turn. If `false`, the operation runs at
-    /// its turn, with `Task.isCancelled` true.
+    /// Whether the operation is skipped (does not run) if its task is cancelled before the turn. If `false`, the
+    /// operation runs at its turn even in a cancelled task, with `Task.isCancelled` true.
     static var isSkippable: Bool { get }
 
     /// Returns the result of work that is skipped: `Void`, or a `CancellationError` that is thrown if the work may

@@ -7,7 +7,8 @@
 class _Flight: @unchecked Sendable {
     @usableFromInline let table: _FlightTable
     let key: _ErasedKey?
-    /// The flights inside which this flight was begun, the innermost last; some of them may have ended.
+    /// The flights whose operations directly or indirectly began this flight, the innermost last. Some of them may have
+    /// ended.
     let outer: [_FlightPlace]
     /// The deadline of the flight, shared by its callers; `nil` if the flight has none.
     @usableFromInline let deadline: _LatestDeadline?

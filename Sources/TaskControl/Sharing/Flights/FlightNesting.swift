@@ -3,8 +3,8 @@
 struct FlightNesting<ID: Hashable> {
     /// The flights that each flight waits for, with the number of callers inside it that wait for each of them.
     private var waits: [ID: [ID: Int]] = [:]
-    /// For each flight that is waited for: its callers that are inside other flights, each with the innermost of these
-    /// other flights. A flight inside which a caller is may have ended; it then has no element in `waits`.
+    /// For each flight that is waited for: its callers that run a part of another flight's operation, each with the
+    /// innermost such flight. This innermost flight may have ended; it then has no element in `waits`.
     private var origins: [ID: [ID: ID]] = [:]
 
     var isEmpty: Bool { origins.isEmpty }
@@ -23,8 +23,8 @@ struct FlightNesting<ID: Hashable> {
         origins[target, default: [:]][caller] = origin
     }
 
-    /// Removes the wait of a caller that no longer waits for a flight. Has no effect on a caller that is inside no
-    /// flight.
+    /// Removes the wait of `caller`, which no longer waits for the flight `target`. Has no effect if the caller runs no
+    /// part of another flight's operation.
     mutating func remove(to target: ID, by caller: ID) {
         guard let origin = origins[target]?.removeValue(forKey: caller) else { return }
         origins[target]?.shrinkIfMostlyEmpty()
@@ -48,7 +48,7 @@ struct FlightNesting<ID: Hashable> {
         shrink()
     }
 
-    /// Releases the memory that a burst of waits has left behind.
+    /// Releases the memory that the dictionaries no longer need after many waits at the same time.
     private mutating func shrink() {
         waits.shrinkIfMostlyEmpty()
         origins.shrinkIfMostlyEmpty()

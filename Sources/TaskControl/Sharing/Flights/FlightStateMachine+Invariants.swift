@@ -1,6 +1,8 @@
 /// Functions for the tests of the state machine.
 extension FlightStateMachine {
-    /// Traps if an invariant does not hold. O(*n*²).
+    /// Traps if an invariant does not hold.
+    ///
+    /// - Complexity: O(*n*²) in the number of flights and callers.
     func checkInvariants() {
         var (inTheAir, linked, callers) = (0, 0, 0)
         for slot in 0..<flights.extent where flights.isOccupied(slot) {

@@ -20,7 +20,8 @@
 ///    the end of its flight or caller finds nothing.
 /// 2. Each key in `current` leads to a flight in the phase `current`, and each such flight has one key there.
 /// 3. A cancelled flight is not in `current`, and has no callers: no caller joins a cancelled flight.
-/// 4. A flight without callers is cancelled, unless `runsToCompletion` is true or the flight is kept.
+/// 4. A flight without callers is cancelled, unless `runsToCompletion` is true, or `launch` has begun or kept the
+///    flight.
 /// 5. No flight waits for itself, whatever the number of flights in between.
 struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     typealias ID = Ticket
@@ -78,12 +79,12 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     // MARK: Coming
 
     enum Joining {
-        /// A new flight, for which the caller must create the task.
+        /// A new flight: its first caller, and its ID. Its task must be created by the code that called `join`.
         case begun(Caller, ID)
-        /// The caller has joined the flight of the key. `level` is the raw priority of that flight.
+        /// The caller has joined the flight of the key, which has this payload and, as `level`, this raw priority.
         case joined(Caller, Payload, level: UInt8)
-        /// The caller is inside the flight that it asks for, or inside one that this flight waits for: it would wait
-        /// for itself.
+        /// The caller is inside the operation of the requested flight, or of a flight for which the requested flight
+        /// waits: it would wait for itself.
         case reentrant
         /// The key has no flight, and there is no payload for a new one.
         case absent
@@ -121,7 +122,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// Begins the flight of a key without a caller. If the key has a flight already, keeps that flight. A kept flight
     /// continues without callers.
     ///
-    /// - Returns: The new flight, for which the caller must create the task; `nil` if the key had a flight.
+    /// - Parameters: The key; the raw priority and the payload of a new flight.
+    /// - Returns: The new flight, whose task must then be created; `nil` if the key had a flight.
     /// - Complexity: O(1).
     mutating func launch(_ key: Key, level: UInt8 = 0, _ payload: Payload) -> ID? {
         if let slot = current[key]?.slot {
@@ -159,8 +161,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// Attaches the handle of the task that was created for a flight. Has no effect if the flight has ended already.
     ///
     /// - Parameter level: The raw priority of the task.
-    /// - Returns: The cancellation and the escalation of the flight that came before, which the caller must apply to
-    ///   the task.
+    /// - Returns: The cancellation and the escalation of the flight before this call, to be applied to the task.
     mutating func attach(_ id: ID, _ job: Job, level: UInt8) -> Attachment {
         guard isThere(id) else { return Attachment() }
         flights[id.slot].job = job
@@ -168,13 +169,13 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return Attachment(cause: takeCause(of: id), level: owed > level ? owed : 0)
     }
 
-    /// Returns whether the task of a flight may run the operation; `false` if the flight was cancelled.
+    /// Returns whether the task of a flight may run the operation; `false` if the flight was cancelled or has ended.
     func mayBegin(_ id: ID) -> Bool { isThere(id) && flights[id.slot].phase != .cancelled }
 
     // MARK: Waiting
 
-    /// Stores the continuation of a caller until its wait ends, or returns the outcome with which it must be resumed at
-    /// once.
+    /// Stores the continuation of a caller until its wait ends. Returns the outcome with which the continuation must be
+    /// resumed at once; `nil` if it was stored.
     mutating func park(_ caller: Caller, _ waiter: Waiter) -> WaitOutcome? {
         waits.park(caller.id, waiter)
     }
@@ -210,7 +211,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// Ends the keeping of a flight that `launch` has begun or kept: a flight without callers is cancelled now, and any
     /// other flight when its last caller leaves. Has no effect on a flight that callers can no longer join.
     ///
-    /// - Parameter key: The key of the flight; `nil` if it has none.
+    /// - Parameter cause: The cause of the cancellation if the flight has no callers.
     /// - Complexity: O(1).
     mutating func release(_ id: ID, of key: Key, because cause: CancellationCause) -> Leaving {
         guard isThere(id), flights[id.slot].phase == .current else { return Leaving() }
@@ -240,9 +241,10 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         if !nesting.isEmpty { nesting.remove(to: other, by: id) }
     }
 
-    /// Removes a caller from its flight, and gives its wait an outcome.
+    /// Removes the caller at an index of `waits` from its flight, and gives its wait an outcome.
     ///
-    /// - Returns: The waiter to resume, if it has parked; otherwise it receives the outcome when it parks.
+    /// - Returns: The continuation to resume; `nil` if the caller has not parked: it receives the outcome when it
+    ///   parks.
     private mutating func settle(_ slot: Slot, of id: ID, with outcome: WaitOutcome) -> Waiter? {
         callerCount -= 1
         return waits.settle(slot, of: &flights[id.slot].callers, with: outcome)
@@ -295,8 +297,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         )
     }
 
-    /// Removes all callers of a flight, and returns the continuations of those that have parked, in the order of
-    /// joining.
+    /// Removes all callers of a flight, gives their waits an outcome, and returns the continuations of those that have
+    /// parked, in the order of joining: the first one, and the others.
     private mutating func settleAll(of id: ID, with outcome: WaitOutcome) -> (first: Waiter?, others: [Waiter]) {
         var (first, others): (Waiter?, [Waiter]) = (nil, [])
         while !flights[id.slot].callers.isEmpty {
@@ -330,7 +332,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var ids: [ID] = []
         var jobs: [Job] = []
         var waiters: [Waiter] = []
-        /// The payloads of the flights, to be released outside the lock.
+        /// The flights that callers could still join, by key, with their payloads, to be released outside the lock.
         var remains: [Key: (slot: Slot, payload: Payload)] = [:]
     }
 
@@ -380,10 +382,10 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     // MARK: Looking
 
-    /// The number of flights, callers or keys for which memory is allocated.
+    /// The capacity of the largest table or dictionary, as a measure of the memory that is allocated.
     var capacity: Int { max(flights.capacity, waits.capacity, current.capacity, nesting.capacity, causes.capacity) }
 
-    /// Returns whether a flight has not ended.
+    /// Returns whether a flight is in the machine: `true` until its work has ended, even after a cancellation.
     func isThere(_ id: ID) -> Bool { flights.contains(id) }
 }
 

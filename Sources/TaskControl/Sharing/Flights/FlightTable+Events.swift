@@ -6,6 +6,11 @@ extension _FlightTable {
 
     /// Emits the event that begins a flight. Called in the task of the first caller, which has created the task of the
     /// flight.
+    ///
+    /// - Parameters:
+    ///   - id: The flight.
+    ///   - key: The key of the flight; `nil` if it has none.
+    ///   - taskName: The name of the flight's task; `nil` if it has none.
     func emitBegun(_ id: ID, _ key: _ErasedKey?, _ taskName: String?) {
         Diagnostics.emitBeginning(
             isInside: true,
@@ -31,6 +36,8 @@ extension _FlightTable {
     /// Emits the end of a flight.
     ///
     /// - Parameters:
+    ///   - id: The flight.
+    ///   - key: The key of the flight; `nil` if it has none.
     ///   - failure: The error of the flight; `nil` if the flight has a value.
     ///   - hasBegun: Whether the operation was called. If not, the flight was cancelled before, and counts as skipped.
     ///   - isCancelled: Whether the flight was cancelled. Its task may receive that cancellation a moment later.

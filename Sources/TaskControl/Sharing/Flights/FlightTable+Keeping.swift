@@ -3,7 +3,8 @@ extension _FlightTable {
     /// Begins the flight of a key without a caller. If the key has a flight already, keeps that flight. A kept flight
     /// continues without callers until ``release(_:of:because:)`` is called.
     ///
-    /// The new flight does not count as inside the flights of the current task, since none of them waits for it.
+    /// The new flight does not count as inside the flights of whose operations the current task runs a part, since none
+    /// of them waits for it.
     @inlinable
     package func launch<Value: Sendable>(
         _ key: _ErasedKey,
@@ -47,7 +48,7 @@ extension _FlightTable {
     ///
     /// - Returns: The caller, which must then wait; `nil` if the key has no flight, or if the current task is inside
     ///   that flight and would wait for itself.
-    /// - Throws: `CancellationError` if the current task was cancelled before.
+    /// - Throws: `CancellationError` if the current task was cancelled before the call.
     @inlinable
     package func joinIfPresent<Value: Sendable>(
         _ key: _ErasedKey,
@@ -58,8 +59,9 @@ extension _FlightTable {
         return _FlightCaller(downcast(flight), at: place)
     }
 
-    /// Ends the keeping of a flight that `launch` has begun or kept: it is cancelled if it has no callers, and
-    /// otherwise when its last caller leaves. Has no effect on a flight that callers can no longer join.
+    /// Ends the keeping of a flight that ``launch(_:operation:)`` has begun or kept: a flight without callers is
+    /// cancelled now, and any other flight when its last caller leaves. Has no effect on a flight that callers can no
+    /// longer join.
     ///
     /// - Parameters:
     ///   - id: The flight.

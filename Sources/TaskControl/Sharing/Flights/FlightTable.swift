@@ -21,11 +21,13 @@ package final class _FlightTable: Sendable {
     }
 
     let state: Locked<Machine>
-    /// The name and the primitive with which results that no caller received are reported.
+    /// The name of the API, such as `SingleFlight`, and its primitive in events, with which results that no caller
+    /// received are reported.
     let origin: TaskOrigin
     package let source: EventSource
 
-    /// Whether a flight has the latest deadline of its callers. A flight that can continue without callers has none.
+    /// Whether each flight has a deadline: the latest of its callers' deadlines. `false` if flights can continue
+    /// without callers.
     let hasDeadlines: Bool
 
     /// The rule for a result that no caller receives.
@@ -68,7 +70,7 @@ package final class _FlightTable: Sendable {
     ///   - operation: The work of the flight. Not called if there is a flight to join.
     /// - Returns: The caller, which must then wait; `nil` if the current task is inside the flight of this key and
     ///   would wait for itself. Never `nil` if `key` is `nil`.
-    /// - Throws: `CancellationError` if the current task was cancelled before.
+    /// - Throws: `CancellationError` if the current task was cancelled before the call.
     @inlinable
     @inline(never)
     package func join<Value: Sendable>(
@@ -114,7 +116,7 @@ package final class _FlightTable: Sendable {
 
     @usableFromInline
     enum Joining {
-        /// The flight that was passed to `join` has begun. Its task must be created.
+        /// The flight that was passed to `join` has begun, with this caller as its first. Its task must be created.
         case begun(CallerPlace)
         case joined(_Flight, CallerPlace)
         case reentrant
@@ -124,7 +126,8 @@ package final class _FlightTable: Sendable {
     /// Adds a caller to the flight of a key, or begins a flight.
     ///
     /// - Parameters:
-    ///   - held: The flights that the caller is inside of.
+    ///   - key: The key of the flight; `nil` for a flight that no other caller joins.
+    ///   - held: The flights of whose operations the caller runs a part.
     ///   - fresh: The flight to begin if there is none to join; `nil` to begin none.
     @usableFromInline
     func join(_ key: _ErasedKey?, inside held: [_FlightPlace], _ fresh: _Flight?) -> Joining {
@@ -153,6 +156,8 @@ package final class _FlightTable: Sendable {
 
     /// Stores the handle of the task that was created for a flight, and cancels or escalates the task if the flight was
     /// cancelled or escalated before. Then emits the event that begins the flight.
+    ///
+    /// - Parameter name: The name of the task, for the event; `nil` if the task has none.
     @usableFromInline
     func attach(_ flight: _Flight, _ task: _TaskHandle, name: String?) {
         let attachment = state.withLock { machine in
@@ -204,8 +209,8 @@ package final class _FlightTable: Sendable {
     /// Removes a caller that was cancelled. Called by the cancellation handler of the caller's task, so it resumes no
     /// other task.
     ///
-    /// If no caller is left, the flight is cancelled, unless it may continue without callers: in the table at once, so
-    /// that work that has not begun does not begin; the task of the flight soon after.
+    /// If no caller is left, the flight is cancelled, unless it may continue without callers. It is cancelled in the
+    /// table at once, so work that has not begun does not begin. The task of the flight is cancelled soon after.
     ///
     /// - Parameter key: The key of the flight; `nil` if it has none.
     func leave(_ caller: Machine.Caller, of key: _ErasedKey?) {
@@ -238,7 +243,7 @@ package final class _FlightTable: Sendable {
     /// The flight is checked as well as the task: if the flight was cancelled before the handle of its task was
     /// attached, the task itself is cancelled only later.
     ///
-    /// - Throws: `CancellationError` if the flight was cancelled before.
+    /// - Throws: `CancellationError` if the flight or its task was cancelled before the call.
     @usableFromInline
     func begin(_ flight: _Flight) throws {
         guard !_isTaskCancelled, state.withLock({ $0.mayBegin(flight.id) }) else { throw CancellationError() }
@@ -251,9 +256,13 @@ package final class _FlightTable: Sendable {
 
     /// Ends a flight whose result has been written.
     ///
-    /// - Returns: Whether a caller receives the result, and whether the flight was cancelled. The task of the flight
-    ///   may receive that cancellation only later. If no caller receives the result, the task must call
-    ///   ``report(_:wasCancelled:)``.
+    /// - Parameters:
+    ///   - flight: The flight.
+    ///   - failure: The error of the flight; `nil` if it has a value.
+    ///   - hasBegun: Whether the operation was called.
+    /// - Returns: `isHeard`: whether a caller receives the result. If not, the task of the flight must call
+    ///   ``report(_:wasCancelled:)``. `wasCancelled`: whether the flight was cancelled. Its task may receive that
+    ///   cancellation only later.
     @usableFromInline
     func finish(_ flight: _Flight, _ failure: (any Error)?, hasBegun: Bool) -> (isHeard: Bool, wasCancelled: Bool) {
         let moment = Diagnostics.moment
@@ -283,7 +292,10 @@ package final class _FlightTable: Sendable {
         }
     }
 
-    /// Reports the end of work that no caller awaits. An error other than `CancellationError` is reported as a mistake.
+    /// Reports the end of work that no caller awaits. An error other than `CancellationError` is reported as a mistake
+    /// of the program.
+    ///
+    /// - Parameter failure: The error of the work; `nil` if the work has returned a value.
     private func reportAbandoned(_ failure: (any Error)?) {
         func event() -> TaskEvent {
             TaskEvent(

@@ -3,8 +3,9 @@
 @usableFromInline
 typealias _TypedFlight<Value: Sendable> = _FlightStoring<Result<Value, any Error>?>
 
-/// A flight with a stored property of any type. Generic over the whole type of the property, and not over the type of
-/// the flight's value, so that deallocating a flight does not have to look up the type `Result<Value, any Error>?`.
+/// A ``_Flight`` with a stored property of any type, which contains its result. Generic over the whole type of the
+/// property, and not over the type of the flight's value, so that deallocating a flight does not have to look up the
+/// type `Result<Value, any Error>?`.
 ///
 /// It is Sendable because the task of the flight writes the result before it ends the flight under the lock of the
 /// table, and callers read the result only after the flight has ended.
