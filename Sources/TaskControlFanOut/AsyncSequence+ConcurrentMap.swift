@@ -174,7 +174,7 @@ extension Sequence where Self: Sendable, Element: Sendable {
     }
 }
 
-/// An asynchronous sequence of the elements of a sequence.
+/// An asynchronous sequence of the elements of a synchronous sequence.
 @usableFromInline
 struct _FanOutElements<Base: Sequence & Sendable>: AsyncSequence, Sendable {
     @usableFromInline typealias Element = Base.Element

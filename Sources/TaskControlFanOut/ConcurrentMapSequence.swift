@@ -1,7 +1,8 @@
 /// An asynchronous sequence of the results of calling an operation for each element of a source, for several elements
 /// at the same time.
 ///
-/// Created by `concurrentMap(limit:order:_:)` of an asynchronous sequence, whose documentation describes order, errors and cancellation.
+/// Created by `concurrentMap(limit:order:_:)` of an asynchronous sequence, the source. The documentation of that
+/// function describes order, errors and cancellation.
 public struct ConcurrentMapSequence<Base: AsyncSequence & Sendable, Output: Sendable>: AsyncSequence, Sendable
 where Base.Element: Sendable {
     /// The type of the elements: a result of the operation.
@@ -40,7 +41,8 @@ where Base.Element: Sendable {
 
         @inlinable init(_ run: _FanOutRun) { self.run = run }
 
-        /// Returns the next result, in the order of the sequence; `nil` when the source has ended and all results were taken.
+        /// Returns the next result, in the ``FanOutOrder`` with which the sequence was created; `nil` when the source
+        /// has ended and all results were taken.
         ///
         /// ## Cancellation
         /// If the caller is cancelled, the call cancels all work, waits until the work has ended, and throws

@@ -7,8 +7,15 @@ public import TaskControl
 enum _FanOut {
     /// Runs an operation for each element of a sequence, a limited number of operations at a time.
     ///
-    /// - Parameter collect: Receives each result with the number of its element, counted from 0, in the order in which
-    ///   the operations end.
+    /// - Parameters:
+    ///   - isolation: The isolation of the caller, in which `collect` is called.
+    ///   - source: The sequence.
+    ///   - limit: The largest number of operations that run at the same time. Less than 1 counts as 1.
+    ///   - operation: The operation.
+    ///   - collect: Receives each result with the number of its element, counted from 0, in the order in which the
+    ///     operations end.
+    /// - Throws: The first error of an operation; `CancellationError` if the caller is cancelled and `Failure` allows
+    ///   this error.
     @inlinable
     static func run<Source: Sequence, Output: Sendable, Failure: Error>(
         isolation: isolated (any Actor)?,
@@ -39,6 +46,15 @@ enum _FanOut {
     /// Takes the elements of a sequence, and runs an operation for each of them in the tasks of a group. Returns when
     /// all operations have ended.
     ///
+    /// - Parameters:
+    ///   - isolation: The isolation of the caller, in which `collect` is called.
+    ///   - source: The sequence.
+    ///   - limit: The largest number of operations that run at the same time: 1 or more.
+    ///   - operation: The operation.
+    ///   - name: The name of the tasks; `nil` for none.
+    ///   - scope: The tasks of this fan-out, for the cause of their cancellation.
+    ///   - group: The group to which the tasks are added.
+    ///   - collect: Receives each result with the number of its element, counted from 0.
     /// - Returns: The first error; `nil` if there was none.
     @inlinable
     static func pull<Source: Sequence, Output: Sendable, Failure: Error>(
@@ -118,8 +134,14 @@ enum _FanOut {
         }
     }
 
-    /// Runs the operation for each element that the caller puts into a place, until the caller puts no other element
-    /// there.
+    /// Runs the operation for each element that the caller of the fan-out puts into a place, until the caller puts no
+    /// other element there. Called in a child task.
+    ///
+    /// - Parameters:
+    ///   - place: The place of this task, for its elements and results.
+    ///   - handoff: The channel to which the task reports each operation that has ended.
+    ///   - scope: The tasks of the fan-out, to which this task is added while it runs.
+    ///   - operation: The operation.
     @inlinable
     @concurrent
     static func work<Element: Sendable, Output: Sendable, Failure: Error>(
@@ -148,6 +170,16 @@ enum _FanOut {
 
     /// Runs an operation for each element of an asynchronous sequence, a limited number of operations at a time, and
     /// passes each result to a consumer in the caller's isolation.
+    ///
+    /// - Parameters:
+    ///   - isolation: The isolation of the caller, in which `consume` is called.
+    ///   - source: The asynchronous sequence.
+    ///   - limit: The largest number of running operations and results that were not consumed, together.
+    ///   - order: The order in which the consumer receives the results.
+    ///   - operation: The operation.
+    ///   - consume: The consumer, which receives one result after the other.
+    /// - Throws: The first error of an operation, the source or the consumer; `CancellationError` if the caller is
+    ///   cancelled.
     @inlinable
     static func run<Source: AsyncSequence & Sendable, Output: Sendable>(
         isolation: isolated (any Actor)?,

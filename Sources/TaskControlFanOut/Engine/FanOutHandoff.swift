@@ -23,8 +23,10 @@ final class _FanOutHandoff: Sendable {
 
     /// Reports that the operation of a place has ended. The place contains the result.
     ///
-    /// - Parameter waiter: The continuation of the operation's task, which the caller resumes when there is an element
-    ///   for it, or no more elements; `nil` if the task ends instead.
+    /// - Parameters:
+    ///   - place: The index of the operation's ``_FanOutPlace``.
+    ///   - waiter: The continuation of the operation's task, which the caller of the fan-out resumes when there is
+    ///     another element for the task, or when there are no more elements; `nil` if the task ends instead.
     @usableFromInline
     func finish(_ place: Int, _ waiter: UnsafeContinuation<Void, Never>?) {
         state.withLock { $0.finish(Finished(place: place, waiter: waiter)) }?.resume()

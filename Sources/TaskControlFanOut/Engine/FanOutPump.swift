@@ -5,6 +5,12 @@ public import TaskControl
 enum _FanOutPump {
     /// Takes elements from a source, and runs an operation for each of them, until the source ends, an operation fails,
     /// or the task is cancelled. Returns when all operations have ended.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - storage: The state of the fan-out, which limits the number of operations and receives the results.
+    ///   - name: The name of the tasks that run the operations; `nil` for none.
+    ///   - operation: The operation.
     @inlinable
     @concurrent
     static func run<Source: AsyncSequence, Output: Sendable>(
@@ -48,8 +54,15 @@ enum _FanOutPump {
         }
     }
 
-    /// Runs the operation for each element that the pump puts into a place, until the pump puts no other element there.
-    /// An error ends the fan-out.
+    /// Runs the operation for each element that the pump (the task that takes the elements of the source) puts into a
+    /// place, until the pump puts no other element there. An error ends the fan-out. Called in a child task of the
+    /// pump.
+    ///
+    /// - Parameters:
+    ///   - place: The place of this task, for its elements.
+    ///   - storage: The state of the fan-out, which receives the results.
+    ///   - pump: The pump, which is cancelled after the first error.
+    ///   - operation: The operation.
     @inlinable
     @concurrent
     static func work<Element: Sendable, Output: Sendable>(
@@ -79,8 +92,8 @@ enum _FanOutPump {
     }
 }
 
-/// The task that takes the elements of a source. The tasks of the operations, which it waits for, cancel it after an
-/// error.
+/// The pump: the task that takes the elements of a source, and waits for the tasks of the operations. Any of these
+/// tasks cancels the pump after an error.
 @usableFromInline
 struct _FanOutPumpTask: @unchecked Sendable {
     // Sendable: `cancel` may be called from other tasks, as long as the task of the pump exists. That task outlives the

@@ -1,7 +1,7 @@
 internal import TaskControl
 
-/// The work of an iterator: a task that takes the elements of the source and runs the operations. The first call of
-/// `next()` starts the task, and the release of the iterator cancels it.
+/// The work of an iterator of ``ConcurrentMapSequence``: a task that takes the elements of the source and runs the
+/// operations. The first call of `next()` starts the task, and the release of the iterator cancels it.
 @usableFromInline
 final class _FanOutRun: Sendable {
     @usableFromInline typealias Pump = @Sendable (_FanOutStorage, _ name: String?) async -> Void
@@ -14,7 +14,8 @@ final class _FanOutRun: Sendable {
     }
 
     private let storage: _FanOutStorage
-    /// The phase. Calls of `next()` change it, one call at a time. `deinit` reads it.
+    /// The state of the task: not started, running, or over. Calls of `next()` change it, one call at a time. `deinit`
+    /// reads it.
     private let phase: Locked<Phase>
 
     @usableFromInline
@@ -70,7 +71,8 @@ final class _FanOutRun: Sendable {
         }
     }
 
-    /// Returns the task of the work, and starts it if it has not been started; `nil` after the end of the results.
+    /// Returns the task that takes the elements and runs the operations, and starts it if it has not been started.
+    /// Returns `nil` if ``next()`` has already returned `nil` or thrown.
     private func task() -> Task<Void, Never>? {
         switch phase.withLock({ $0 }) {
         case .running(let task): return task

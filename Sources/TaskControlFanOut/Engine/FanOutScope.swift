@@ -11,7 +11,7 @@ final class _FanOutScope: Sendable {
 
     private enum Phase {
         case running
-        /// The caller was cancelled: the tasks have its cause.
+        /// The caller of the fan-out was cancelled. The tasks have the same cause of cancellation as the caller.
         case callerCancelled
         case cancelled(CancellationCause)
     }

@@ -44,7 +44,8 @@ struct FanOutStateMachine<Value, Waiter> {
         var isFirst = false
         var puller: Waiter?
         var consumer: Waiter?
-        /// The results that were not taken, which the caller releases after it has released the lock.
+        /// The buffer of the results that were not taken, with `nil` for each unused element. The caller releases it
+        /// after it has released the lock.
         var dropped: [Value?] = []
     }
 
@@ -121,7 +122,8 @@ struct FanOutStateMachine<Value, Waiter> {
 
     // MARK: The operations
 
-    /// Stores the value of an operation that has ended. The value is ignored if the fan-out was stopped.
+    /// Stores the value of the operation whose number ``start()`` has returned, since that operation has ended. The
+    /// value is ignored if the fan-out was stopped.
     ///
     /// - Returns: The continuation of the consumer, which must be resumed; `nil` if there is none to resume.
     mutating func finish(_ number: Int, _ value: Value) -> Waiter? {
@@ -149,6 +151,8 @@ struct FanOutStateMachine<Value, Waiter> {
 
     /// Takes the next result, if it is ready, and frees its place.
     ///
+    /// - Returns: The result, or the reason for which there is none; and the continuation of the puller to resume, if
+    ///   any.
     /// - Complexity: O(1).
     mutating func take() -> Taken {
         if phase == .stopped { return Taken(step: .stopped) }
@@ -172,7 +176,8 @@ struct FanOutStateMachine<Value, Waiter> {
         return true
     }
 
-    /// Removes the continuation of the consumer, because the consumer was cancelled or has a result or the end to take.
+    /// Removes the continuation of the consumer, because the consumer was cancelled, or because there is now a result
+    /// or the end of the results for it to take.
     ///
     /// - Returns: The continuation of the consumer, which must be resumed; `nil` if there is none to resume.
     mutating func wakeConsumer() -> Waiter? {

@@ -1,7 +1,7 @@
 internal import TaskControl
 
-/// The state of a fan-out from an asynchronous source, under a lock. The puller, a task that takes elements from the
-/// source, the tasks of the operations, and one consumer of the results share it.
+/// The state of a fan-out from an asynchronous source, under a lock. It is shared by the puller (the task that takes
+/// elements from the source), the tasks of the operations, and one consumer of the results.
 @usableFromInline
 final class _FanOutStorage: Sendable {
     @usableFromInline enum Step: Sendable {
@@ -18,7 +18,7 @@ final class _FanOutStorage: Sendable {
         var machine: Machine
         /// The operations that have ended, each with its task if the task waits for an element. The puller takes them.
         var tasks = FanOutHandoffStateMachine<_FanOutHandoff.Finished, Never>()
-        /// Whether the puller has left, so that the tasks receive no other element.
+        /// Whether the puller takes no more elements. If so, the tasks receive no other element.
         var isLeft = false
         var error: (any Error)?
     }
@@ -35,7 +35,7 @@ final class _FanOutStorage: Sendable {
 
     /// Waits until a place is free for another operation.
     ///
-    /// - Returns: Whether the puller may take an element from the source. `false` if the fan-out has ended, so that the
+    /// - Returns: `true` if the puller may take an element from the source; `false` if the fan-out has ended, and the
     ///   puller must stop.
     @usableFromInline
     func place() async -> Bool {
@@ -57,7 +57,7 @@ final class _FanOutStorage: Sendable {
     /// Records that the operation of an element starts. Traps if no place is free.
     ///
     /// - Parameter free: The operations that have ended, each with its task if the task waits for an element. If the
-    ///   list is empty, those that have ended since the last call are added.
+    ///   list is empty, the operations that have ended since the last call are added to it.
     /// - Returns: The number of the operation that starts, counted from 0.
     @usableFromInline
     func start(_ free: inout [_FanOutHandoff.Finished]) -> Int {
@@ -82,8 +82,9 @@ final class _FanOutStorage: Sendable {
         for task in others { task.waiter?.resume() }
     }
 
-    /// Records that the source has returned `nil`, so that the results are complete when all operations have ended. In
-    /// a cancelled task, ends the fan-out with `CancellationError` instead.
+    /// Records that the source has returned `nil`: the results are complete when all operations have ended. If the
+    /// current task is cancelled, the source may have ended early: the fan-out then ends with `CancellationError`
+    /// instead.
     @usableFromInline
     func endSource() {
         // A cancelled source may end early, so the results may be incomplete.
@@ -96,7 +97,7 @@ final class _FanOutStorage: Sendable {
     /// Reports the value of an operation that has ended.
     ///
     /// - Parameters:
-    ///   - number: The number of the operation.
+    ///   - number: The number of the operation, which ``start(_:)`` has returned.
     ///   - value: The value that the operation has returned.
     ///   - place: The index of the ``_FanOutPlace`` of the operation's task.
     ///   - waiter: The continuation of the task, which is resumed when there is an element for the task, or when there
@@ -112,8 +113,8 @@ final class _FanOutStorage: Sendable {
         if isLeft { waiter?.resume() }
     }
 
-    /// Ends the fan-out with an error. Only the first call has an effect. The caller must cancel the tasks of the
-    /// fan-out.
+    /// Ends the fan-out with an error. Only the first call has an effect. This function cancels no tasks: its caller
+    /// must cancel the tasks of the fan-out.
     ///
     /// - Parameters:
     ///   - error: The error that the consumer receives.
@@ -128,8 +129,10 @@ final class _FanOutStorage: Sendable {
 
     /// Ends the fan-out with an error. Only the first call has an effect.
     ///
-    /// - Parameter record: Records the cause of the cancellation of the tasks. Called with the lock held, and only by
-    ///   the first call of this function.
+    /// - Parameters:
+    ///   - error: The error that the consumer receives.
+    ///   - record: Records the cause of the cancellation of the tasks. Called with the lock held, and only by the first
+    ///     call of this function.
     /// - Returns: Whether this call was the first.
     @discardableResult
     func stop(_ error: any Error, recording record: (_FanOutScope) -> Void) -> Bool {
@@ -150,7 +153,7 @@ final class _FanOutStorage: Sendable {
 
     /// Takes the next result, the end or the error of the fan-out, without waiting.
     ///
-    /// - Returns: `nil` if there is neither a result nor an end, so that the consumer must wait.
+    /// - Returns: The result, the end or the error; `nil` if there is none of them, and the consumer must wait.
     func take() -> Step? {
         let (taken, error) = state.withLock { ($0.machine.take(), $0.error) }
         taken.puller?.resume()
@@ -162,8 +165,8 @@ final class _FanOutStorage: Sendable {
         }
     }
 
-    /// Waits for the next result, or for the end or the error of the fan-out. The cancellation of the caller does not
-    /// end the wait, but the cancelled fan-out does.
+    /// Waits for the next result, or for the end or the error of the fan-out. A cancellation of the caller does not end
+    /// the wait directly: it cancels the tasks of the fan-out, and the wait ends when the fan-out has ended.
     @usableFromInline
     nonisolated(nonsending) func next() async -> Step {
         while true {
@@ -204,7 +207,7 @@ final class _FanOutStorage: Sendable {
 }
 
 extension _FanOutValue {
-    /// Returns the output, whose type must be the given one.
+    /// Returns the value of this result. `Output` must be the type of that value.
     @inlinable
     func output<Output: Sendable>(as type: Output.Type) -> Output {
         unsafeDowncast(self, to: _FanOutOutput<Output>.self).output

@@ -130,8 +130,9 @@ public final class LeaderElection: Sendable {
         }
     }
 
-    /// Starts the work that ``lead(in:limit:backoff:grace:priority:operation:)`` returns. A separate generic function, because
-    /// `AsyncLifetime.keepRunning` needs the concrete type of the clock.
+    /// Starts the work that ``lead(in:limit:backoff:grace:priority:operation:)`` returns. The parameters are those of
+    /// that function, after the clock of the election. A separate generic function, because `AsyncLifetime.keepRunning`
+    /// needs the concrete type of the clock.
     private func keepRunning(
         _ clock: some Clock<Duration>,
         in lifetime: AsyncLifetime,

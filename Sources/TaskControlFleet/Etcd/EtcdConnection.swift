@@ -2,7 +2,8 @@ import Foundation
 import TaskControl
 import TaskControlHTTP
 
-/// The connection of an ``EtcdStore`` to the members of its cluster: sends requests, chooses the endpoint, adds the token, and classifies failures.
+/// The connection of an ``EtcdStore`` to the members of its cluster: sends requests, chooses the endpoint, adds the
+/// authentication token, and classifies failures.
 final class EtcdConnection: Sendable {
     /// A rule for whether a request may be sent again although it may have been executed.
     enum Repetition: Sendable {
@@ -26,8 +27,9 @@ final class EtcdConnection: Sendable {
 
     /// Creates a connection to the cluster with the given endpoints. Sends no request.
     ///
-    /// - Parameter maxResponse: The maximum size of a response, and of each message of a stream, in bytes. By default 64 MiB, many times the size
-    ///   that etcd accepts for a request (1.5 MiB).
+    /// - Parameters: The parameters of the store's initializer, and `maxResponse`: the maximum size of a response, and
+    ///   of each message of a stream, in bytes. By default 64 MiB, many times the size that etcd accepts for a request
+    ///   (1.5 MiB).
     init(
         endpoints: [URL],
         credentials: EtcdCredentials?,
@@ -118,8 +120,10 @@ final class EtcdConnection: Sendable {
         throw (unknown ?? last).storeError
     }
 
-    /// Returns the time limit of the next attempt: an equal share of the caller's remaining time for each endpoint that has not been tried, and at
-    /// most the limit of an attempt.
+    /// Returns the time limit of the next attempt: an equal share of the caller's remaining time for each endpoint that
+    /// has not been tried, and at most the limit of an attempt.
+    ///
+    /// - Parameter endpoints: The number of endpoints that have not been tried.
     private func share(of endpoints: Int) -> Duration {
         guard let remaining = Task.currentDeadline?.remaining else { return attemptTimeout }
         return min(attemptTimeout, max(.milliseconds(1), remaining / endpoints))
@@ -128,7 +132,7 @@ final class EtcdConnection: Sendable {
     /// The progress of one attempt to send a request to one endpoint.
     private struct Progress {
         var hasBegun = false
-        /// Whether a part of the body was sent.
+        /// Whether a part of the request's body was sent.
         var hasSent = false
         /// Whether the head of a response has arrived.
         var isAnswered = false
@@ -136,8 +140,17 @@ final class EtcdConnection: Sendable {
 
     /// Sends a request to one endpoint, and decodes its response.
     ///
-    /// If the caller is cancelled before the endpoint has answered, later operations begin with the next endpoint. Without this rule, operations
-    /// whose deadline is shorter than the time limit of an attempt would all be sent to the same endpoint, although that endpoint does not answer.
+    /// If the caller is cancelled before the endpoint has answered, later operations begin with the next endpoint.
+    /// Without this rule, operations whose deadline is shorter than the time limit of an attempt would all be sent to
+    /// the same endpoint, although that endpoint does not answer.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the request, without the version, such as `kv/range`.
+    ///   - body: The body of the request.
+    ///   - repetition: Whether the HTTP client may send the request again.
+    ///   - endpoint: The index of the endpoint in ``endpoints``.
+    ///   - token: The authentication token; `nil` for none.
+    ///   - limit: The time limit of the attempt.
     ///
     /// - Throws: `EtcdFailure`; `CancellationError` if the caller is cancelled.
     private func attempt<Response: Decodable & Sendable>(
@@ -176,7 +189,9 @@ final class EtcdConnection: Sendable {
         }
     }
 
-    /// Runs an attempt with a time limit, and converts its error to an `EtcdFailure`. Throws `CancellationError` if the caller is cancelled.
+    /// Runs an attempt with a time limit, and converts its error to an `EtcdFailure`. Throws `CancellationError` if the
+    /// caller is cancelled. `progress` is the progress that the operation records, and `endpoint` the index of its
+    /// endpoint.
     private func limited<Value: Sendable>(
         _ limit: Duration,
         _ progress: Locked<Progress>,
@@ -230,8 +245,8 @@ final class EtcdConnection: Sendable {
 
     /// Returns the token for the next attempt; `nil` if the store has no credentials.
     ///
-    /// - Parameter unknown: The failure of an earlier attempt that may have executed the request. If no token can be obtained, this failure is thrown
-    ///   instead of the failure of the authentication.
+    /// - Parameter unknown: The failure of an earlier attempt that may have executed the request; `nil` if there was
+    ///   none. If no token can be obtained, this failure is thrown instead of the failure of the authentication.
     private func token(after unknown: EtcdFailure? = nil) async throws -> EtcdTokens.Token? {
         guard let credentials else { return nil }
         do {
@@ -278,6 +293,8 @@ final class EtcdConnection: Sendable {
     /// Sends a request to one endpoint, and calls a closure with each message of the response as it arrives.
     ///
     /// - Parameters:
+    ///   - path: The path of the request, without the version, such as `watch`.
+    ///   - message: The body of the request, which is sent as JSON.
     ///   - endpoint: The index of the endpoint in ``endpoints``.
     ///   - token: The authentication token; `nil` if the store has no credentials.
     ///   - receive: Called with each message.
@@ -331,7 +348,8 @@ final class EtcdConnection: Sendable {
     /// Returns the token for a stream; `nil` if the store has no credentials.
     func streamToken() async throws -> EtcdTokens.Token? { try await token() }
 
-    /// Discards a token that etcd has refused for a stream. Does nothing if a newer token has replaced it.
+    /// Discards a token that etcd has refused for a stream. Does nothing if a newer token has already replaced that
+    /// token.
     func refuse(_ token: EtcdTokens.Token) { tokens.refuse(token) }
 }
 
@@ -341,9 +359,9 @@ extension URL {
 }
 
 extension UploadEndpointBody {
-    /// Creates a body that can be read only once, so that the HTTP client does not send it again either. libcurl repeats a POST when a reused
-    /// connection turns out to be closed, although the server may have executed the request; and transports send the body again when they follow a
-    /// redirect.
+    /// Creates a body that can be read only once. So the HTTP client cannot repeat the request on its own: libcurl
+    /// repeats a POST when a reused connection turns out to be closed, although the server may have executed the
+    /// request, and transports send the body again when they follow a redirect.
     fileprivate static func sentOnce(_ data: Data) -> UploadEndpointBody {
         let isFirst = Locked(true)
         return .stream(length: Int64(data.count)) {

@@ -12,7 +12,8 @@ struct EtcdEndpointRotation: Hashable, Sendable {
     /// The indices of all endpoints, in the order in which an operation tries them.
     var order: [Int] { (0..<count).map { (current + $0) % count } }
 
-    /// Moves on to the endpoint after one that has failed. Does nothing if a concurrent operation has already moved on.
+    /// Moves on to the endpoint after the endpoint with this index, which has failed. Does nothing if a concurrent
+    /// operation has already moved on.
     mutating func failed(_ endpoint: Int) {
         if endpoint == current, count > 0 { current = (current + 1) % count }
     }

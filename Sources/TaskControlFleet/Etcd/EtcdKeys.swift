@@ -13,10 +13,11 @@ struct EtcdKeys: Hashable, Sendable {
     /// Returns the key of the store for a key in etcd, which begins with the namespace. Bytes that are not UTF-8 are replaced by U+FFFD.
     func key(_ data: Data) -> String { String(decoding: data.dropFirst(namespace.utf8.count), as: UTF8.self) }
 
-    /// The range of all keys of the namespace.
+    /// The range of all keys of the namespace: its first key in etcd, and the key after its last key.
     var all: (key: Data, end: Data?) { bounds(.prefix("")) }
 
-    /// Returns the first key of a range, and the key after its last one; `end` is `nil` if the range is a single key.
+    /// Returns the range in etcd that contains the given keys: its first key, and the key after its last key; `end` is
+    /// `nil` if the range is a single key.
     func bounds(_ keys: StoreRange.Keys) -> (key: Data, end: Data?) {
         switch keys {
         case .key(let key): return (data(key), nil)

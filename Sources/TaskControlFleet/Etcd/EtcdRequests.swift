@@ -55,9 +55,10 @@ struct EtcdRangeRequest: Encodable, Hashable, Sendable {
     var sort_target: SortTarget?
     var keys_only: Bool?
     var count_only: Bool?
-    /// The revision at which entries are read.
+    /// The revision at which entries are read; `nil` for the current revision.
     var revision: EtcdInteger?
-    /// The first revision of a filter: only entries that were put at this revision or later are returned.
+    /// The first revision of a filter: only entries that were put at this revision or later are returned. `nil` for no
+    /// filter.
     var min_mod_revision: EtcdInteger?
 }
 

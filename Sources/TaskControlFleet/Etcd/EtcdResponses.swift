@@ -31,7 +31,7 @@ struct EtcdGrantResponse: Decodable, Hashable, Sendable {
 struct EtcdKeepAliveResponse: Decodable, Hashable, Sendable {
     var header: EtcdHeader?
     var ID: EtcdInteger?
-    /// The remaining duration in seconds; `nil` if there is no such lease.
+    /// The remaining duration of the lease in seconds; `nil` if there is no such lease.
     var TTL: EtcdInteger?
 }
 
@@ -59,7 +59,7 @@ struct EtcdTransactionResponse: Decodable, Hashable, Sendable {
 
 struct EtcdWatchResponse: Decodable, Hashable, Sendable {
     struct Event: Decodable, Hashable, Sendable {
-        /// The type of the event; `nil` stands for `PUT`.
+        /// The type of the event, `PUT` or `DELETE`; `nil` stands for `PUT`.
         var type: String?
         var kv: EtcdKeyValue?
     }
@@ -87,7 +87,7 @@ struct EtcdErrorDetail: Decodable, Hashable, Sendable {
 /// The body of an HTTP response with an error status.
 struct EtcdErrorResponse: Decodable, Hashable, Sendable {
     let message: String?
-    /// The status code of gRPC.
+    /// The status code of gRPC; `nil` if the body does not contain it.
     let code: Int?
 
     private enum Key: String, CodingKey { case error, message, code }

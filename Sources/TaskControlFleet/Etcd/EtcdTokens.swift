@@ -3,7 +3,7 @@ import TaskControl
 /// The authentication token of an ``EtcdStore``: fetched once for all concurrent operations, and fetched again when a server has refused it.
 final class EtcdTokens: Sendable {
     struct Token: Sendable {
-        /// The token; `nil` if the server does not use authentication.
+        /// The text of the token; `nil` if the server does not use authentication.
         let text: String?
         /// The number of tokens that were refused before this one.
         let number: Int
@@ -36,7 +36,7 @@ final class EtcdTokens: Sendable {
         }
     }
 
-    /// Discards a token that a server has refused. Does nothing if a newer token has replaced it.
+    /// Discards a token that a server has refused. Does nothing if a newer token has already replaced that token.
     func refuse(_ token: Token) {
         state.withLock { state in
             guard state.number == token.number else { return }

@@ -11,10 +11,11 @@ final class EtcdWatches: Sendable {
         /// one. ``run`` is the number of this run.
         var task: Task<Void, Never>?
         var run = 0
-        /// The number of entries of the namespace at a revision up to which the connection has received all changes; `nil` if it was not read.
+        /// The number of entries that the namespace had at `revision`, up to which the connection has received all
+        /// changes; `nil` if the number was not read.
         var counted: (revision: Int64, count: Int64)?
-        /// The endpoint of the shared connection. Requests choose their endpoint independently: an endpoint that ends a watch may still answer
-        /// requests.
+        /// The choice of the endpoint for the shared connection. Requests choose their endpoint independently: an
+        /// endpoint that ends a watch may still answer requests.
         var rotation: EtcdEndpointRotation
     }
 
@@ -97,7 +98,8 @@ final class EtcdWatches: Sendable {
 
     // MARK: Connections
 
-    /// Makes one connection after another, until the last watch has ended or etcd has refused the watch.
+    /// Makes the connections of the run with this number, one after another, until the last watch has ended or etcd has
+    /// refused the watch.
     private func run(_ run: Int) async {
         var schedule = RetrySchedule(Self.backoff)
         // A token that is refused twice in a row is not out of date.
@@ -172,7 +174,13 @@ final class EtcdWatches: Sendable {
         return StoreError(.unavailable, failure.message)
     }
 
-    /// Reads the messages of a connection until it ends. Returns the failure that ended it, if any.
+    /// Reads the messages of a connection until it ends.
+    ///
+    /// - Parameters:
+    ///   - next: The connection's number, and the revision after which it begins.
+    ///   - endpoint: The index of the endpoint.
+    ///   - token: The authentication token; `nil` if the store has no credentials.
+    /// - Returns: The failure that ended the connection; `nil` if it ended in another way.
     private func read(
         _ next: Machine.Connection,
         at endpoint: Int,
@@ -197,8 +205,13 @@ final class EtcdWatches: Sendable {
     /// Reports to all watches that changes were lost, because a message is longer than the limit. Each new connection from the same revision would
     /// receive this message again.
     ///
-    /// The lost changes are not newer than the store's current revision: the next connection begins after this revision. If the revision cannot be
-    /// read, the next connection repeats the attempt.
+    /// The lost changes are not newer than the store's current revision: the next connection begins after this
+    /// revision. If the revision cannot be read, the next connection repeats the attempt.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the connection that received the message.
+    ///   - failure: The failure, for the event.
+    ///   - endpoint: The index of the endpoint, for the event.
     private func skip(_ number: Int, _ failure: EtcdFailure, at endpoint: Int) async {
         guard let revision = try? await revision() else { return }
         connection.emit(.watchInterrupted, failure.storeError, at: endpoint)
@@ -222,8 +235,10 @@ final class EtcdWatches: Sendable {
         }
     }
 
-    /// Checks a connection that receives no messages. Returns when the connection does not open in time or the check is cancelled, and returns a
-    /// failure if the clock cannot sleep.
+    /// Checks, again and again, whether the connection with this number opens in time and then still receives messages.
+    ///
+    /// - Returns: The failure if the clock cannot sleep; `nil` if the connection has not opened in time, or if the
+    ///   check is cancelled.
     private func listen(_ number: Int) async -> EtcdFailure? {
         var limit = openTimeout
         while true {
@@ -291,7 +306,7 @@ final class EtcdWatches: Sendable {
         return response.header?.revision?.value
     }
 
-    /// Waits until the state machine decides that a connection must end, or the caller is cancelled.
+    /// Waits until the state machine decides that the connection with this number must end, or the caller is cancelled.
     private func closing(_ number: Int) async {
         await suspend(
             parking: { waiter in state.withLock { $0.machine.parkCloser(number, waiter) } == nil ? nil : () },

@@ -74,8 +74,8 @@ struct WatchHistory: Hashable, Sendable {
         return changes[low...]
     }
 
-    /// Removes the oldest changes if a limit is exceeded; changes of one revision are removed together. Removes a quarter at a time, so that adding a
-    /// change takes constant time on average.
+    /// Removes the oldest changes if a limit is exceeded; changes of one revision are removed together. Removes a
+    /// quarter of the limit at a time, so that adding a change takes constant time on average.
     private mutating func trim() {
         guard changes.count > maxCount || size > maxSize else { return }
         var (count, rest) = (0, size)

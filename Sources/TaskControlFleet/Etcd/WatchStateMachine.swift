@@ -33,7 +33,7 @@ struct WatchStateMachine<Waiter> {
         case stop(Int)
     }
 
-    /// The result of an event: the waiters (continuations) to resume, and a command.
+    /// The result of an event: the waiters (continuations) to resume, and a command, if any.
     struct Action {
         /// The waiters (continuations) to resume.
         var wake: [Waiter] = []
@@ -49,19 +49,20 @@ struct WatchStateMachine<Waiter> {
         case left
     }
 
-    /// A connection to begin: its number, and the revision at which it begins.
+    /// A connection to begin: its number, and the revision after which it reports changes.
     struct Connection: Hashable {
         let number: Int
         /// The revision after which the connection reports changes.
         let revision: Int64
     }
 
-    /// The answer to ``WatchStateMachine/tick(_:)``: the action to take for a connection after a time limit.
+    /// The answer to ``WatchStateMachine/tick(_:)``: the action to take for a connection that was given time to open or
+    /// to receive a message.
     enum Silence: Hashable {
         /// The connection needs no action.
         case fine
-        /// The connection has received no message. Compare the current entries of the store with those at this revision, and call ``verified(_:of:)``
-        /// if they differ.
+        /// The connection has received no message since the previous ``tick(_:)``. Compare the current entries of the
+        /// store with those at this revision, and call ``verified(_:of:)`` if they differ.
         case verify(Int64)
         /// The connection did not open in time: end it.
         case end
@@ -120,7 +121,8 @@ struct WatchStateMachine<Waiter> {
 
     // MARK: Watchers
 
-    /// Adds a watcher of the changes after a revision. Returns the watcher's ID, and the action that the caller must carry out.
+    /// Adds a watcher of the changes of a range after a revision. Returns the watcher's ID, and the action that the
+    /// caller must carry out.
     mutating func add(_ range: StoreRange, after revision: Int64) -> (ID, Action) {
         let revision = max(0, revision)
         let id = ID(number: nextNumber)
@@ -180,7 +182,8 @@ struct WatchStateMachine<Waiter> {
         return watchers[id]?.waiter.take()
     }
 
-    /// Removes a watcher. When the last watcher is removed, the connection ends.
+    /// Removes a watcher. When the last watcher is removed, the connection ends. Returns the action that the caller
+    /// must carry out.
     mutating func remove(_ id: ID) -> Action {
         watchers[id] = nil
         guard phase != .idle, watchers.values.allSatisfy({ $0.failure != nil }) else { return Action() }
@@ -214,7 +217,8 @@ struct WatchStateMachine<Waiter> {
 
     // MARK: Connections
 
-    /// Begins the next connection of a run (the time from the first watcher to the removal of the last one).
+    /// Begins the next connection of the run with this number. A run is the time from the first watcher to the removal
+    /// of the last one.
     ///
     /// - Returns: The connection to make; `nil` if the run has ended.
     mutating func connect(_ run: Int) -> Connection? {
@@ -227,7 +231,8 @@ struct WatchStateMachine<Waiter> {
         return Connection(number: connection, revision: history.end)
     }
 
-    /// Notes that the server has created the watch of a connection.
+    /// Notes that the server has created the watch of the connection with this number. Returns the action that the
+    /// caller must carry out.
     mutating func opened(_ number: Int) -> Action {
         guard number == connection, phase == .connecting else { return Action() }
         (phase, hasHeard) = (.open, true)
@@ -236,23 +241,27 @@ struct WatchStateMachine<Waiter> {
         return action
     }
 
-    /// Returns whether the server has created the watch of a connection.
+    /// Returns whether the server has created the watch of the connection with this number, and the connection has not
+    /// ended.
     func isOpen(_ number: Int) -> Bool { number == connection && phase == .open }
 
-    /// Adds received changes to the history of the latest changes (``WatchHistory``). The array must contain all changes of each of its revisions.
+    /// Adds the changes that the connection with a number has received to the history of the latest changes
+    /// (``WatchHistory``). The array must contain all changes of each of its revisions. Returns the action that the
+    /// caller must carry out.
     mutating func receive(_ changes: [WatchHistory.Change], of number: Int) -> Action {
         guard number == connection, phase == .open else { return Action() }
         (hasHeard, failures) = (true, 0)
         return history.append(changes) ? Action(wake: takeReady()) : Action()
     }
 
-    /// Notes that a connection has received a message without changes.
+    /// Notes that the connection with this number has received a message without changes.
     mutating func receiveProgress(of number: Int) {
         if number == connection, phase == .open { hasHeard = true }
     }
 
-    /// Notes that the changes up to a revision cannot be received, because the store has removed (compacted) them or their message is too long. All
-    /// watchers that need these changes receive an incomplete report.
+    /// Notes that the connection with a number cannot receive the changes up to a revision, because the store has
+    /// removed (compacted) them or their message is too long. All watchers that need these changes receive an
+    /// incomplete report. Returns the action that the caller must carry out.
     mutating func lost(upTo revision: Int64, of number: Int) -> Action {
         guard number == connection, phase == .open || phase == .connecting else { return Action() }
         // The connection has asked only for later revisions: the server contradicts itself.
@@ -266,8 +275,8 @@ struct WatchStateMachine<Waiter> {
         return action
     }
 
-    /// Notes that the time has passed in which a connection should have received a message or, before it is open, should have opened. Returns the
-    /// action to take.
+    /// Notes that the time has passed in which the connection with this number should have opened or, if it is open,
+    /// should have received a message. Returns the action to take.
     mutating func tick(_ number: Int) -> Silence {
         guard number == connection else { return .end }
         guard phase == .open else { return phase == .connecting ? .end : .fine }
@@ -276,9 +285,13 @@ struct WatchStateMachine<Waiter> {
         return .fine
     }
 
-    /// Notes that entries have changed although the connection has received no message, and ends the connection.
+    /// Notes that entries have changed although the connection with a number has received no message, and ends the
+    /// connection.
     ///
-    /// - Parameter revision: The current revision of the store.
+    /// - Parameters:
+    ///   - revision: The current revision of the store.
+    ///   - number: The number of the connection.
+    /// - Returns: The action that the caller must carry out.
     mutating func verified(_ revision: Int64, of number: Int) -> Action {
         guard number == connection, phase == .open, !hasHeard, revision > max(history.end, settled) else {
             return Action()
@@ -292,7 +305,7 @@ struct WatchStateMachine<Waiter> {
         return Action(wake: closer.take().map { [$0] } ?? [])
     }
 
-    /// Stores the waiter (a continuation) whose resumption ends a connection.
+    /// Stores the waiter (a continuation) whose resumption ends the connection with a number.
     ///
     /// - Returns: `nil` if the waiter was stored. Otherwise the given waiter: the connection must end at once.
     mutating func parkCloser(_ number: Int, _ waiter: Waiter) -> Waiter? {
@@ -301,18 +314,23 @@ struct WatchStateMachine<Waiter> {
         return nil
     }
 
-    /// Notes that the task of a connection was cancelled, or that the connection ends by itself.
+    /// Notes that the task of the connection with this number was cancelled, or that the connection ends by itself.
     ///
-    /// - Returns: The waiter (a continuation) that ``parkCloser(_:_:)`` has stored, which the caller must resume; `nil` if there is none.
+    /// - Returns: The waiter (a continuation) that ``parkCloser(_:_:)`` has stored, which the caller must resume; `nil`
+    ///   if there is none.
     mutating func leaveCloser(_ number: Int) -> Waiter? {
         guard number == connection else { return nil }
         if closing == .none { closing = .asFailure }
         return closer.take()
     }
 
-    /// Notes that a connection has ended, and returns whether a new connection must be made.
+    /// Notes that the connection with a number has ended, and returns the action that the caller must carry out, and
+    /// whether a new connection must be made.
     ///
-    /// - Parameter error: The error that ended the connection; `nil` if the server has ended it, or the state machine has.
+    /// - Parameters:
+    ///   - number: The number of the connection.
+    ///   - error: The error that ended the connection; `nil` if the server or the state machine has ended it without an
+    ///     error.
     mutating func ended(_ number: Int, _ error: StoreError?) -> (Action, Next) {
         guard number == connection, phase == .open || phase == .connecting else { return (Action(), .over) }
         phase = .pausing
@@ -330,7 +348,8 @@ struct WatchStateMachine<Waiter> {
         }
     }
 
-    /// Ends a run (the time from the first watcher to the removal of the last one) that cannot continue. All watchers receive the error.
+    /// Ends the run with a number, which cannot continue. A run is the time from the first watcher to the removal of
+    /// the last one. All watchers receive the error. Returns the action that the caller must carry out.
     mutating func failed(_ run: Int, _ error: StoreError) -> Action {
         run == self.run && phase != .idle ? fail(error) : Action()
     }

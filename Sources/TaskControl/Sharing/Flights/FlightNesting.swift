@@ -3,7 +3,7 @@
 struct FlightNesting<ID: Hashable> {
     /// The flights that each flight waits for, with the number of callers inside it that wait for each of them.
     private var waits: [ID: [ID: Int]] = [:]
-    /// For each flight that is waited for: its callers that run a part of another flight's operation, each with the
+    /// For each flight that is waited for: its callers whose code belongs to another flight's operation, each with the
     /// innermost such flight. This innermost flight may have ended; it then has no element in `waits`.
     private var origins: [ID: [ID: ID]] = [:]
 
@@ -23,8 +23,8 @@ struct FlightNesting<ID: Hashable> {
         origins[target, default: [:]][caller] = origin
     }
 
-    /// Removes the wait of `caller`, which no longer waits for the flight `target`. Has no effect if the caller runs no
-    /// part of another flight's operation.
+    /// Removes the wait of `caller`, which no longer waits for the flight `target`. Has no effect if the code of the
+    /// caller belongs to no other flight's operation.
     mutating func remove(to target: ID, by caller: ID) {
         guard let origin = origins[target]?.removeValue(forKey: caller) else { return }
         origins[target]?.shrinkIfMostlyEmpty()

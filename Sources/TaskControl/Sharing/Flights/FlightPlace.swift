@@ -7,25 +7,24 @@ struct _FlightPlace: Sendable {
     let table: _FlightTable
     let id: _FlightTable.ID
 
-    /// The flights that the current task is inside of, which means that it runs a part of their operations. The
-    /// innermost is last; some of them may have ended. Child tasks, and flights that begin in the current task, inherit
-    /// them.
+    /// The flights whose operations the current task runs, directly or as a child task, the innermost last. Some of
+    /// them may have ended. Child tasks, and flights that begin in the current task, inherit them.
     static var all: [_FlightPlace] { _FlightPlaces.current?.all ?? [] }
 
-    /// The flights that the current task is inside of (it runs a part of their operations) and that have not ended. The
-    /// innermost is last. Flights that have ended are left out, so that the list does not grow in a chain of flights in
-    /// which each flight begins the next one.
+    /// The flights whose operations the current task runs, directly or as a child task, and that have not ended; the
+    /// innermost last. Ended flights are left out, so that the list does not grow in a chain of flights in which each
+    /// flight begins the next one.
     @usableFromInline static var held: [_FlightPlace] { all.filter { $0.table.isInFlight($0.id) } }
 }
 
 extension _FlightTable {
-    /// The identity of the innermost flight of which the current task runs a part of the operation, in the table of
-    /// that flight; `nil` if there is no such flight.
+    /// The identity of the flight whose operation the current task runs: of the innermost flight if flights are nested,
+    /// in the table of that flight. `nil` if there is no such flight.
     package static var innermostID: ID? { _FlightPlaces.current?.innermost.id }
 }
 
-/// The flights of whose operations the current code is a part: the innermost flight, and the flights around it. No
-/// array is allocated for a flight that has no flight around it.
+/// The flights whose operations the current code belongs to: the innermost flight, and the flights around it. No array
+/// is allocated for a flight that has no flight around it.
 @usableFromInline
 struct _FlightPlaces: Sendable {
     let innermost: _FlightPlace

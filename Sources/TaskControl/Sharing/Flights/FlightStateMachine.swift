@@ -81,7 +81,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     enum Joining {
         /// A new flight: its first caller, and its ID. Its task must be created by the code that called `join`.
         case begun(Caller, ID)
-        /// The caller has joined the flight of the key, which has this payload and, as `level`, this raw priority.
+        /// The caller has joined the flight of the key. The payload and the raw priority (`level`) are those of that
+        /// flight.
         case joined(Caller, Payload, level: UInt8)
         /// The caller is inside the operation of the requested flight, or of a flight for which the requested flight
         /// waits: it would wait for itself.
@@ -94,7 +95,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     ///
     /// - Parameters:
     ///   - key: The key; `nil` for work that no other caller joins.
-    ///   - origins: The flights that the caller is inside of, the innermost last.
+    ///   - origins: The flights whose operations the caller's code belongs to, the innermost last.
     ///   - level: The raw priority that the task of a new flight will have.
     ///   - payload: The payload of a new flight; `nil` if the caller may join a flight and begin none.
     /// - Complexity: O(1); with `origins`, O(*n*) in the number of flights that wait for each other.
@@ -122,7 +123,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// Begins the flight of a key without a caller. If the key has a flight already, keeps that flight. A kept flight
     /// continues without callers.
     ///
-    /// - Parameters: The key; the raw priority and the payload of a new flight.
+    /// - Parameters: `key`: the key; `level` and `payload`: the raw priority and the payload of a new flight.
     /// - Returns: The new flight, whose task must then be created; `nil` if the key had a flight.
     /// - Complexity: O(1).
     mutating func launch(_ key: Key, level: UInt8 = 0, _ payload: Payload) -> ID? {

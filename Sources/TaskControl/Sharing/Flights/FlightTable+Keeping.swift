@@ -3,8 +3,8 @@ extension _FlightTable {
     /// Begins the flight of a key without a caller. If the key has a flight already, keeps that flight. A kept flight
     /// continues without callers until ``release(_:of:because:)`` is called.
     ///
-    /// The new flight does not count as inside the flights of whose operations the current task runs a part, since none
-    /// of them waits for it.
+    /// If the current task runs the operation of a flight, the new flight does not count as nested in that flight,
+    /// since that flight does not wait for it.
     @inlinable
     package func launch<Value: Sendable>(
         _ key: _ErasedKey,

@@ -21,8 +21,7 @@ package final class _FlightTable: Sendable {
     }
 
     let state: Locked<Machine>
-    /// The name of the API, such as `SingleFlight`, and its primitive in events, with which results that no caller
-    /// received are reported.
+    /// The API, such as `SingleFlight`, under whose name a result that no caller received is reported.
     let origin: TaskOrigin
     package let source: EventSource
 
@@ -127,7 +126,7 @@ package final class _FlightTable: Sendable {
     ///
     /// - Parameters:
     ///   - key: The key of the flight; `nil` for a flight that no other caller joins.
-    ///   - held: The flights of whose operations the caller runs a part.
+    ///   - held: The flights whose operations the caller's code belongs to.
     ///   - fresh: The flight to begin if there is none to join; `nil` to begin none.
     @usableFromInline
     func join(_ key: _ErasedKey?, inside held: [_FlightPlace], _ fresh: _Flight?) -> Joining {
