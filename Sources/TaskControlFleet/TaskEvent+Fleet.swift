@@ -12,13 +12,15 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// A call of the store has failed: to grant, renew or revoke a lease, or to create, verify or delete a caller's entry. While a caller waits for a
-    /// lease or holds it, the call is repeated as ``withLease(_:in:timeToLive:holder:clock:body:)`` describes. A call that fails after the body has
-    /// ended is not repeated.
+    /// A call of the ``CoordinationStore`` has failed: to grant, renew or revoke a lease, or to create, verify or
+    /// delete a caller's entry. While a caller waits for a lease or holds it, the call is repeated as
+    /// ``withLease(_:in:timeToLive:holder:clock:body:)`` describes. A call that fails after the body has ended is not
+    /// repeated.
     public static var storeCallFailed: Self { Self("storeCallFailed") }
     /// A lease is no longer valid. The body that runs while the lease is held is cancelled; if the body has not begun, the caller waits again.
     public static var leaseLost: Self { Self("leaseLost") }
-    /// A waiting caller has lost its place among the other callers, for example because its process was paused, and waits again behind all others.
+    /// A caller that waits for a lease has lost its place among the other callers, for example because its process was
+    /// paused, and waits again behind all others.
     public static var placeLost: Self { Self("placeLost") }
     /// A caller that held a lease or waited for it has deleted its entry in the store.
     public static var entryDeleted: Self { Self("entryDeleted") }

@@ -24,7 +24,8 @@ struct FleetLine: Hashable, Sendable {
 
     static func lease(_ name: String) -> Self { line("lease", name, permits: 1) }
 
-    /// Returns the queue of callers of a semaphore. Less than one permit counts as one.
+    /// Returns the line of the semaphore `name`, in which `permits` callers can hold a permit at the same time. Less
+    /// than one permit counts as one.
     static func semaphore(_ name: String, permits: Int) -> Self { line("permits", name, permits: max(1, permits)) }
 
     private static func line(_ folder: String, _ name: String, permits: Int) -> Self {

@@ -26,7 +26,7 @@ public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - name: The name of the lease.
     ///   - reason: The reason for which the lease is no longer valid.
-    ///   - underlyingError: The error that the body has thrown.
+    ///   - underlyingError: The error that the body has thrown; `nil` if there is none.
     public init(name: String, reason: Reason, underlyingError: (any Error)? = nil) {
         self.name = name
         self.reason = reason

@@ -1,7 +1,7 @@
 internal import TaskControl
 
 extension LeaseSession {
-    /// The result of a call: the value of the body, or a result that another process has published.
+    /// The result of ``perform(publish:body:)``: the value of the body, or a result that another process has published.
     enum Outcome<Value> {
         case value(Value)
         /// The entry with the result that another process has published. The body was not called.
@@ -38,9 +38,10 @@ extension LeaseSession {
         }
     }
 
-    /// Performs the call with one entry in the line (``FleetLine``).
+    /// Does what ``perform(publish:body:)`` describes, with the given arguments of that function, but enters the line
+    /// (``FleetLine``) only once.
     ///
-    /// - Returns: The outcome; `nil` if the lease was lost before the body began.
+    /// - Returns: The outcome; `nil` if the lease was lost before the body began: then the line must be entered again.
     private nonisolated(nonsending) func attempt<Value>(
         _ publish: (Result<Value, any Error>) -> Publication?,
         _ body: nonisolated(nonsending) (Lease) async throws -> Value
@@ -70,8 +71,10 @@ extension LeaseSession {
         return try decide(turn, result, loss)
     }
 
-    /// Performs the call for a lease, a semaphore or an election, which publish no results, and returns the value of the body.
+    /// Runs a body while the lease of a semaphore, of an election or of `withLease` is held, as
+    /// ``perform(publish:body:)`` does. Publishes no result.
     ///
+    /// - Returns: The value of the body.
     /// - Throws: The errors of ``withLease(_:in:timeToLive:holder:clock:body:)``.
     nonisolated(nonsending) func performWithoutResults<Value>(
         body: nonisolated(nonsending) (Lease) async throws -> Value

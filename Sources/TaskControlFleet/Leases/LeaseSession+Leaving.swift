@@ -40,8 +40,9 @@ extension LeaseSession {
         }
     }
 
-    /// Deletes the caller's entry, and publishes a result in the same transaction. If the store refuses the result, or grants no lease for it, the
-    /// entry is deleted without publishing the result.
+    /// Deletes the caller's entry, which is attached to `lease` and has the fencing token `token`, and publishes a
+    /// result (`publication`, if it is not `nil`) in the same transaction. If the store refuses the result, or grants
+    /// no lease for it, the entry is deleted without publishing the result.
     ///
     /// - Returns: Whether the entry existed.
     /// - Throws: The error of the store.

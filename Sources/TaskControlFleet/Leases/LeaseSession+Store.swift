@@ -1,7 +1,8 @@
 internal import TaskControl
 
 extension LeaseSession {
-    /// Enters the line (``FleetLine``), renews the lease, and watches the line, until the lease needs no further action or the task is cancelled.
+    /// Enters the line (``FleetLine``), renews the lease, and watches the line. Returns when the lease is lost, the
+    /// caller no longer needs the lease, or the task is cancelled.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.watchClock() }
@@ -122,7 +123,7 @@ extension LeaseSession {
 
     // MARK: Calls
 
-    /// Calls the store with the time limit that ``LeaseStateMachine/limit(at:)`` returns.
+    /// Runs an operation that calls the store, with the time limit that ``LeaseStateMachine/limit(at:)`` returns.
     ///
     /// - Throws: The error of the operation; ``StoreError`` with the reason ``StoreError/Reason/ambiguous`` if the store does not answer within the
     ///   limit.
@@ -138,7 +139,8 @@ extension LeaseSession {
         }
     }
 
-    /// Reports the failure of a call to the state machine and to diagnostics. Does nothing if this task is cancelled.
+    /// Reports the error of a failed call of the store to diagnostics, and then to the state machine: calls `report`
+    /// with the state machine, the kind of the error and the current time. Does nothing if this task is cancelled.
     private func failed(_ error: any Error, _ report: (inout Machine, Machine.Failure, Duration) -> Void) {
         if Task.isCancelled { return }
         events?.emit(.storeCallFailed, error: error, isInside: false)
@@ -149,7 +151,8 @@ extension LeaseSession {
 
     // MARK: Waiting
 
-    /// Waits until a time, or until the state machine must act at once.
+    /// Waits until the session's stopwatch has reached the time `end`, or until the state machine must act at once
+    /// (``LeaseStateMachine/isUrgent``).
     private func pause(until end: Duration) async {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { [time] in
@@ -168,8 +171,8 @@ extension LeaseSession {
         }
     }
 
-    /// Notifies the state machine at each time at which the lease expires if it has not been renewed until then. Returns when the task is cancelled
-    /// or the clock cannot sleep.
+    /// Notifies the state machine at the time at which the lease expires, which each renewal moves to a later time.
+    /// Returns when the task is cancelled or the clock cannot sleep.
     private func watchClock() async {
         while let expiry = await wait(for: { (machine: borrowing Machine) -> Duration? in machine.expiry }) {
             do {

@@ -1,11 +1,13 @@
 internal import Foundation
 internal import TaskControl
 
-/// One call of `withLease`, or of a type that uses leases, with one entry in a line (``FleetLine``). The session connects the state machine of the
-/// entry with the store, and with the tasks that wait for the state machine's decisions.
+/// One entry in a line (``FleetLine``), for a call of `withLease` or of a function that uses leases, such as
+/// ``FleetSemaphore/withPermit(_:)``. The session connects the state machine of the entry with the store, and with the
+/// tasks that wait for the state machine's decisions.
 ///
-/// A task runs ``run()`` from the beginning of the wait until the body has ended: it renews the lease. This task is not a child task of the caller,
-/// so that a body which ends slowly after a cancellation keeps its lease. When the task has ended, ``leave(_:)`` removes the entry.
+/// A task runs ``run()`` from the beginning of the wait until the body has ended: it renews the lease. This task is not
+/// a child task of the caller, because a body that ends slowly after a cancellation must keep its lease. When the task
+/// has ended, ``leave(_:)`` removes the entry.
 final class LeaseSession: Sendable {
     typealias Machine = LeaseStateMachine
 
@@ -23,7 +25,7 @@ final class LeaseSession: Sendable {
     let clock: any Clock<Duration>
     let time: Stopwatch
     let events: CallEvents?
-    /// The value of the caller's entry in the store.
+    /// The value of the caller's entry in the store: a ``LeaseHolder`` in JSON.
     let holder: Data
     /// The requested duration of the lease.
     let timeToLive: Duration
@@ -44,7 +46,8 @@ final class LeaseSession: Sendable {
         self.init(line, store, timeToLive, LeaseHolder(holder: holder).data, clock, events, stop)
     }
 
-    /// Creates the session for a new entry of a caller that has lost its lease before its body began.
+    /// Creates a session for another entry of the same caller, after `session` has lost its lease before the body
+    /// began.
     convenience init(after session: LeaseSession) {
         self.init(
             session.line,
@@ -176,7 +179,7 @@ final class LeaseSession: Sendable {
 
     /// Notes that the body has ended, or that the caller stops waiting.
     ///
-    /// - Returns: The reason for which the lease was lost before; `nil` if it was not lost.
+    /// - Returns: The reason for which the lease was already lost; `nil` if it was not lost.
     func end() -> LeaseLostError.Reason? {
         let now = time.now
         return update { $0.end(at: now) }

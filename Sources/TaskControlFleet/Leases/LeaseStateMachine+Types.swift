@@ -1,5 +1,5 @@
 extension LeaseStateMachine {
-    /// The parameters of a state machine.
+    /// The requested properties of a lease. They do not change.
     struct Rules: Hashable {
         /// The requested duration of the lease.
         let timeToLive: Duration
@@ -27,15 +27,17 @@ extension LeaseStateMachine {
     /// The next step of the task that calls the store.
     enum Action: Hashable {
         case grant
-        /// Creates the caller's entry if it does not exist, and reads the line (``FleetLine``).
+        /// Creates the caller's entry, attached to the given lease, if it does not exist, and reads the line
+        /// (``FleetLine``).
         case enter(LeaseID)
-        /// Renews the lease.
+        /// Renews the given lease.
         case renew(LeaseID)
-        /// Reads the beginning of the line (``FleetLine``), if the caller's entry still exists.
+        /// Reads the beginning of the line (``FleetLine``), if the caller's entry, which has the given lease and
+        /// fencing token, still exists.
         case verify(LeaseID, FencingToken)
-        /// Revokes the lease of an earlier entry, whose place in the line (``FleetLine``) is lost.
+        /// Revokes the given lease of an earlier entry of the caller, whose place in the line (``FleetLine``) is lost.
         case abandon(LeaseID)
-        /// Waits until a time, or until ``LeaseStateMachine/isUrgent`` is `true`.
+        /// Waits until a time on the session's `Stopwatch`, or until ``LeaseStateMachine/isUrgent`` is `true`.
         case wait(until: Duration)
         /// The lease needs no further step.
         case stop
@@ -43,11 +45,11 @@ extension LeaseStateMachine {
 
     /// The kinds of failure of a call of the store.
     enum Failure: Hashable, CaseIterable {
-        /// The operation was not executed. It can succeed later.
+        /// The store has not executed the operation. The operation can succeed later.
         case unavailable
         /// The operation may have been executed, or may still be executed.
         case ambiguous
-        /// The lease of the operation does not exist.
+        /// The lease that the operation renews, or to which it attaches an entry, does not exist.
         case leaseNotFound
         /// The store refuses the operation, and would refuse it again.
         case final
@@ -67,9 +69,9 @@ extension LeaseStateMachine {
 
     /// The next step with which a caller leaves the line (``FleetLine``).
     enum Leaving: Hashable {
-        /// Deletes the caller's entry.
+        /// Deletes the caller's entry, which has the given lease and fencing token.
         case delete(LeaseID, FencingToken)
-        /// Revokes the lease.
+        /// Revokes the given lease.
         case revoke(LeaseID)
         /// Does nothing more: the store ends the lease when it expires.
         case expire
@@ -79,7 +81,7 @@ extension LeaseStateMachine {
 
     /// A renewal that the store has answered, and that no later transaction has confirmed yet.
     struct Renewal: Hashable {
-        /// The time at which the renewal was sent.
+        /// The time on the session's `Stopwatch` at which the renewal was sent.
         let sent: Duration
         let timeToLive: Duration
         let term: UInt64

@@ -20,7 +20,8 @@ struct LeaseStateMachine: Hashable {
     private(set) var phase = Phase.entering
     private(set) var lease: LeaseID?
     private(set) var token: FencingToken?
-    /// The time until which the lease certainly exists in the store; `nil` if no transaction has confirmed its grant or a renewal.
+    /// The time on the session's `Stopwatch` until which the lease certainly exists in the store; `nil` if no
+    /// transaction has confirmed its grant or a renewal.
     private(set) var validUntil: Duration?
     /// The revision of the store at which the line (``FleetLine``) was read when the caller entered it; `nil` if the caller is not in the line.
     private(set) var revision: Int64?
@@ -31,7 +32,7 @@ struct LeaseStateMachine: Hashable {
     private var timeToLive: Duration
     private var renewal: Renewal?
     private var nextRenewal = Duration.zero
-    /// The time at which the grant of the lease, or its last renewal, was sent.
+    /// The time on the session's `Stopwatch` at which the grant of the lease, or its last renewal, was sent.
     private var lastRenewal = Duration.zero
     /// Whether the line (``FleetLine``) must be read now.
     private var isHinted = false
@@ -44,15 +45,15 @@ struct LeaseStateMachine: Hashable {
     /// The lease that must be revoked, because its entry has lost its place in the line (``FleetLine``); `nil` if there is none.
     private var abandoned: LeaseID?
     private var nextAttempt = Duration.zero
-    /// The time after which the caller stops trying to create its entry, and fails.
+    /// The time on the session's `Stopwatch` after which the caller stops trying to create its entry, and fails.
     private var patience: Duration
-    /// The time at which the last transaction that has found the caller's entry was sent.
+    /// The time on the session's `Stopwatch` at which the last transaction that found the caller's entry was sent.
     private var lastContact = Duration.zero
     /// The durations of the last 8 calls of the store. A call without an answer counts with the time for which the caller has waited.
     private var roundTrips: [Duration] = []
     private var leavingStep = Leaving.nothing
 
-    /// Creates the state of a caller that begins to wait at a time.
+    /// Creates the state of a caller that begins to wait for a lease with the given rules at the time `now`.
     init(_ rules: Rules, at now: Duration) {
         self.rules = rules
         timeToLive = rules.timeToLive
@@ -74,8 +75,8 @@ struct LeaseStateMachine: Hashable {
     /// The delay after which a call of the store that has failed is repeated.
     var pause: Duration { max(timeToLive / 10, .milliseconds(1)) }
 
-    /// Returns the time limit of a call of the store: a quarter of the duration of the lease. While the caller holds the lease, the limit ends no
-    /// later than the lease is lost; otherwise it is at most 10 seconds.
+    /// Returns the time limit of a call of the store that begins at `now`: a quarter of the duration of the lease. The
+    /// limit is at most the remaining duration while the caller holds the lease, and otherwise at most 10 seconds.
     func limit(at now: Duration) -> Duration {
         let limit = max(timeToLive / 4, .milliseconds(1))
         // Even with a long lease, a waiting or ending call does not wait long for a store that does not answer.
@@ -86,7 +87,7 @@ struct LeaseStateMachine: Hashable {
 
     func isValid(at now: Duration) -> Bool { phase == .holding && validUntil.map { now < $0 } ?? false }
 
-    /// The time at which the lease is lost if it is not renewed; `nil` if the caller does not hold the lease.
+    /// The time on the session's `Stopwatch` at which a held lease ends unless it is renewed; `nil` if it is not held.
     var expiry: Duration? { phase == .holding ? validUntil : nil }
 
     /// Whether the task that calls the store must end its present ``Action/wait(until:)`` early, and ask for the next action at once.
@@ -98,7 +99,7 @@ struct LeaseStateMachine: Hashable {
         }
     }
 
-    /// Records the duration of a call without an answer: it has taken at least the time for which the caller has waited.
+    /// Records the time from `sent` to `now` as a duration of a call, if `failure` is `.ambiguous` and `sent` is known.
     private mutating func record(_ failure: Failure, sent: Duration?, at now: Duration) {
         if failure == .ambiguous, let sent { record(now - sent) }
     }
@@ -134,14 +135,14 @@ struct LeaseStateMachine: Hashable {
         }
     }
 
-    /// Ends the lease if it is no longer valid at a time.
+    /// Ends the lease if it is no longer valid at the time `now`.
     mutating func expire(at now: Duration) {
         if phase == .holding, let validUntil, now >= validUntil { phase = .lost(.expired) }
     }
 
     // MARK: Entering
 
-    /// Notes that the store has granted a lease.
+    /// Notes that the store has granted a lease, in answer to a request that was sent at the time `sent`.
     mutating func granted(_ granted: StoreLease, sent: Duration, at now: Duration) {
         guard lease == nil else { return }
         guard phase == .entering else {
@@ -158,9 +159,8 @@ struct LeaseStateMachine: Hashable {
         nextRenewal = sent + period
     }
 
-    /// Notes that a lease could not be granted, or the caller's entry could not be created.
-    ///
-    /// - Parameter sent: The time at which the call was sent; `nil` if its duration must not be recorded.
+    /// Notes that a lease could not be granted, or the caller's entry could not be created, because of `failure`. The
+    /// failed call was sent at the time `sent` (`nil` to record no duration).
     mutating func entryFailed(_ failure: Failure, sent: Duration? = nil, at now: Duration) {
         guard phase == .entering else { return }
         record(failure, sent: sent, at: now)
@@ -216,12 +216,12 @@ struct LeaseStateMachine: Hashable {
         (isHinted, ahead) = (false, [])
     }
 
-    /// Notes that the attempt to revoke the lease of a lost place has ended, with or without success.
+    /// Notes the end of the attempt to revoke the lease of an entry that has lost its place, with or without success.
     mutating func abandonedEnded() { abandoned = nil }
 
     // MARK: Renewals
 
-    /// Notes the store's answer that it has renewed the lease.
+    /// Notes that the store has renewed the lease, in answer to a request that was sent at the time `sent`.
     mutating func renewed(_ answer: StoreLease, sent: Duration, at now: Duration) {
         guard phase == .waiting || phase == .holding, answer.id == lease else { return }
         record(now - sent)
@@ -250,7 +250,7 @@ struct LeaseStateMachine: Hashable {
         }
     }
 
-    /// Notes that a transaction has read the line (``FleetLine``).
+    /// Notes that a transaction, which was sent at the time `sent`, has read the line (``FleetLine``).
     ///
     /// - Parameter sight: The state of the line; `nil` if the caller's entry no longer exists.
     mutating func verified(_ sight: Sight?, sent: Duration, at now: Duration) {
@@ -333,7 +333,7 @@ struct LeaseStateMachine: Hashable {
         }
     }
 
-    /// Notes that a report of the watch was incomplete: any entry may have been deleted.
+    /// Notes that a watch of the line (``FleetLine``) has omitted changes: any entry may have been deleted.
     mutating func reportWasIncomplete() {
         isAheadStale = true
         hint()
@@ -364,7 +364,7 @@ struct LeaseStateMachine: Hashable {
 
     /// Notes that the body has ended, or that the caller stops waiting.
     ///
-    /// - Returns: The reason for which the lease was lost before; `nil` if it was not lost.
+    /// - Returns: The reason for which the lease was already lost; `nil` if it was not lost.
     mutating func end(at now: Duration) -> LeaseLostError.Reason? {
         expire(at: now)
         if case .lost(let reason) = phase { return reason }
