@@ -155,8 +155,8 @@ public final class MemoryStore: CoordinationStore {
 
     // MARK: Steps
 
-    /// Passes an event to the state machine under the lock, executes the actions that the state machine returns, and returns the state machine's
-    /// answer.
+    /// Calls a function that passes an event and the current time to the state machine, while the lock is held. Then
+    /// executes the actions that the state machine returns, and returns the state machine's answer.
     @discardableResult
     private func perform<Answer>(_ event: (inout Machine, Duration) -> Machine.Step<Answer>) -> Answer {
         // The time is read outside the lock, because the clock may be the client's code.

@@ -25,13 +25,13 @@ struct MemoryStoreStateMachine<Waiter> {
     /// The action for the timer, which ends leases while there are watches.
     enum TimerAction: Hashable {
         case keep
-        /// Starts a timer that ends at the given time, and cancels the present timer. When the timer ends, call ``timerEnded(_:now:)`` with its
-        /// number.
+        /// Starts a timer that ends at the given time of the store's `Stopwatch`, and cancels the present timer. When
+        /// the timer ends, call ``timerEnded(_:now:)`` with its number.
         case start(number: UInt64, at: Duration)
         case stop
     }
 
-    /// The answer to an event, and the actions that the caller must execute.
+    /// The answer to an event, and the actions that the store must execute.
     struct Step<Answer> {
         let answer: Answer
         /// The changes for waiting watches, in the order in which the watches were added.
@@ -51,7 +51,7 @@ struct MemoryStoreStateMachine<Waiter> {
         /// The revision up to which all changes were reported.
         var revision: Int64
         var hasBegun = false
-        /// Whether the caller is cancelled: the watch no longer waits.
+        /// Whether the caller of the watch is cancelled: the watch no longer waits.
         var hasLeft = false
         var waiter: Waiter?
     }
@@ -113,7 +113,7 @@ struct MemoryStoreStateMachine<Waiter> {
         step(now) { $0.end(id) }
     }
 
-    /// Returns the remaining duration of a lease; `nil` if there is no such lease.
+    /// Returns how long after the time `now` a lease still lasts; `nil` if there is no such lease.
     func remaining(of id: LeaseID, now: Duration) -> Duration? {
         leases.first { $0.id == id && $0.expiry > now }.map { $0.expiry - now }
     }
@@ -187,7 +187,7 @@ struct MemoryStoreStateMachine<Waiter> {
         case report(StoreChanges)
         /// The waiter (the watch's continuation) was stored. The waiter is returned later in a ``Delivery`` or by ``leave(_:)``.
         case wait
-        /// The caller was cancelled.
+        /// The caller of the watch was cancelled, or the watch was removed.
         case left
     }
 
@@ -203,8 +203,8 @@ struct MemoryStoreStateMachine<Waiter> {
 
     /// Ends the present wait of a watch whose caller is cancelled. If the watch does not wait now, its next wait ends at once.
     ///
-    /// - Returns: The waiter (the watch's continuation), which the caller must resume; `nil` if no waiter is stored, or it was already resumed with
-    ///   changes.
+    /// - Returns: The waiter (the watch's continuation), to be resumed; `nil` if no waiter is stored, or it was already
+    ///   resumed with changes.
     mutating func leave(_ id: WatchID) -> Waiter? {
         guard let index = index(of: id) else { return nil }
         defer { watches[index].waiter = nil }
@@ -219,7 +219,7 @@ struct MemoryStoreStateMachine<Waiter> {
 
     private func index(of id: WatchID) -> Int? { watches.firstIndex { $0.id == id } }
 
-    /// Returns the next report of a watch; `nil` if there is nothing to report.
+    /// Returns the next report of the watch at an index in the list of watches; `nil` if there is nothing to report.
     private mutating func report(of index: Int) -> StoreChanges? {
         var watch = watches[index]
         defer { watches[index] = watch }

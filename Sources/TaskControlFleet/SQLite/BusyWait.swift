@@ -10,7 +10,7 @@ final class BusyWait: Sendable {
     private let timeout: Duration
     private let now: @Sendable () -> Duration
     private let sleep: @Sendable (Duration) -> Void
-    /// The deadline of the call that the queue runs now.
+    /// The deadline of the call that the store's queue runs now, in the time that `now` returns.
     private let deadline = Locked(Duration.zero)
 
     /// Creates the rule for the waits of a store.
@@ -30,10 +30,10 @@ final class BusyWait: Sendable {
         (self.now, self.sleep) = (now, sleep)
     }
 
-    /// Returns the deadline for a call that is made now.
+    /// Returns the deadline of a call that is made now, in the time that `now` returns.
     func newDeadline() -> Duration { now() + timeout }
 
-    /// Sets the deadline of the call that the queue begins to run.
+    /// Sets the deadline of the call that the store's queue begins to run, as returned by ``newDeadline()``.
     func begin(until deadline: Duration) { self.deadline.withLock { $0 = deadline } }
 
     /// Blocks the thread before another attempt to acquire the lock: first for 1 ms, and for up to 50 ms in later attempts.

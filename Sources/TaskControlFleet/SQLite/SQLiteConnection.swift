@@ -10,7 +10,8 @@ internal import TaskControl
 final class SQLiteConnection: Sendable {
     private let file: SQLiteFile
     private let queue = DispatchQueue(label: "TaskControl.SQLiteStore")
-    /// The open database; `nil` before the first call. Used only on the queue, so that no thread ever waits for the lock.
+    /// The open database; `nil` before the first call. Used only on the dispatch queue of this connection, so that no
+    /// thread ever waits for the lock of the `Locked`.
     private let database = Locked<DatabaseQueue?>(nil)
 
     init(_ file: SQLiteFile) {
@@ -51,8 +52,8 @@ final class SQLiteConnection: Sendable {
 
     // MARK: On the queue
 
-    /// Calls a function on the queue. If the caller is cancelled, `CancellationError` is thrown at once: a function that has not begun is not called,
-    /// and a function that has begun continues.
+    /// Calls a function on the dispatch queue of this connection. If the caller is cancelled, `CancellationError` is
+    /// thrown at once: a function that has not begun is not called, and a function that has begun continues.
     private nonisolated(nonsending) func onQueue<Value: Sendable>(
         _ call: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

@@ -10,7 +10,8 @@ struct SQLiteContent {
     /// The time of the transaction in nanoseconds since the machine was started. It is read after SQLite has acquired the lock (for writing) or the
     /// snapshot (for reading).
     let now: Int64
-    /// The boot ID that is recorded in the file; `nil` if no process that could read its boot ID has opened the file.
+    /// The boot ID (see ``BootClock/boot``) that is recorded in the file; `nil` if no process that could read its boot
+    /// ID has opened the file.
     private(set) var boot: String?
     private(set) var revision: Int64
     /// The last revision whose recorded changes were removed from the file.

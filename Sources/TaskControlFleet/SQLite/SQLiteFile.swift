@@ -6,11 +6,11 @@ internal import TaskControl
 /// The file of a ``SQLiteStore``: its path, how it is opened, and which tables it has.
 struct SQLiteFile: Sendable {
     let path: String
-    /// The rule for how long a call waits for other processes.
+    /// The rule for how long a call of the store waits while another process holds the lock of the file.
     let wait: BusyWait
     let history: SQLiteHistoryLimit
     let clock: BootClock
-    /// The boot ID of the machine; `nil` if this process is not permitted to read it.
+    /// The boot ID of the machine (see ``BootClock/boot``); `nil` if this process is not permitted to read it.
     let boot: String?
 
     /// The value of `PRAGMA application_id` in each file of a store: "TCFl" in ASCII.
@@ -52,7 +52,8 @@ struct SQLiteFile: Sendable {
 
     /// Returns the content of the file for a transaction that has begun.
     ///
-    /// - Throws: ``StoreError`` if the file is damaged, or has another boot ID: then processes of two machines use it.
+    /// - Throws: ``StoreError`` if the file is damaged, or has another boot ID (see ``BootClock/boot``): then processes
+    ///   of two machines use it.
     func content(_ database: Database) throws -> SQLiteContent {
         let content = try SQLiteContent(database, clock: clock, boot: boot, history: history)
         if let boot, let other = content.boot, other != boot {
@@ -128,8 +129,10 @@ struct SQLiteFile: Sendable {
         return true
     }
 
-    /// Ends all leases from before the restart, and increases the numbers by ``step``, if the machine was restarted since the file was last opened. A
-    /// process that is not permitted to read the boot ID increases the numbers whenever it opens the file.
+    /// Ends all leases that were granted or renewed before the last restart of the machine. If the machine was
+    /// restarted since the file was last opened, increases the revision and the ID of the last lease by ``step``. A
+    /// process that is not permitted to read the boot ID increases them whenever it opens the file. They are not
+    /// increased if the file was just created (`isNew`).
     private func beginBoot(_ database: Database, isNew: Bool) throws {
         var content = try SQLiteContent(database, clock: clock, boot: boot, history: history)
         if boot == nil || content.boot != boot { try content.begin(boot: boot, step: isNew ? 0 : Self.step) }

@@ -10,7 +10,8 @@ extension StoreError {
         case commit
     }
 
-    /// Creates the error that an operation of the store throws for an error in a transaction.
+    /// Creates the error that an operation of the store throws, from an error that was thrown in a step of its
+    /// transaction. If that error is a ``StoreError``, it stays unchanged.
     init(_ error: any Error, in step: SQLiteStep) {
         if let error = error as? StoreError {
             self = error
@@ -25,7 +26,7 @@ extension StoreError {
         self.init(step == .commit ? .ambiguous : Self.reason(of: error.resultCode), message)
     }
 
-    /// Returns the reason for a result code of SQLite, when nothing was changed.
+    /// Returns the reason of a failure that has changed nothing, from the result code of SQLite.
     private static func reason(of code: ResultCode) -> Reason {
         switch code {
         // Another process has the lock, the database is suspended (INTERRUPT, ABORT), or the file cannot be read or written at this time.

@@ -2,8 +2,8 @@
 public struct StoreLease: Hashable, Sendable {
     /// The ID of the lease.
     public let id: LeaseID
-    /// The duration that the store has granted. It begins when the store grants or renews the lease. To be safe, measure it from the time before the
-    /// call.
+    /// The duration that the store has granted. It begins when the store grants or renews the lease. To be safe,
+    /// measure it from a time before the store was called.
     public let timeToLive: Duration
     /// The term of the store's leader, as known to the member of the cluster that answered: a number that increases with each election of a new
     /// leader. Constant for a store without leaders.

@@ -1,6 +1,6 @@
 /// The entries that a ``CoordinationStore`` has read.
 public struct StoreSnapshot: Hashable, Sendable {
-    /// The entries, in the order of the range.
+    /// The entries, in the order that the ``StoreRange`` has requested.
     public let entries: [StoreEntry]
     /// The revision of the store at which the entries were read. A watch that begins after this revision misses no change.
     public let revision: Int64

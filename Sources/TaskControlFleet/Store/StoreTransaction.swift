@@ -5,13 +5,13 @@ public import Foundation
 public struct StoreTransaction: Hashable, Sendable {
     /// A condition on one entry.
     public enum Comparison: Hashable, Sendable {
-        /// No entry has the key.
+        /// No entry has the given key.
         case absent(String)
-        /// An entry has the key.
+        /// An entry has the given key.
         case present(String)
-        /// The entry with the key was created at the revision.
+        /// The entry with the given key was created at the given revision.
         case createRevision(String, Int64)
-        /// The entry with the key was last put at the revision.
+        /// The entry with the given key was last put at the given revision.
         case modifyRevision(String, Int64)
         /// The entry with the given key has the given value.
         case value(String, Data)
@@ -19,8 +19,8 @@ public struct StoreTransaction: Hashable, Sendable {
 
     /// An operation of a transaction.
     public enum Operation: Hashable, Sendable {
-        /// Creates the entry with the key, or replaces its value and its lease. When the lease ends, the store removes the entry. An entry without a
-        /// lease stays until it is removed.
+        /// Creates the entry with the given key and value, or replaces its value and its lease. When the lease ends,
+        /// the store removes the entry. An entry without a lease stays until it is removed.
         case put(String, Data, lease: LeaseID? = nil)
         /// Removes the entries with the given keys.
         case delete(StoreRange.Keys)
