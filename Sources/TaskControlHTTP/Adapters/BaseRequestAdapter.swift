@@ -50,9 +50,10 @@ public struct BaseRequestAdapter: RequestAdapter {
 
     /// Joins the request's URL to ``baseURL``.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/request``, if ``baseURL`` has no scheme or no host,
-    ///   if the URL of the request is not valid, or if that URL is not below ``baseURL``, unless it is absolute and
-    ///   ``allowsOtherServers`` is `true`.
+    /// - Returns: The request with the joined URL.
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/request`` if ``baseURL`` has no scheme or no host, if
+    ///   the URL of the request is not valid, or if the joined URL is not below ``baseURL``. An absolute URL that is
+    ///   not below ``baseURL`` is no error if ``allowsOtherServers`` is `true`.
     public func adapt(_ request: URLRequest) throws -> URLRequest {
         guard let base else {
             throw HTTPError(

@@ -1,4 +1,4 @@
-/// The JSON decoder and encoder of a call, in a task-local value.
+/// The JSON decoder and encoder of a call of a ``Client``, in a task-local value.
 ///
 /// The functions of an ``Endpoint`` have no parameter for them. A client binds the value around each of its synchronous
 /// calls to an endpoint, so the binding ends with the call.
@@ -8,13 +8,13 @@ struct CallCoding: Sendable {
     var decoder: JSONDecoder
     var encoder: JSONEncoder
 
-    /// The decoder of the current call; a new decoder outside a call.
+    /// The decoder of the current call of a client; a new decoder outside such a call.
     static var decoder: JSONDecoder { current?.decoder ?? JSONDecoder() }
 
-    /// The encoder of the current call; a new encoder outside a call.
+    /// The encoder of the current call of a client; a new encoder outside such a call.
     static var encoder: JSONEncoder { current?.encoder ?? JSONEncoder() }
 
-    /// Calls a function of an endpoint with this decoder and encoder as those of the current call.
+    /// Calls a function of an endpoint with this decoder and encoder as those of the current call of the client.
     func bind<Value>(_ body: () throws -> Value) rethrows -> Value {
         try Self.$current.withValue(self, operation: body)
     }

@@ -21,7 +21,7 @@ extension Client {
     /// Sends a request in a task of its own, and passes the content or the error to a completion handler.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint.
+    ///   - endpoint: Creates the request, and decodes the content of the response.
     ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
     /// - Returns: A progress that counts the received bytes of the response, if the client reports progress. Cancelling
     ///   the progress cancels the request.
@@ -40,7 +40,7 @@ extension Client {
     /// Uploads a body in a task of its own, and passes the content or the error to a completion handler.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint.
+    ///   - endpoint: Creates the request, and decodes the content of the response.
     ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
     /// - Returns: A progress that counts the sent bytes, if the client reports progress. Cancelling the progress
     ///   cancels the upload.

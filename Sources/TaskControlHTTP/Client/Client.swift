@@ -1,4 +1,4 @@
-/// The outcome of a call, for completion handlers.
+/// The result that a completion handler of a ``Client`` receives: the decoded content of a response, or an error.
 public typealias APIResult<Value> = Result<Value, any Error>
 
 /// A client that sends the requests of endpoints and returns their contents.
@@ -19,7 +19,7 @@ public protocol Client: Sendable {
     /// Sends a request, and returns the decoded content of the response.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint.
+    ///   - endpoint: Creates the request, and decodes the content of the response.
     ///   - onProgress: Called from any thread when more bytes have been sent or received, if the client reports
     ///     progress; `nil` for no reports.
     /// - Returns: The content that the endpoint decodes.
@@ -34,7 +34,7 @@ public protocol Client: Sendable {
     /// Uploads a body, and returns the decoded content of the response.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint.
+    ///   - endpoint: Creates the request, and decodes the content of the response.
     ///   - onProgress: Called from any thread when more bytes have been sent or received, if the client reports
     ///     progress; `nil` for no reports.
     /// - Returns: The content that the endpoint decodes.
@@ -52,7 +52,7 @@ public protocol Client: Sendable {
     /// The default implementation calls `request(_:onProgress:)` in a task of its own.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint.
+    ///   - endpoint: Creates the request, and decodes the content of the response.
     ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
     /// - Returns: A progress that counts the received bytes of the response, if the client reports progress. Cancelling
     ///   the progress cancels the request.
@@ -67,7 +67,7 @@ public protocol Client: Sendable {
     /// The default implementation calls `upload(_:onProgress:)` in a task of its own.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint.
+    ///   - endpoint: Creates the request, and decodes the content of the response.
     ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
     /// - Returns: A progress that counts the sent bytes, if the client reports progress. Cancelling the progress
     ///   cancels the upload.

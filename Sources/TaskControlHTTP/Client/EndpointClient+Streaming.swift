@@ -32,7 +32,7 @@ extension EndpointClient {
     /// sent.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint. It validates the response; its `content(from:with:)` is not called.
+    ///   - endpoint: Creates the request and validates the response; its `content(from:with:)` is not called.
     ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread;
     ///     `nil` for no reports.
     ///   - receive: Called at most once, in the caller's isolation. When the closure returns, the exchange ends, even

@@ -6,8 +6,11 @@ public typealias URLSessionClient = EndpointClient
 /// ```swift
 /// let client = EndpointClient(
 ///     baseURL: "https://books.example/v1",
-///     policies: ClientPolicies(authenticator: .bearer { try await login() }, retry: HTTPRetryPolicy(), timeLimit:
-///     .seconds(30))
+///     policies: ClientPolicies(
+///         authenticator: .bearer { try await login() },
+///         retry: HTTPRetryPolicy(),
+///         timeLimit: .seconds(30)
+///     )
 /// )
 /// let books = try await client.request(BookListEndpoint())
 /// ```
@@ -32,7 +35,7 @@ public final class EndpointClient: Client {
     /// Creates a client that uses any transport.
     ///
     /// - Parameters:
-    ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
+    ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
     ///   - requestAdapter: Completes the request of each call, often with the URL of the server: see
     ///     ``BaseRequestAdapter``.
     ///   - transport: Sends the requests.
@@ -70,7 +73,7 @@ public final class EndpointClient: Client {
     /// for such bodies, use ``download(_:to:resuming:onProgress:)`` or ``withResponse(to:_:)``.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint.
+    ///   - endpoint: Creates the request, and decodes the content of the response.
     ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread;
     ///     `nil` for no reports. If the request is sent again, the progress begins again. The closure should return
     ///     quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the session, so that a closure
@@ -87,7 +90,7 @@ public final class EndpointClient: Client {
     /// Uploads a body, and returns the decoded content of the response.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint.
+    ///   - endpoint: Creates the request, and decodes the content of the response.
     ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread;
     ///     `nil` for no reports. If the request is sent again, the progress begins again. The closure should return
     ///     quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the session, so that a closure
@@ -106,7 +109,7 @@ extension EndpointClient {
     /// Creates a client for one server that uses any transport.
     ///
     /// - Parameters:
-    ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
+    ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
     ///   - baseURL: The URL of the server, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
     ///   - transport: Sends the requests; in tests, a ``MockTransport``.
     ///   - policies: The policies of the client: credentials, retries, and limits.
@@ -141,7 +144,7 @@ extension EndpointClient {
     /// Creates a client for one server that uses `URLSession`.
     ///
     /// - Parameters:
-    ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
+    ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
     ///   - baseURL: The URL of the server; see ``BaseRequestAdapter``.
     ///   - configuration: The configuration of the session. On servers, use `.ephemeral`: on Linux, all clients of the
     ///     process whose configuration is `.default` share one cookie jar. See ``URLSessionTransport``.
@@ -180,7 +183,7 @@ extension EndpointClient {
     /// Creates a client for one server that uses `URLSession`.
     ///
     /// - Parameters:
-    ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
+    ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
     ///   - baseURL: The URL of the server, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
     ///   - configuration: The configuration of the session. On servers, use `.ephemeral`: on Linux, all clients of the
     ///     process whose configuration is `.default` share one cookie jar. See ``URLSessionTransport``.
@@ -219,7 +222,7 @@ extension EndpointClient {
     /// Creates a client that uses `URLSession`.
     ///
     /// - Parameters:
-    ///   - name: The name of the client in diagnostics: in events, traces and snapshots.
+    ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
     ///   - requestAdapter: Completes the request of each call, often with the URL of the server: see
     ///     ``BaseRequestAdapter``.
     ///   - configuration: The configuration of the session. On servers, use `.ephemeral`: on Linux, all clients of the

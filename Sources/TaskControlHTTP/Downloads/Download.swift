@@ -1,6 +1,6 @@
 internal import TaskControlSupport
 
-/// The output file of a download, for all attempts of one call.
+/// The output file of one call of ``EndpointClient/download(_:to:resuming:onProgress:)``, for all attempts of the call.
 final class Download {
     private var machine = DownloadStateMachine()
     private let target: URL
@@ -14,7 +14,7 @@ final class Download {
     /// Whether the download never requests a range: the endpoint's request is not a GET, or has a `Range` or `If-Range`
     /// header of its own. The body of the response is then the content of the file.
     private var isWhole = false
-    /// Whether this call has changed the file.
+    /// Whether this download has changed the output file.
     private var hasBegun = false
 
     init(to target: URL, _ resumption: DownloadResumption?) {
@@ -22,11 +22,11 @@ final class Download {
         self.resumption = resumption
     }
 
-    /// Whether another attempt may write to the output again. `false` for a device or a pipe.
+    /// Whether another attempt can write the output again from its beginning. `false` for a device or a pipe.
     var canBeSentAgain: Bool { output?.hasDraft ?? true }
 
     /// Adds the headers with which the request of an attempt asks for the part of the body that has not been received
-    /// yet. The first call opens the part that an earlier call has received, if there is one.
+    /// yet. The first attempt opens the part that an earlier download has kept, if there is one.
     ///
     /// - Throws: The error of the file system.
     func prepare(_ request: inout URLRequest) throws {
@@ -43,7 +43,7 @@ final class Download {
     }
 
     /// Records the URL of the first request and whether the download must not request ranges, and opens the part that
-    /// an earlier call has received, if there is one. The download continues that part if it belongs to the same URL.
+    /// an earlier download has kept, if there is one. The download continues that part if it belongs to the same URL.
     private func open(_ request: URLRequest) throws {
         let fingerprint = DownloadResumption.fingerprint(of: request.url)
         url = fingerprint
@@ -78,8 +78,9 @@ final class Download {
         return machine.answer(DownloadStateMachine.Head(response))
     }
 
-    /// Returns the head that the endpoint validates. For a 206 response to a range that the download, and not the
-    /// endpoint, has requested, this is the head of a 200 response with the whole representation.
+    /// Returns the head that the endpoint validates, for the head of a response and the answer to it (``answer(_:)``).
+    /// For a 206 response to a range that the download, and not the endpoint, has requested, this is the head of a 200
+    /// response with the whole representation.
     func head(toValidate head: HTTPURLResponse, _ answer: DownloadStateMachine.Answer) -> HTTPURLResponse {
         guard !isWhole, head.statusCode == 206, case .write = answer else { return head }
         return head.ofWholeRepresentation
@@ -121,7 +122,7 @@ final class Download {
     /// Moves the complete file to the path of the target, and closes it. A target that was written to directly is only
     /// closed.
     ///
-    /// - Throws: The error of the file system. A received part that can be continued is kept.
+    /// - Throws: The error of the file system. In this case, a received part that can be continued is kept.
     func finish() throws {
         guard let output = output.take() else { return }
         guard !isWhole, let resumption else {
@@ -140,8 +141,8 @@ final class Download {
         }
     }
 
-    /// Closes the file after the call has failed. With a resumption, keeps the received part if a later call can
-    /// continue it, or if this call has not changed it. Removes the received part otherwise.
+    /// Closes the file after the download has failed. With a ``DownloadResumption``, keeps the received part if a later
+    /// download can continue it, or if this download has not changed it. Otherwise removes the received part.
     func fail() {
         guard let output = output.take() else { return }
         if resumption != nil, !isWhole, machine.canContinue || !hasBegun { return output.keep() }

@@ -94,8 +94,8 @@ extension DownloadResumption {
         }
     }
 
-    /// Returns the fingerprint of a URL: a hash of its text (FNV-1a) in hexadecimal digits. Unlike a hash of `Hasher`,
-    /// the fingerprint is the same in each process.
+    /// Returns the fingerprint of a URL: a hash of its text (FNV-1a) in hexadecimal digits. `nil` counts as an empty
+    /// text. Unlike a hash of `Hasher`, the fingerprint is the same in each process.
     static func fingerprint(of url: URL?) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in (url?.absoluteString ?? "").utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

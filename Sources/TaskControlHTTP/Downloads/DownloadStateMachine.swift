@@ -31,18 +31,18 @@ struct DownloadStateMachine: Hashable {
 
     /// The action after the head of a response has arrived.
     enum Answer: Hashable {
-        /// Writes the body from this position in the file on, and removes the bytes that the file has after that
+        /// Writes the body from the given position in the file on, and removes the bytes that the file has after that
         /// position.
         case write(from: Int64)
         /// Sends the request again without a range, because the server cannot continue the download. Later requests of
-        /// the call have no range either, until a body is written.
+        /// the download have no range either, until a body is written.
         case restart
         /// Writes nothing, because the body is not a part of the file's content.
         case refuse
     }
 
-    /// A body that may be written: its representation and its positions in the file. ``begin()`` makes them the state
-    /// of the file.
+    /// A body that can be written next: its representation and its positions in the file. ``begin()`` makes them the
+    /// state of the file.
     private struct Body: Hashable {
         var entity: Entity?
         var position: Int64 = 0
@@ -104,7 +104,7 @@ struct DownloadStateMachine: Hashable {
         return (position, entity.validator)
     }
 
-    /// Decides about a response when its head has arrived.
+    /// Returns what to do with the body of a response, when the head of the response has arrived.
     ///
     /// - Returns: The action for the body.
     mutating func answer(_ head: Head) -> Answer {
@@ -132,7 +132,8 @@ struct DownloadStateMachine: Hashable {
         }
     }
 
-    /// Returns whether a 206 response continues the received part.
+    /// Returns whether a 206 response with the given head and range continues the received part. `position` is the
+    /// position in the file, in bytes, from which the request asked for the body.
     private func continues(_ range: ContentRange, at position: Int64, _ head: Head) -> Bool {
         guard let entity, !head.isEncoded, range.first == position, let total = range.total else { return false }
         guard entity.length == nil || entity.length == total else { return false }
@@ -145,8 +146,8 @@ struct DownloadStateMachine: Hashable {
     }
 
     /// Returns the body that a response with the whole representation announces. The body has no entity, and so cannot
-    /// be continued, if it has a content coding, or if the response has no strong validator, a status other than 200,
-    /// or refuses ranges.
+    /// be continued, if it has a content coding, if the status is not 200, if the response has no strong validator, or
+    /// if the server refuses ranges.
     private func body(_ head: Head) -> Body {
         guard head.status == 200, !head.isEncoded else { return Body() }
         let length = head.contentLength.flatMap { ContentRange.number($0) }
