@@ -1,10 +1,10 @@
 internal import TaskControlResilience
 
-/// One call of a client: the request of its endpoint, and its attempts.
+/// One call of a client: the request of its endpoint, and the attempts to send this request.
 ///
-/// ``RequestPipeline`` limits the time of the call and lets the adapter complete the request. Then the call applies the
-/// other policies, from the outside in: the resilience of the host, retries, the authenticator, the time limit of an
-/// attempt, the exchange.
+/// ``RequestPipeline`` limits the time of the call and lets the ``RequestAdapter`` complete the request. Then the call
+/// applies the other ``ClientPolicies``, from the outside in: the resilience policy of the host, the retries, the
+/// ``Authenticator``, the time limit of an attempt. The innermost step is the ``Exchange``.
 struct Call {
     /// A function that sends a request and reads the response. It records in the attempt what has arrived, and when
     /// reading begins.
@@ -17,14 +17,19 @@ struct Call {
     private let prepare: (inout URLRequest) throws -> Void
     /// The policies of the attempts, set when the resilience policy of the host is known.
     private var callPolicies = CallPolicies()
-    /// The number of attempts that have begun. A request that is sent again with a new credential is another attempt.
+    /// The number of attempts that have begun, for events. Each time that the request is sent counts, also where it is
+    /// sent again with a new credential.
     private var attempts = 0
     /// The last attempt, or the current one.
     private var attempt = Attempt()
 
     /// Creates a call that has sent nothing.
     ///
-    /// - Parameter prepare: Changes the request of each attempt, before the credential is attached.
+    /// - Parameters:
+    ///   - request: The request, without the credential.
+    ///   - body: The body of an upload; `nil` if the call is no upload.
+    ///   - pipeline: The parts of the client that the call uses.
+    ///   - prepare: Changes the request of each attempt, before the credential is attached.
     init(
         _ request: URLRequest,
         _ body: UploadEndpointBody?,
@@ -104,8 +109,8 @@ struct Call {
         return try await sendOrRestart(exchange)
     }
 
-    /// Makes an attempt of a download, and a second one for the whole body if the server cannot continue the received
-    /// part.
+    /// Makes an attempt. If the attempt is that of a download, and the server cannot continue the part that was
+    /// received earlier, makes a second attempt for the whole body.
     private mutating func sendOrRestart<Value>(_ exchange: Exchange<Value>) async throws -> Value {
         do {
             return try await sendOnce(exchange)
@@ -115,7 +120,7 @@ struct Call {
         return try await sendOnce(exchange)
     }
 
-    /// Makes one attempt, and notifies the response observer of its outcome.
+    /// Makes one attempt, and notifies the ``ResponseObserver`` of its outcome.
     private mutating func sendOnce<Value>(_ exchange: Exchange<Value>) async throws -> Value {
         attempts += 1
         attempt = Attempt(callPolicies)

@@ -1,5 +1,7 @@
 extension EndpointCall {
     /// Sends the request of an endpoint, collects the response, and decodes its content.
+    ///
+    /// - Parameter onProgress: Receives the progress of the upload and the response; `nil` for no reports.
     func content(onProgress: (@Sendable (TransferProgress) -> Void)?) async throws -> Content {
         let reporter = onProgress.map(ProgressReporter.init)
         return try await pipeline.run(isCollected: true) {

@@ -1,6 +1,11 @@
 extension EndpointCall {
     /// Sends the request of an endpoint, and writes the body of the response to a file. If an attempt breaks off, the
     /// next one requests the rest of the body, if the server supports that.
+    ///
+    /// - Parameters:
+    ///   - download: The file, and how much of the body it contains.
+    ///   - onProgress: Receives the progress; `nil` for no reports.
+    /// - Returns: The head of the response.
     func download(
         _ download: Download,
         onProgress: (@Sendable (TransferProgress) -> Void)?
@@ -50,8 +55,10 @@ extension EndpointCall {
         try download.finish()
     }
 
-    /// Returns the next part of the body; `nil` at its end. If the file can be written again, an error of the network
-    /// in the body allows another attempt, as an error before the body does.
+    /// Returns the next part of the body; `nil` at its end.
+    ///
+    /// If the download can write its file again, the stage of `attempt` is `exchange` while the part is received. An
+    /// error of the network then permits another attempt, as an error before the body does.
     ///
     /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/transport`` if the body breaks off, or ends before
     ///   its announced length; `CancellationError`.

@@ -4,6 +4,11 @@ extension EndpointCall {
     static var excerpt: Int { 65_536 }
 
     /// Sends the request of an endpoint, and passes the response to a closure as it arrives.
+    ///
+    /// - Parameters:
+    ///   - onProgress: Receives the progress; `nil` for no reports.
+    ///   - receive: Receives the response when its head has arrived and the endpoint has validated it.
+    /// - Returns: The value of `receive`.
     func withResponse<Value>(
         onProgress: (@Sendable (TransferProgress) -> Void)?,
         _ receive: (HTTPTransportResponse) async throws -> Value

@@ -42,8 +42,12 @@ struct ExchangeHedging: Sendable {
         }
     }
 
-    /// Sends a request and collects its response.
+    /// Sends a request once and collects its response.
     ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - transport: Sends the request.
+    ///   - limit: The largest body, in bytes; `nil` for no limit.
     /// - Throws: `UnsuccessfulExchange` if the exchange fails, or if the status of the response means that the host has
     ///   failed.
     private static func answer(

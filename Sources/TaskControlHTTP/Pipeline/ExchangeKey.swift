@@ -21,6 +21,12 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     private let writes: Int
 
     /// Creates the key of a request; `nil` if its exchange must not be shared.
+    ///
+    /// - Parameters:
+    ///   - prepared: The request, with its credential.
+    ///   - policies: The policies of the call, with its authenticator and its limit for the body.
+    ///   - cookies: The cookies that the transport adds to the request; `nil` if there are none.
+    ///   - writes: The number of requests of this client that have ended and may have changed something on the server.
     init?(_ prepared: PreparedRequest, _ policies: ClientPolicies, cookies: String?, writes: Int) {
         let request = prepared.request
         guard request.httpMethod ?? "GET" == "GET", prepared.body == nil, request.httpBody == nil,

@@ -4,17 +4,23 @@
 /// been the same. The URL and the headers of the request are known. Its cookies are not, since the transport reads them
 /// from a cookie jar that other code can change:
 ///
-/// - The key contains the cookies at the moment of the call. After the user has changed, callers have another key.
+/// - The ``ExchangeKey`` contains the cookies at the moment of the call. After the user has changed, callers have
+///   another key.
 /// - The jar is read again right before the request is sent, in a task that may have had to wait for its start. If the
 ///   cookies have changed by then, no further call joins. Calls that had joined by then had begun before the request
-///   was sent. (A jar that changes between this and the session's own reading, and changes back while the exchange
-///   lasts, is not noticed: no API returns the cookies that the session has sent.)
+///   was sent. (A jar that changes between this reading and that of `URLSession`, and changes back while the exchange
+///   lasts, is not noticed: no API returns the cookies that `URLSession` has sent.)
 /// - No call joins after a redirect: the key does not contain the cookies of its target.
 final class ExchangeSharing: Sendable {
     private let flights = SingleFlight<ExchangeKey, ReceivedResponse>()
     private let writes = Locked(0)
 
     /// Returns the key of a request; `nil` if its exchange must not be shared.
+    ///
+    /// - Parameters:
+    ///   - request: The request, with its credential.
+    ///   - policies: The policies of the call.
+    ///   - transport: The transport, whose cookies for the request are a part of the key.
     func key(
         of request: PreparedRequest,
         _ policies: ClientPolicies,

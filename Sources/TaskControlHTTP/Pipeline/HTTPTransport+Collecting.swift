@@ -1,6 +1,14 @@
 extension HTTPTransport {
     /// Sends a request and collects the response. With `hedging`, the request is sent again if the response takes long,
     /// and progress is reported only at the end.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - response: Receives the head and the body, even if the exchange fails.
+    ///   - limit: The largest body, in bytes. A larger body ends the exchange with ``HTTPError/Reason/bodyTooLarge``.
+    ///     `nil`: no limit.
+    ///   - hedging: The rule for when the request is sent again; `nil` for no hedging.
+    ///   - progress: Reports the progress; `nil` for no reports.
     func collect(
         _ request: PreparedRequest,
         into response: inout ReceivedResponse,

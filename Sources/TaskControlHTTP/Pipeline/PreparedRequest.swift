@@ -13,6 +13,10 @@ struct PreparedRequest: Sendable {
     var willFollowRedirect: (@Sendable () -> Void)?
 
     /// Creates a request without a credential.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - body: The body of an upload; `nil` if the request is no upload.
     init(_ request: URLRequest, _ body: UploadEndpointBody?) {
         self.request = request
         requestWithoutCredentials = request

@@ -6,7 +6,7 @@
 final class ProgressReporter: Sendable {
     private struct State {
         var progress = TransferProgress()
-        /// The number of the attempt whose progress is reported.
+        /// The number of the attempt whose progress is reported. Updates of attempts with another number are ignored.
         var attempt = 0
         var isReported = true
         var isReporting = false
@@ -20,6 +20,8 @@ final class ProgressReporter: Sendable {
     }
 
     /// Begins the reports of an attempt, and ends those of the attempt before.
+    ///
+    /// - Returns: The object that records the progress of the attempt.
     func begin() -> Transfer {
         let number = state.withLock { state in
             state.attempt += 1
@@ -30,6 +32,8 @@ final class ProgressReporter: Sendable {
     }
 
     /// Ends the reports of an attempt. A report that another thread is making now is completed.
+    ///
+    /// - Parameter number: The number of the attempt. If another attempt has begun, the call has no effect.
     private func end(_ number: Int) {
         state.withLock { state in
             guard state.attempt == number else { return }
@@ -38,7 +42,7 @@ final class ProgressReporter: Sendable {
         }
     }
 
-    /// The progress of one attempt.
+    /// An object that records the progress of one attempt, for the ``ProgressReporter`` of its call.
     struct Transfer: Sendable {
         fileprivate let reporter: ProgressReporter
         fileprivate let number: Int

@@ -1,7 +1,7 @@
 internal import TaskControlResilience
 
 /// The parts of a client that all of its calls use, and the outermost steps of a call: its time limit, the request of
-/// its endpoint, the adapter. ``Call`` performs the inner steps.
+/// its endpoint, the ``RequestAdapter``. ``Call`` performs the inner steps.
 ///
 /// Each call has a copy with the policies, the decoder and the encoder of its endpoint. The copies share the objects
 /// that they refer to.
@@ -17,7 +17,7 @@ struct RequestPipeline: Sendable {
     let hostPolicies = HostTable<ResiliencePolicy>(\.hostUse)
     /// The identity of the client in events.
     private let identity = TaskEvent.Identity(Diagnostics.nextNumber())
-    /// The name of the client in events.
+    /// The name of the client in events; `nil` if it has none.
     let name: String?
 
     init(
@@ -37,6 +37,11 @@ struct RequestPipeline: Sendable {
     }
 
     /// Returns the pipeline for a call to an endpoint, with the policies, the decoder and the encoder of that endpoint.
+    ///
+    /// - Parameters:
+    ///   - adjust: Changes the policies of the client for the endpoint.
+    ///   - decoder: The decoder of the endpoint; `nil` for the client's decoder.
+    ///   - encoder: The encoder of the endpoint; `nil` for the client's encoder.
     func call(
         _ adjust: (inout ClientPolicies) -> Void,
         _ decoder: JSONDecoder?,
@@ -53,8 +58,9 @@ struct RequestPipeline: Sendable {
     ///
     /// - Parameters:
     ///   - isCollected: Whether the whole response is collected before the endpoint decodes it.
-    ///   - make: Creates the request and the body.
-    ///   - prepare: Changes the request of each attempt.
+    ///   - make: Creates the request, and the body of an upload (`nil` if the call is no upload).
+    ///   - prepare: Changes the request of each attempt, before the credential is attached. By default it changes
+    ///     nothing.
     ///   - exchange: Sends the request of an attempt and reads the response.
     func run<Value>(
         isCollected: Bool = false,
@@ -75,7 +81,12 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// Creates the request of an endpoint, and the call that sends it. If that fails, notifies the response observer.
+    /// Creates the request of an endpoint, and returns the call that sends it. If that fails, notifies the
+    /// ``ResponseObserver``.
+    ///
+    /// - Parameters:
+    ///   - make: Creates the request, and the body of an upload (`nil` if the call is no upload).
+    ///   - prepare: Changes the request of each attempt, before the credential is attached.
     private func call(
         _ make: () throws -> (URLRequest, UploadEndpointBody?),
         _ prepare: @escaping (inout URLRequest) throws -> Void
@@ -120,6 +131,11 @@ struct RequestPipeline: Sendable {
     }
 
     /// Sends a request and collects the response. The exchange is shared with other calls if the policies allow that.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - attempt: The attempt, which receives the response, and the key of the exchange if that is shared.
+    ///   - progress: Reports the progress; `nil` for no reports.
     func collect(
         _ request: PreparedRequest,
         into attempt: inout Attempt,
@@ -150,8 +166,12 @@ struct RequestPipeline: Sendable {
     /// Returns the policies for the attempts of a call: those of the client and the endpoint, combined with those of
     /// the host.
     ///
-    /// - Parameter isTransfer: Whether the duration of the call depends on the length of a body: `true` for an upload,
-    ///   and for a response that is streamed or written to a file.
+    /// - Parameters:
+    ///   - request: The request of the call.
+    ///   - resilience: The policy of the host; `nil` if there is none.
+    ///   - verdict: The object that reports the outcome to the policy of the host; `nil` if there is none.
+    ///   - isTransfer: Whether the duration of the call depends on the length of a body: `true` for an upload, and for
+    ///     a response that is streamed or written to a file.
     func policies(
         of request: URLRequest,
         _ resilience: ResiliencePolicy?,
@@ -163,9 +183,11 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// Calls the response observer for an attempt that has ended.
+    /// Calls the ``ResponseObserver`` of the client for an attempt that has ended.
     ///
-    /// - Parameter error: The error of the attempt; `nil` if it succeeded.
+    /// - Parameters:
+    ///   - attempt: The attempt.
+    ///   - error: The error of the attempt; `nil` if it succeeded.
     func notifyObserver(of attempt: Attempt, _ error: (any Error)?) {
         observer?(attempt.request?.requestWithoutCredentials, attempt.response.head, attempt.response.body, error)
     }
