@@ -8,9 +8,10 @@
 /// ```
 ///
 /// A response with the status 401 is a rejection, unless a redirect has led to another origin, to which the credential was not sent. Requests
-/// that are rejected at the same time share one refresh, and each is sent once more, with the new credential. A request that was sent with an
-/// older credential than the current one is sent once more without a refresh. After a second rejection the call fails with
-/// ``HTTPError/Reason/unauthorized``, unless the endpoint's `validate` throws another error.
+/// that are rejected at the same time share one refresh, and each is sent once more, with the new credential. If the
+/// current credential is already newer than the rejected credential, the request is sent once more without a refresh.
+/// After a second rejection the call fails with ``HTTPError/Reason/unauthorized``, unless the endpoint's `validate`
+/// throws another error.
 ///
 /// With a ``CredentialExpiration``, a credential is renewed before it expires.
 ///

@@ -25,9 +25,9 @@ final class CallVerdict: Sendable {
         }
     }
 
-    /// Ends a call whose outcome may not have been reported, because the call was cancelled, was refused, or exceeded
-    /// its time limit. A time limit of the client counts as a failure of the host; any other error does not count. Has
-    /// no effect if an outcome was reported.
+    /// Ends the reports of a call that has failed. Has no effect if an outcome was reported. Otherwise the call was
+    /// cancelled, was refused, or exceeded its time limit: a time limit of the client counts as a failure of the host,
+    /// and any other error does not count.
     ///
     /// - Parameter error: The error that the caller of the client receives.
     func end(_ error: any Error) {
@@ -64,6 +64,10 @@ extension Attempt {
 
     /// Returns the error that is reported to the host's policy for a status of 5xx or 429: an ``HTTPError``, even if
     /// the endpoint has accepted the status or has thrown an error of its own.
+    ///
+    /// - Parameters:
+    ///   - head: The head of the response with that status.
+    ///   - error: The error of the attempt, which is returned if it is an ``HTTPError``; `nil` if it has none.
     private func failure(_ head: HTTPURLResponse, _ error: (any Error)?) -> any Error {
         if let error = error as? HTTPError { return error }
         return HTTPError(.status).completed(
@@ -74,7 +78,8 @@ extension Attempt {
         )
     }
 
-    /// Reports the outcome of the call when the head of its response has arrived and the endpoint has accepted it.
+    /// Reports the outcome of the call to the policy of its host. Called before the body is read, when the head of the
+    /// response has arrived and the endpoint has accepted it.
     func reportHead() { policies.verdict?.report(self, nil) }
 }
 

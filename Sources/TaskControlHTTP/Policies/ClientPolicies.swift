@@ -1,8 +1,10 @@
 /// The policies of a client: credentials, retries, and limits. All of them are off by default, except ``bodyLimit``.
 ///
-/// The policies apply in this order, from the outside in: ``timeLimit`` for the whole call, the adapter, the limits, the throttle and the breaker of
-/// ``resilience``, ``retry``, ``attemptTimeLimit`` for an attempt, the ``authenticator``, ``coalescesGETRequests``,
-/// the hedging of ``resilience``, the exchange. Except for the hedging, this is the order of the standard HTTP pipeline of .NET.
+/// The policies apply in this order, from the outside in: ``timeLimit`` for the whole call, the ``RequestAdapter``, the
+/// limits, the throttle and the breaker of ``resilience``, ``retry``, ``attemptTimeLimit`` for an attempt, the
+/// ``authenticator``, ``coalescesGETRequests``, the hedging of ``resilience``. The innermost step is the exchange: one
+/// request on the network, and its response. Except for the hedging, this is the order of the standard HTTP pipeline of
+/// .NET.
 public struct ClientPolicies: Sendable {
     /// The authenticator that attaches credentials; `nil` for none.
     public var authenticator: Authenticator?

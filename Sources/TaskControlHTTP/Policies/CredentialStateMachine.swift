@@ -84,7 +84,10 @@ struct CredentialStateMachine<Credential> {
 
     /// Records a credential that a refresh has obtained, unless the credential that it replaces is no longer the current one.
     ///
-    /// - Parameter serial: The serial number of the credential for which the refresh began.
+    /// - Parameters:
+    ///   - serial: The serial number of the credential for which the refresh began.
+    ///   - new: The new credential.
+    ///   - validity: The validity of the new credential; `nil` if it is not known to expire.
     /// - Returns: The replaced credential, or the new one if it was not recorded; `nil` if none was replaced. The caller
     ///   must release it after the lock has been released.
     mutating func refreshed(

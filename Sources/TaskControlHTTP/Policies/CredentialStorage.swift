@@ -108,8 +108,8 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
 }
 
 extension URLRequest {
-    /// Returns whether two requests are the same as far as they are sent. Unlike `==`, which ignores headers in
-    /// Foundation on Linux.
+    /// Returns whether this request and another have the same URL, headers, method and body. The operator `==` cannot
+    /// be used: in Foundation on Linux, it ignores the headers.
     fileprivate func isSent(like other: URLRequest) -> Bool {
         url == other.url && allHTTPHeaderFields == other.allHTTPHeaderFields && httpMethod == other.httpMethod
             && httpBody == other.httpBody && httpBodyStream === other.httpBodyStream

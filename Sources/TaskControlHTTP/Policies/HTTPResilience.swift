@@ -22,6 +22,7 @@ public import TaskControlResilience
 /// A call holds its permit of `concurrency` until it has ended, including the reading of a response that is streamed.
 ///
 /// A *transfer* is an upload, a response that is streamed, or a download to a file: its duration depends on its length.
+/// An *exchange* is one request on the network, and its response.
 ///
 /// ## Attempts
 /// There is one set of rules for retries: those of ``HTTPRetryPolicy``. If ``ClientPolicies/retry`` is set, the `retry`
@@ -64,8 +65,9 @@ public struct HTTPResilience: Sendable {
     /// A client keeps the policies of 64 hosts, and evicts unused ones first. An evicted policy is created again on demand. Policies with calls
     /// and policies whose breaker refuses calls are not evicted, so there may temporarily be more than 64.
     ///
-    /// - Parameter make: Creates the policy of a host, for a client's first request to it. If an endpoint sets another closure in
-    ///   `adjust(_:)`, the closure is only called for a host of which the client keeps no policy.
+    /// - Parameter make: Creates the policy of a host, for a client's first request to it. If an endpoint sets another
+    ///   protection in `adjust(_:)`, the closure of that protection is called only for a host of which the client keeps
+    ///   no policy.
     public static func perHost(_ make: @escaping @Sendable (_ host: String) -> ResiliencePolicy) -> HTTPResilience {
         HTTPResilience(kind: .perHost(make))
     }
@@ -76,8 +78,9 @@ public struct HTTPResilience: Sendable {
     /// Calls an operation with the policy of a host. The table keeps the policy at least until the operation has ended.
     ///
     /// - Parameters:
-    ///   - host: The host of the request; `nil` if it has none: such a request is refused later.
-    ///   - policies: The table of the policies.
+    ///   - host: The host of the request; `nil` if it has none. With a policy per host, the operation then receives a
+    ///     policy without limits, and the request is refused later.
+    ///   - policies: The table of the policies of the hosts.
     ///   - operation: The operation.
     func withPolicy<Value>(
         for host: String?,

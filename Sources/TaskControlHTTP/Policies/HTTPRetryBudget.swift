@@ -14,7 +14,7 @@ public struct HTTPRetryBudget: Sendable {
     /// demand.
     ///
     /// - Parameter make: Creates the budget of a host, for a client's first request to it. By default a `RetryBudget`
-    ///   with the numbers of the AWS SDKs.
+    ///   with the capacity and the costs of the AWS SDKs.
     public static func perHost(
         _ make: @escaping @Sendable (_ host: String) -> RetryBudget = { _ in RetryBudget() }
     ) -> HTTPRetryBudget {

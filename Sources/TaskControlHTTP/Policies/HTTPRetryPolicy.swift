@@ -44,7 +44,8 @@ public struct HTTPRetryPolicy: Sendable {
     /// doubles with each attempt up to 20 s, as in the AWS SDKs.
     public var backoff: RetryBackoff
 
-    /// The budget that limits retries. By default each host has a `RetryBudget` with the numbers of the AWS SDKs.
+    /// The budget that limits retries. By default each host has a `RetryBudget` with the capacity and the costs of the
+    /// AWS SDKs.
     public var budget: HTTPRetryBudget
 
     /// The longest time from the call to the beginning of an attempt: a retry whose delay would end later is not begun. `nil`: no limit.

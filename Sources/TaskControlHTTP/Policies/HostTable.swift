@@ -64,7 +64,8 @@ extension RetryBudget {
 }
 
 extension ResiliencePolicy {
-    /// The importance of keeping the policy of a host. The limits need not be considered, because a policy is not evicted while a call uses it.
+    /// The importance of keeping the policy of a host, which depends on its breaker and its throttle. The limits need
+    /// not be considered, because a policy is not evicted while a call uses it.
     var hostUse: HostValueUse {
         switch breaker?.state {
         case .open(let retryAfter) where retryAfter > .zero: .needed

@@ -48,9 +48,12 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
         return entries[host]?.value
     }
 
-    /// Adds the value of a host, unless the host has a value in the meantime.
+    /// Adds a value for a host, unless the table already has a value for that host.
     ///
-    /// - Parameter isBorrowed: Whether the entry must not be evicted until ``giveBack(_:)`` is called.
+    /// - Parameters:
+    ///   - value: The value to add.
+    ///   - host: The host.
+    ///   - isBorrowed: Whether the entry must not be evicted until ``giveBack(_:)`` is called.
     /// - Returns: The value of the host: the existing one, or the added one.
     mutating func add(_ value: Value, _ host: String, isBorrowed: Bool) -> Value {
         if let value = use(host, isBorrowed: isBorrowed) { return value }
@@ -58,7 +61,8 @@ struct HostTableStateMachine<Value: Sendable>: Sendable {
         return value
     }
 
-    /// Ends the use of a value that was borrowed with `isBorrowed`. Traps if the value of the host is not borrowed.
+    /// Ends one use of the value of a host, which a call with `isBorrowed` as `true` began. Traps if the value is not
+    /// borrowed.
     mutating func giveBack(_ host: String) {
         guard let borrowers = entries[host]?.borrowers, borrowers > 0 else {
             preconditionFailure("only a borrowed value is returned")
