@@ -3,22 +3,24 @@ public import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTPCompression
 
-/// A transport over AsyncHTTPClient, for servers. Available with the package trait `AsyncHTTPClient`.
+/// A transport over AsyncHTTPClient, for servers. Available with the package trait `AsyncHTTPClient`. In this
+/// description, *the client* is the `HTTPClient` of AsyncHTTPClient, which the transport uses.
 ///
 /// ```swift
 /// let transport = AsyncHTTPClientTransport()
 /// ```
 ///
-/// Responses have back-pressure: the transport receives no more while the reader has unread bytes, so a body of any length needs only the memory of a
-/// few of its parts. Files and streams are sent as they are read, on a thread of their own.
+/// Responses have back-pressure: the transport receives no more while received bytes have not been read yet, so a body
+/// of any length needs only the memory of a few of its parts. Files and streams are sent as they are read, on a thread
+/// of their own.
 ///
 /// ## Time limits
 /// `timeoutInterval` of a request is how long the server may be silent, in seconds. With the default of `URLRequest`,
-/// 60 seconds, the client's own limit applies instead, `Timeout.read`. The client's limit also applies in addition to a
-/// longer interval: configure the client with a longer limit for slow servers. An interval other than 60 seconds
-/// includes the wait for a connection, as in `URLSession`.
+/// 60 seconds, the limit of the client's configuration applies instead, `timeout.read`. The client's limit also applies
+/// in addition to a longer interval: configure the client with a longer limit for slow servers. An interval other than
+/// 60 seconds includes the wait for a connection, as in `URLSession`.
 ///
-/// A request that waits longer than `Timeout.connect` for a connection of the pool fails with
+/// A request that waits longer than `timeout.connect` for a connection of the pool fails with
 /// `HTTPClientError.getConnectionFromPoolTimeout`, which an ``HTTPRetryPolicy`` repeats.
 ///
 /// ## Connections that the server has closed
@@ -38,13 +40,13 @@ internal import NIOHTTPCompression
 /// A cancelled caller receives `CancellationError`, and its exchange ends; its connection is closed. A caller that
 /// is cancelled before it starts sends nothing.
 public final class AsyncHTTPClientTransport: HTTPTransport {
-    /// The number of times that a request is sent again because the server had closed its connection.
+    /// The largest number of times that a request is sent again because the server had closed its connection.
     private static let maxResends = 2
 
     private let client: HTTPClient
     private let isOwner: Bool
 
-    /// Creates a transport with a client of its own, which is shut down when the transport is deallocated.
+    /// Creates a transport with an `HTTPClient` of its own, which is shut down when the transport is deallocated.
     ///
     /// - Parameter configuration: The configuration of the client. By default, gzip and deflate are decompressed, and a
     ///   server may be silent for 60 seconds. The redirects of the client are always disallowed, since the transport

@@ -7,7 +7,10 @@ internal import NIOHTTP1
 extension ClientExchange {
     /// Returns the request in the form of AsyncHTTPClient, and whether its body is sent part by part.
     ///
-    /// - Parameter asksForEncoding: Whether an `Accept-Encoding` header is added to a request that has none.
+    /// - Parameters:
+    ///   - client: The client that will send the request. While a body is sent part by part, the reading of its next
+    ///     parts waits for the event loops of this client.
+    ///   - asksForEncoding: Whether an `Accept-Encoding` header is added to a request that has none.
     /// - Throws: `URLError` if the URL of the request is not valid.
     func clientRequest(for client: HTTPClient, asksForEncoding: Bool) throws -> (HTTPClientRequest, isStream: Bool) {
         try request.checkURL(schemes: ["http", "https", "http+unix", "https+unix", "unix"])

@@ -6,8 +6,9 @@ internal import NIOHTTP1
 
 /// One request of an `HTTPClient`, and its response.
 ///
-/// The reader itself fetches the parts of the body from the client's iterator, and passes them to the state machine. So
-/// the reader never waits for another thread, and the state machine stores no continuation: its `Waiter` is `Never`.
+/// The task that reads the response fetches the parts of the body itself from the client's iterator, and passes them to
+/// an ``ExchangeStateMachine``. So this task never waits for another thread, and the state machine stores no
+/// continuation: its `Waiter` is `Never`.
 final class ClientExchange: Sendable {
     private typealias Machine = ExchangeStateMachine<HTTPURLResponse, Data, Never>
     private typealias Iterator = HTTPClientResponse.Body.AsyncIterator
@@ -36,7 +37,9 @@ final class ClientExchange: Sendable {
 
     /// Sends the request, unless the caller is cancelled, and waits for the head of the response.
     ///
-    /// - Parameter asksForEncoding: Whether an `Accept-Encoding` header is added to a request that has none.
+    /// - Parameters:
+    ///   - client: Sends the request.
+    ///   - asksForEncoding: Whether an `Accept-Encoding` header is added to a request that has none.
     /// - Throws: The error of the client; `CancellationError` if the caller is cancelled.
     func open(_ client: HTTPClient, asksForEncoding: Bool) async throws -> HTTPURLResponse {
         if state.withLock({ $0.machine.start() }) {

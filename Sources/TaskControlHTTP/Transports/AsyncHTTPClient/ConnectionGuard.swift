@@ -21,8 +21,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var isKept = false
     private var isAnswered = true
 
-    /// The age of a connection at its first request above which the connection counts as kept: an older connection was
-    /// made for another request.
+    /// The largest age of a new connection at its first request. An older connection counts as kept: it was made for
+    /// another request.
     private static var freshness: TimeAmount { .seconds(1) }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -60,7 +60,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         UnansweredConnection(wasKept: isKept, cause: cause)
     }
 
-    /// Adds a guard to every connection of HTTP/1, before the initializer of the configuration runs.
+    /// Changes a configuration so that every HTTP/1 connection of its client has a guard. The
+    /// `http1_1ConnectionDebugInitializer` that the configuration had is called after the guard has been added.
     static func install(in configuration: inout HTTPClient.Configuration) {
         let others = configuration.http1_1ConnectionDebugInitializer
         configuration.http1_1ConnectionDebugInitializer = { channel in

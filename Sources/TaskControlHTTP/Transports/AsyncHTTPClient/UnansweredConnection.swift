@@ -5,14 +5,14 @@ internal import NIOSSL
 
 /// The error of a connection that ended before the response to a request.
 struct UnansweredConnection: Error {
-    /// Whether the connection was used for an earlier request, or had been open for some time.
+    /// Whether the connection was used for an earlier request, or was more than one second old at its first request.
     let wasKept: Bool
     let cause: any Error
 }
 
 extension Error {
-    /// Whether the connection was found closed before any part of the request was written, if the connection has a
-    /// ``ConnectionGuard``.
+    /// Whether the error means that the connection was found closed before any part of the request was written. Only
+    /// meaningful for a connection with a ``ConnectionGuard``, which reports a later end as ``UnansweredConnection``.
     var isClosedBeforeWriting: Bool {
         switch self {
         case let error as HTTPClientError: error == .remoteConnectionClosed

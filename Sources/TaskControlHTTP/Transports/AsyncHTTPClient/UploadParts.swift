@@ -8,7 +8,8 @@ struct UploadParts: AsyncSequence, Sendable {
     /// The largest size of a part, in bytes.
     static let size = 1 << 16
 
-    /// The number of bytes that may be read from the body before the event loops have processed the earlier parts.
+    /// The number of bytes that may be read from the body before the event loops of the client have processed the parts
+    /// that were read earlier.
     private static let lead: Int64 = 1 << 20
 
     private let reader: UploadReader

@@ -1,5 +1,5 @@
 extension HTTPResponseBody {
-    /// The largest number of bytes that are read so that the connection can be used again.
+    /// The number of bytes after which an unwanted body is no longer read to its end.
     private static let discardLimit = 1 << 16
 
     /// Reads an unwanted body to its end if it is short, so that its connection can be used again.
