@@ -28,7 +28,7 @@ public struct AcceptedStatuses: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// All statuses: every response is accepted.
     public static let all = AcceptedStatuses(Int.min..<Int.max)
 
-    /// Returns a set of these statuses and the given ones.
+    /// Returns a set that contains the statuses of this set and the given statuses.
     public func or(_ statuses: Int...) -> AcceptedStatuses {
         var union = self
         union.others.formUnion(statuses)

@@ -45,8 +45,8 @@ extension URLRequestBuildable {
         URLRequest("PATCH", url.url, queryItems, headers, body)
     }
 
-    /// Creates a PUT request. If `body` is `nil`, the request has the body that its ``UploadEndpoint`` returns with it,
-    /// or none.
+    /// Creates a PUT request. If `body` is `nil`, the request itself has no body: an ``UploadEndpoint`` returns its
+    /// body beside the request.
     public func put(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -91,8 +91,8 @@ extension URLRequestBuildable {
         URLRequest("PATCH", url, queryItems, headers, body)
     }
 
-    /// Creates a PUT request. If `body` is `nil`, the request has the body that its ``UploadEndpoint`` returns with it,
-    /// or none.
+    /// Creates a PUT request. If `body` is `nil`, the request itself has no body: an ``UploadEndpoint`` returns its
+    /// body beside the request.
     public func put(
         _ url: URL,
         queryItems: [URLQueryItem] = [],
@@ -117,7 +117,7 @@ extension URLRequest {
     /// Creates a request with a method, a URL, query items, headers and a body.
     ///
     /// - Parameters:
-    ///   - url: The URL; `nil` if the text of the endpoint is not a URL: the client then fails the call.
+    ///   - url: The URL; `nil` if the endpoint has given a text that is not a URL: the client then fails the call.
     ///   - body: The body; `nil` for none.
     init(
         _ method: String,

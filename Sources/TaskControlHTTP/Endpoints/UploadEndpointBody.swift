@@ -9,7 +9,8 @@ public enum UploadEndpointBody: Sendable {
     /// ``stream(length:open:)``.
     case file(URL)
 
-    /// A stream, which is read while it is sent. To create this case, call ``stream(length:open:)`` or `stream(_:)`; a transport reads its value.
+    /// A stream, which is read while it is sent. An endpoint creates this case with ``stream(length:open:)``, or with
+    /// `stream(_:)` from an `InputStream`. A transport reads the body from the associated ``UploadStream``.
     case stream(UploadStream)
 
     /// Returns a body that is a stream, which is read while it is sent.

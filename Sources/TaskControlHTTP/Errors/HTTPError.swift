@@ -23,8 +23,8 @@ public struct HTTPError: Error, Sendable {
         /// The request cannot be sent: its URL is invalid or leads out of the client's base URL; its method or a header is invalid; it is a
         /// GET with a body; its upload is a file that is not a regular file; or its credential could not be attached.
         case request
-        /// The exchange could not begin, or broke off. ``HTTPError/underlyingError`` is the error of the transport, such as a `URLError` or an
-        /// `HTTPClientError`.
+        /// The exchange with the server could not begin, or broke off. ``HTTPError/underlyingError`` is the error of
+        /// the transport, such as a `URLError` or an `HTTPClientError`.
         case transport
         /// The endpoint does not accept the status of the response.
         case status

@@ -39,14 +39,14 @@ extension Redaction {
         /(?:["']([^"'\n]{1,80})["']|([\w.\-\\\[\]%]{1,80}))(\s*(?::=|=>|[:=])\s*)/
     }
 
-    /// Names of fields whose value is the name of a secret that a field beside them contains, such as the first `name`
-    /// in `{"name": "token", "value": "…"}` and `<input name="token" value="…">`.
+    /// Names of fields that contain the name of a secret, while a field beside them contains the secret itself. An
+    /// example is `name` in `{"name": "token", "value": "…"}` and in `<input name="token" value="…">`.
     private static let announcements: Set = [
         "name", "key", "field", "header", "param", "parameter", "property", "id", "k", "n",
     ]
 
-    /// Names of fields that contain a secret whose name a field beside them contains, such as `value` in
-    /// `{"name": "token", "value": "…"}`.
+    /// Names of fields that contain a secret, while a field beside them contains the name of the secret. An example is
+    /// `value` in `{"name": "token", "value": "…"}`.
     private static let announced: Set = ["value", "values", "val", "content", "text", "data", "default", "v"]
 
     private static func withoutValues(ofSecretsIn text: String) -> String {
@@ -73,7 +73,8 @@ extension Redaction {
         return shown + rest
     }
 
-    /// A name, and the text that begins with its value.
+    /// A name that occurs in a text, the separator after the name, and the rest of the text, which begins with the
+    /// value.
     private struct Pair {
         let name: String
         let isQuoted: Bool
@@ -114,8 +115,10 @@ extension Redaction {
 
     // MARK: Elements
 
-    /// Returns the content of an XML or HTML element, up to its end tag. If elements are nested, or the end tag is missing, returns the rest of the
-    /// text.
+    /// Returns the content of an XML or HTML element, up to its end tag. If the element contains other elements, or has
+    /// no end tag, returns the whole text.
+    ///
+    /// - Parameter text: The text after the start tag of the element.
     private static func content(atStartOf text: Substring) -> Substring {
         var rest = text
         while let bracket = rest.firstIndex(of: "<") {

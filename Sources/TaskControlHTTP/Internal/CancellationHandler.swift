@@ -1,13 +1,13 @@
-/// Runs an operation in the caller's isolation, with a handler for the cancellation of the task. The standard library's `withTaskCancellationHandler`
-/// (Swift 6.3) runs its operation outside that isolation.
+/// Runs an operation in the caller's isolation, with a handler for the cancellation of the calling task. The standard
+/// library's `withTaskCancellationHandler` (Swift 6.3) runs its operation outside that isolation.
 ///
-/// If the task is cancelled already, the operation is not called, and `onCancel` is.
+/// If the task is cancelled already, `onCancel` is called, and the operation is not.
 ///
 /// - Parameters:
 ///   - isolation: The isolation of the caller. Leave the default.
 ///   - operation: The operation. It is not called if the task is cancelled already.
-///   - onCancel: Called soon after the cancellation, and not within the runtime's cancellation handler, so it may
-///     resume other tasks than the caller's.
+///   - onCancel: Called soon after the cancellation, but not within the runtime's cancellation handler, so it can
+///     safely resume tasks other than the calling task.
 /// - Returns: The value of the operation.
 /// - Throws: `CancellationError` if the task is cancelled before the operation is called; otherwise the error of the
 ///   operation.

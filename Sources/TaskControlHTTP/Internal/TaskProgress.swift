@@ -1,10 +1,12 @@
 #if canImport(Darwin)
 extension Progress {
-    /// Starts a task, and returns a progress that cancels the task when the progress is cancelled.
+    /// Calls a closure that starts a task, and returns a progress that cancels this task when the progress is
+    /// cancelled.
     ///
     /// - Parameters:
     ///   - totalUnitCount: The number of units of work; negative if it is not known.
-    ///   - start: Creates the task. Called once, before this function returns.
+    ///   - start: Starts the task, which may update the given progress: the progress that this function returns. Called
+    ///     once, before this function returns.
     static func cancelling(totalUnitCount: Int64, _ start: (Progress) -> Task<Void, Never>) -> Progress {
         let progress = Progress(parent: nil)
         // Before the start: the task may be over before the next line.
@@ -17,11 +19,13 @@ extension Progress {
 }
 #else
 extension Progress {
-    /// Starts a task, and returns a progress that cancels the task when the progress is cancelled.
+    /// Calls a closure that starts a task, and returns a progress that cancels this task when the progress is
+    /// cancelled.
     ///
     /// - Parameters:
     ///   - totalUnitCount: The number of units of work; negative if it is not known.
-    ///   - start: Creates the task. Called once, before this function returns.
+    ///   - start: Starts the task, which may update the given progress: the progress that this function returns. Called
+    ///     once, before this function returns.
     static func cancelling(totalUnitCount: Int64, _ start: (Progress) -> Task<Void, Never>) -> Progress {
         let progress = TaskProgress(parent: nil)
         // Before the start: the task may be over before the next line.

@@ -200,7 +200,7 @@ public final class ContentLoader<Content: Sendable> {
 
     /// Ends a load with its result, unless the load was replaced or cancelled.
     ///
-    /// - Parameter number: The number of the load.
+    /// - Parameter number: The number that ``LoadingStateMachine/begin()`` returned for the load.
     /// - Returns: Whether the state now shows the result: `false` if the load was replaced or cancelled.
     private func end(_ number: Int, with result: Result<Content, any Error>) -> Bool {
         // The task of this load calls the observers and handlers, which may begin another load or cancel: that must not

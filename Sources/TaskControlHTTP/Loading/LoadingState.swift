@@ -13,13 +13,13 @@ public enum LoadingState<Content> {
     /// The state before the first load.
     case initial
 
-    /// Content is loading. `cache` is the last content; `nil` if there is none.
+    /// Content is loading. `cache` is the content from before this load; `nil` if there is none.
     case loading(cache: Content?)
 
     /// The content was loaded.
     case success(content: Content)
 
-    /// The last load failed. `cache` is the last content; `nil` if there is none.
+    /// The last load failed. `cache` is the content from before that load; `nil` if there is none.
     case failure(error: any Error, cache: Content?)
 }
 

@@ -2,7 +2,7 @@
 struct LoadingStateMachine<Content> {
     /// The state from before the current load, to which a cancellation returns; the current state if no load runs.
     private var settled: LoadingState<Content>
-    /// The number of the current load; `nil` if no load runs.
+    /// The number that ``begin()`` returned for the current load; `nil` if no load runs.
     private(set) var running: Int?
     private var last = 0
 
@@ -16,7 +16,7 @@ struct LoadingStateMachine<Content> {
 
     /// Begins a load, which replaces the current one.
     ///
-    /// - Returns: The number of the load.
+    /// - Returns: The number by which ``end(_:with:)`` identifies the load. No two loads have the same number.
     mutating func begin() -> Int {
         last += 1
         running = last
@@ -25,6 +25,9 @@ struct LoadingStateMachine<Content> {
 
     /// Ends a load with its result.
     ///
+    /// - Parameters:
+    ///   - load: The number that ``begin()`` returned for the load.
+    ///   - result: The result of the load.
     /// - Returns: Whether this changes the state: `false` for a load that was replaced or cancelled.
     mutating func end(_ load: Int, with result: Result<Content, any Error>) -> Bool {
         guard load == running else { return false }

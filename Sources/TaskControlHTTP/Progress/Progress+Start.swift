@@ -11,8 +11,8 @@ extension Progress {
     /// cancelButton.action = { progress.cancel() }
     /// ```
     ///
-    /// The task has the caller's task-locals and priority, and runs also if the progress is released. When the task has
-    /// ended, the progress is finished, whether the operation succeeded or not.
+    /// The task has the caller's task-locals and priority, and continues even if the progress is released. When the
+    /// task has ended, the progress is finished, whether the operation succeeded or not.
     ///
     /// ## Cancellation
     /// Cancelling the progress or its parent cancels the task. If the progress is cancelled before the operation begins, the operation does not run.
