@@ -10,9 +10,10 @@ internal import TaskControlSupport
 /// TaskDiagnostics.install(LogObserver(logger: Logger(label: "orders.tasks")))
 /// ```
 ///
-/// The log message is the name of the event, and the metadata contains the fields of the event. The level is `debug`, or `warning` if the event
-/// reports a probable mistake in the program: see `TaskEvent.severity`. The default level of swift-log is `info`, so that only mistakes are logged.
-/// Set the logger's level to `debug` to log all events.
+/// The log message is the name of the event, and the metadata contains the fields of the event. The level is `debug`,
+/// or `warning` if the event reports a probable mistake in the program: see `TaskEvent.severity`. By default, only
+/// mistakes are logged, since the default level of swift-log is `info`. Set the logger's level to `debug` to log all
+/// events.
 ///
 /// TaskControl also writes mistakes to the system's log. To turn this off, call `TaskDiagnostics.configure(.init(reportsMistakes: false))`.
 ///

@@ -12,8 +12,8 @@ internal import TaskControlSupport
 ///
 /// The observer measures the number of tasks and calls that exist and that wait, how long they wait and run, how they
 /// end, joined flights (callers that share the run of an operation), retries, HTTP responses, and probable mistakes in
-/// the program: the article *Events* of `TaskControl` has a table of all names and dimensions. No dimension contains a
-/// key, the name of a task or a request, so that the number of time series is bounded.
+/// the program: the article *Events* of `TaskControl` has a table of all names and dimensions. To keep the number of
+/// time series small, no dimension contains a key, the name of a task or a request.
 ///
 /// Tasks and calls that began before the observer was added are not counted. When the observer is deallocated after its observation has ended, it
 /// lowers the meters by the number of tasks and calls that have not ended.
@@ -50,8 +50,11 @@ public final class MetricsObserver: TaskObserver {
     /// The number of tasks and calls that have begun and not ended, according to the observer.
     var count: Int { state.withLock { $0.count } }
 
-    /// Applies measurements to the metrics. The lock is not held, so that calls may be executed in another order than that of the state machine's
-    /// answers. For this reason meters are only raised and lowered, and never set: the last of two values could be the older one.
+    /// Applies measurements to the metrics.
+    ///
+    /// The lock is not held, so two threads can apply their measurements in another order than that in which the state
+    /// machine returned them. For this reason meters are only raised and lowered, and never set: the value that is set
+    /// last could be the older one.
     private func carryOut(_ measurements: [Measurement]) {
         for measurement in measurements {
             switch measurement {

@@ -27,7 +27,7 @@ struct MetricsStateMachine {
         self.hasOwnerNames = hasOwnerNames
     }
 
-    /// The number of subjects that have not ended.
+    /// The number of tasks and calls that have begun and not ended.
     var count: Int { subjects.count }
 
     mutating func receive(_ event: TaskEvent) -> [Measurement] {
@@ -42,9 +42,9 @@ struct MetricsStateMachine {
         return measurements
     }
 
-    /// Removes all subjects.
+    /// Removes all stored tasks and calls.
     ///
-    /// - Returns: The measurements that lower all meters that the subjects have raised.
+    /// - Returns: The measurements that lower all meters that these tasks and calls have raised.
     mutating func clear() -> [Measurement] {
         defer { subjects = [:] }
         return subjects.values.flatMap { subject in
@@ -101,7 +101,13 @@ struct MetricsStateMachine {
         measurements.append(.count(MetricName(.ended, subject.dimensions + [outcome])))
     }
 
-    /// Adds the measurements for the end of a phase of a subject.
+    /// Adds the measurements for the end of a phase of a task or call.
+    ///
+    /// - Parameters:
+    ///   - subject: The task or call, with the phase that has ended.
+    ///   - event: The event that ended the phase.
+    ///   - measurements: Receives the measurements.
+    ///   - isTimed: Whether the duration of the phase is recorded.
     private func leave(
         _ subject: Subject,
         _ event: TaskEvent,
@@ -134,8 +140,10 @@ struct MetricsStateMachine {
         return []
     }
 
-    /// Returns the dimensions of the metrics for an event. They never contain a key, the name of a task or a request, since the number of their
-    /// values is not bounded.
+    /// Returns the dimensions of the metrics for an event. They never contain a key, the name of a task or a request,
+    /// since the number of different keys, names and requests is not bounded.
+    ///
+    /// - Parameter activity: The value of the dimension `primitive`.
     private func dimensions(_ event: TaskEvent, _ activity: String) -> [MetricName.Dimension] {
         let primitive = MetricName.Dimension(name: "primitive", value: activity)
         // The same names for all metrics: some systems require it.

@@ -3,8 +3,8 @@ public struct HTTPTransportRequest: Sendable {
     /// The method, the URL, the headers, `timeoutInterval`, and the body if it is in memory.
     ///
     /// The transports of this package throw ``HTTPError/Reason/request`` if the method or the name of a header is not a
-    /// token (RFC 9110, 5.6.2), if the value of a header contains a control character other than the tabulator, or if a
-    /// GET has a body. They ignore `Content-Length` and `Transfer-Encoding`, which follow from the body.
+    /// token (RFC 9110, 5.6.2), if the value of a header contains a control character other than the tab, or if a GET
+    /// has a body. They ignore `Content-Length` and `Transfer-Encoding`, which follow from the body.
     public var request: URLRequest
 
     /// The body that is sent instead of the request's own body; `nil`: the request's own body is sent.
@@ -14,10 +14,12 @@ public struct HTTPTransportRequest: Sendable {
     /// ``HTTPTransport`` lists for other origins. Upper and lower case are not distinguished.
     public var credentialHeaders: Set<String>
 
-    /// A closure that receives the number of bytes of the body that have been sent, and the length of the body in
-    /// bytes, or `nil` if the length is not known. The first number never decreases, except when the body is sent
-    /// again, after a redirect or on a new connection. The closure is called from any thread, one call after another,
-    /// and not after the exchange. With ``URLSessionTransport`` on Linux it is called on the queue of the session: a
+    /// A closure that receives the progress of the upload; `nil` if the progress is not needed.
+    ///
+    /// Its parameters are the number of bytes of the body that have been sent, and the length of the body in bytes, or
+    /// `nil` if the length is not known. The first number never decreases, except when the body is sent again, after a
+    /// redirect or on a new connection. The closure is called from any thread, one call after another, and never after
+    /// the exchange has ended. With ``URLSessionTransport`` on Linux it is called on the queue of the session: a
     /// closure that blocks delays every exchange of the transport.
     public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
 

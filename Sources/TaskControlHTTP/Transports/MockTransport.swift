@@ -7,8 +7,8 @@
 /// #expect(transport.requests.first?.url?.path == "/books")
 /// ```
 ///
-/// The closure runs in the task of the caller, so several calls may run it at the same time. An error that it throws is an error of
-/// the transport: `throw URLError(.notConnectedToInternet)`.
+/// The closure runs in the task of the caller, so several calls can run it at the same time. An error that it throws is
+/// an error of the transport: `throw URLError(.notConnectedToInternet)`.
 ///
 /// Redirects are not followed, and nothing of a real transport is simulated except the exchange: for connections that
 /// break off and servers that are slow, use a real transport and a local server.
@@ -21,7 +21,7 @@ public final class MockTransport: HTTPTransport {
         /// The headers of the response.
         public var headers: [String: String]
 
-        /// The parts of the body, as they arrive.
+        /// The parts of the body, in the order in which they arrive.
         public var chunks: [Data]
 
         /// The error that ends the body after its parts; `nil`: the body is complete.
@@ -85,14 +85,15 @@ public final class MockTransport: HTTPTransport {
         MockTransport(answer: respond)
     }
 
-    /// The requests that the transport has received so far, in their order.
+    /// The requests that the transport has received so far, the first one first.
     public var requests: [URLRequest] { recorded.withLock(\.self) }
 
-    /// Answers a request with the response that the closure returns.
+    /// Answers a request: calls the closure with which the transport was created, and passes its response to
+    /// `receive`.
     ///
     /// ## Cancellation
-    /// A caller that was cancelled before the call receives `CancellationError`, and the closure is not called. The closure runs in
-    /// the caller's task, so a cancellation reaches what it awaits.
+    /// A caller that was cancelled before the call receives `CancellationError`, and neither closure is called. Both
+    /// closures run in the caller's task, so a cancellation reaches what they await.
     public nonisolated(nonsending) func withResponse<Value>(
         to request: HTTPTransportRequest,
         _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value

@@ -1,10 +1,11 @@
-/// An error of a transport that states whether another attempt may succeed. After any other error of a transport, another attempt may succeed.
+/// An error of a transport that states whether another attempt can succeed. After a transport error of any other type,
+/// another attempt is assumed to be able to succeed.
 protocol TransportFailure: Error {
-    /// Whether the request may succeed if it is sent again.
+    /// Whether the request can succeed if it is sent again.
     var isRetryable: Bool { get }
 }
 
-/// Returns whether a request may succeed if it is sent again after an error of a transport.
+/// Returns whether a request can succeed if it is sent again after `error`, an error of a transport.
 func isRetryable(_ error: any Error) -> Bool {
     // Apple's URLSession throws an NSError, which a cast bridges to a type and not to a protocol.
     if let error = error as? URLError { return error.isRetryable }
@@ -36,7 +37,8 @@ extension UploadStreamConsumed: TransportFailure {
     var isRetryable: Bool { false }
 }
 
-/// The error of an upload whose length is not the given one. Another attempt does not change it.
+/// The error of an upload whose body is longer or shorter than its announced length. Another attempt does not change
+/// this.
 extension UploadReader.Mismatch: TransportFailure {
     var isRetryable: Bool { false }
 }
@@ -52,8 +54,8 @@ extension HTTPError: TransportFailure {
     }
 }
 
-/// Returns whether an error of a transport means that it could not open a trusted connection, and so has sent nothing.
-/// `false` if that is not certain.
+/// Returns whether an error of a transport means that the transport could not open a trusted connection, and so has
+/// sent nothing; `false` if that is not certain.
 ///
 /// For a request with a body, the caller must also check that ``HTTPTransportRequest/didSend`` has reported no sent
 /// bytes: Foundation on Linux reports a refused connection also if another address of the host had accepted a

@@ -9,7 +9,8 @@ struct RedirectPolicy {
 
     /// Returns the request to which a response redirects; `nil` if the response is not a redirect.
     ///
-    /// - Throws: `URLError` if the limit is exceeded, or if the location is not a valid URL of HTTP or has a port outside 1...65535.
+    /// - Throws: `URLError` if more than ``limit`` redirects would be followed, or if the location of the redirect is
+    ///   not a valid URL of HTTP or has a port outside 1...65535.
     mutating func request(after response: HTTPURLResponse, to request: HTTPTransportRequest) throws
         -> HTTPTransportRequest?
     {

@@ -96,7 +96,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
     /// Ends the exchange with an error that the session has not reported.
     func fail(_ error: any Error) { perform { $0.fail(.network(error)) } }
 
-    /// Whether the exchange has neither ended nor been abandoned, so that the caller still needs what is sent.
+    /// Whether the caller still needs what is sent: the exchange has not ended, and the caller has not abandoned it.
     var isOpen: Bool { state.withLock { $0.machine.isOpen } }
 
     func didSend(_ sent: Int64, of length: Int64?) {

@@ -80,7 +80,8 @@ enum SessionPlatform {
     }
 }
 #else
-/// The body of an upload that this transport opens itself: a stream. Apple's session opens files itself.
+/// The opened body of an upload. Only a stream is opened by ``URLSessionTransport``: Apple's session opens files
+/// itself.
 typealias SessionUpload = OneTimeStream
 
 /// Functions for Apple's `URLSession` that are different from those for Foundation's on Linux.

@@ -126,7 +126,8 @@ public final class URLSessionTransport: HTTPTransport {
         return cookies.map { "\($0.name)=\($0.value)" }.sorted().joined(separator: "; ")
     }
 
-    /// The outcome of one exchange: the value of the receiver, or a redirect to follow.
+    /// The outcome of one exchange: the value that the `receive` closure of the caller returned, or the request that
+    /// follows a redirect, with its opened body.
     private enum End<Value> {
         case value(Value)
         case redirect(HTTPTransportRequest, SessionUpload?)

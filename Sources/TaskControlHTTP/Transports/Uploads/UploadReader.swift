@@ -45,11 +45,11 @@ final class UploadReader: @unchecked Sendable {
         }
     }
 
-    /// Reads the next bytes. Blocks the thread while the file or the stream does.
+    /// Reads the next bytes of the body into a buffer. Blocks the thread while the file or the stream does.
     ///
-    /// - Returns: The number of bytes that were read; 0 at the end.
-    /// - Throws: The error of reading; ``Mismatch`` if the body is longer or shorter than announced. For a file, the announced length is that of the
-    ///   time at which it was opened.
+    /// - Returns: The number of bytes that were read; 0 at the end of the body.
+    /// - Throws: The error of reading; ``Mismatch`` if the body is longer or shorter than announced. For a file, the
+    ///   announced length is that of the time at which it was opened.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = try readOn(into: buffer)
         sent += Int64(count)
