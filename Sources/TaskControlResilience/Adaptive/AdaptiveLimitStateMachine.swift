@@ -29,7 +29,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         /// The shortest time for which the durations of calls are collected before a decision: the shortest *window*, as in failsafe-go.
         var shortestWindow = Duration.seconds(1)
         var longestWindow = Duration.seconds(30)
-        /// The number of calls after which a window may end, as in failsafe-go. A window whose calls leave no doubt may end with fewer.
+        /// The number of calls after which a window can end, as in failsafe-go. A window whose calls leave no doubt can
+        /// end with fewer.
         var enoughCalls = 50
         var fewestCalls = 10
         /// The average number of running calls from which on the machine looks for a queue, even if the limit is seldom reached.
@@ -40,8 +41,9 @@ struct AdaptiveLimitStateMachine: Sendable {
         /// The share of calls in a queue below which the limit grows. Above `longQueue`, it falls.
         var shortQueue = 0.05
         var longQueue = 0.1
-        /// The number of windows from one measurement of the baseline to the next: this number after a change of the service, since the first
-        /// measurement may be wrong by chance, and twice as many after each further measurement, up to `longestProbeInterval`.
+        /// The number of windows between the first two measurements of the baseline after a change of the service. It
+        /// is small, since the first measurement can be wrong by chance. The number doubles with each further
+        /// measurement, up to `longestProbeInterval`.
         var shortestProbeInterval = 3
         var longestProbeInterval = 30
         /// The largest number of windows for which the limit does not grow after its growth has led to a queue.
@@ -53,7 +55,7 @@ struct AdaptiveLimitStateMachine: Sendable {
         /// The average number of running calls in the window before the experiment. `mean` is the mean of their durations in seconds.
         var running: Double
         var mean: Double
-        /// The estimate before the first of several experiments in a row.
+        /// The limit that was estimated before the first of several experiments in a row.
         var origin: Double
         /// Whether an earlier one of several experiments in a row has shown a queue.
         var hasQueue: Bool
@@ -71,25 +73,29 @@ struct AdaptiveLimitStateMachine: Sendable {
     private(set) var latestMean: Double?
     private var experiment: Experiment?
     private var window = DurationWindow()
-    /// The time from which on calls that end count for the window.
+    /// The time from which on calls that end count for the window; `end` is the earliest time at which the window ends.
     private var start = Duration.zero
     private var end: Duration
     /// The number of calls at which the machine checks next whether the window can end.
     private var nextLook: Int
     /// The time of the last change of the limit. Calls that began before it do not count, since they ran under another limit.
     private var changed = Duration.zero
-    /// Whether no call that began after the last change of the limit has ended yet.
+    /// Whether the machine waits for the first end of a call that began after the last change of the limit.
     private var isSettling = true
     /// The limit up to which each success raises the limit, after a window of drops; `nil` otherwise.
     private var recovery: Double?
+    /// The time at which the limit was last lowered because of drops.
     private var lastCut = Duration.zero
+    /// Whether the limit grew at the end of the last window.
     private var hasGrown = false
     /// Whether the current window was restarted because the service has become slower.
     private var hasRestarted = false
     /// The time at which a call last returned a value.
     private var latestEnd = Duration.zero
+    /// The number of further windows for which the limit does not grow; `pauseLength` is the length of the whole pause.
     private var pause = 0
     private var pauseLength = 0
+    /// The number of windows between two measurements of the baseline.
     private var probeInterval: Int
     private var windowsUntilProbe: Int
 
@@ -275,8 +281,9 @@ struct AdaptiveLimitStateMachine: Sendable {
         }
     }
 
-    /// Begins an experiment with fewer calls. If fewer calls are not possible, the mean of the present window becomes
-    /// the baseline: a baseline that is too low by chance would otherwise keep the limit at the minimum.
+    /// Begins an experiment with the given limit, after a window with the given summary. If the limit cannot be
+    /// lowered, the mean of the window becomes the baseline: a baseline that is too low by chance would otherwise keep
+    /// the limit at the minimum.
     private mutating func measureBaseline(with limit: Double, after summary: DurationWindow.Summary) {
         experiment = next(to: limit, after: summary)
         guard experiment == nil else { return }
@@ -284,8 +291,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         windowsUntilProbe = probeInterval
     }
 
-    /// Returns whether enough calls run for an experiment with fewer calls. With less load, a lower limit would refuse
-    /// callers that the service can serve.
+    /// Returns whether enough calls ran in a window for an experiment with fewer calls. With less load, a lower limit
+    /// would refuse callers that the service can serve.
     private func hasLoad(_ summary: DurationWindow.Summary) -> Bool {
         window.isOftenFull || summary.running >= configuration.fewestRunning
     }
@@ -297,14 +304,15 @@ struct AdaptiveLimitStateMachine: Sendable {
         hasGrown = true
     }
 
-    /// Creates an experiment.
+    /// Creates an experiment, and resets the number of windows until the next experiment.
     ///
     /// - Parameters:
-    ///   - limit: The limit of the experiment.
-    ///   - summary: The window before the experiment.
+    ///   - limit: The wanted limit. The limit of the experiment is lower where necessary: fewer calls must run than in
+    ///     the window before.
+    ///   - summary: The summary of the window before the experiment.
     ///   - last: The experiment directly before this one; `nil` if there is none.
     ///   - hasQueue: Whether the experiment that has just ended has shown a queue.
-    /// - Returns: The experiment; `nil` if the limit cannot be lower than it is.
+    /// - Returns: The experiment; `nil` if its limit would be less than the minimum.
     private mutating func next(
         to limit: Double,
         after summary: DurationWindow.Summary,
@@ -343,7 +351,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         }
     }
 
-    /// Ends an experiment in which fewer calls took as long as before: there is no queue, and the mean becomes the baseline.
+    /// Ends an experiment in which fewer calls took as long as before: there is no queue, and the mean duration of its
+    /// calls (in `summary`) becomes the baseline.
     private mutating func settle(_ experiment: Experiment, _ summary: DurationWindow.Summary) {
         // A difference that can be due to chance does not replace the measurements of earlier experiments.
         let isNear = abs((baseline ?? 0) - summary.mean) <= 2 * summary.error
@@ -354,7 +363,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         estimate = isSlower ? former : max(min(former, spaced(working)), summary.running)
     }
 
-    /// Ends an experiment in which fewer calls took less time: the calls before were in a queue. Lowers the limit, or begins another experiment.
+    /// Ends an experiment in which fewer calls took less time (their mean is in `summary`): the calls before it were in
+    /// a queue. Lowers the limit, or begins another experiment.
     private mutating func followQueue(_ experiment: Experiment, _ summary: DurationWindow.Summary) {
         guard let known = baseline, summary.low <= 1.2 * known, summary.high >= 0.9 * known else {
             estimate = min(estimate, spaced(summary.running))

@@ -106,7 +106,8 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
     /// The number of calls that may run at the same time. It may have changed by the time the caller uses it.
     public var limit: Int { machine.withLock { $0.limit } }
 
-    /// The number of running calls: more than the limit after the limit has fallen. It may have changed by the time the caller uses it.
+    /// The number of running calls. It can be more than the limit after the limit has fallen. It may have changed by
+    /// the time the caller uses it.
     public var running: Int { machine.withLock { $0.running } }
 
     /// The number of waiting callers. It may have changed by the time the caller uses it.
@@ -148,9 +149,10 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
         return admitAtOnce(&reading)
     }
 
-    /// Admits a call whose caller is not cancelled, if it need not wait.
+    /// Admits a call whose caller is not cancelled, if the call need not wait.
     ///
-    /// - Returns: `nil` if the call must wait, or may be refused: the caller must then call `_admit()`.
+    /// - Parameter reading: The reading of the clock that this call shares with other policies.
+    /// - Returns: The admission; `nil` if the call must wait or could be refused: the caller must then call `_admit()`.
     func admitAtOnce(_ reading: inout ClockReading) -> _Permit? {
         let now = time.now(&reading)
         return machine.withLock { $0.admitAtOnce(at: now) }.map { _Permit(permit: $0) }
@@ -209,7 +211,7 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
 
     /// Ends a call that has thrown an error.
     ///
-    /// - Returns: The error for the caller: `CancellationError` if the caller is cancelled.
+    /// - Returns: The error for the caller: `CancellationError` if the caller is cancelled, otherwise `error`.
     @usableFromInline
     func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
         let isCancelled = Task.isCancelled

@@ -16,7 +16,7 @@ internal import TaskControl
 struct AdmissionStateMachine<Waiter> {
     typealias Permits = PermitStateMachine<Waiter>
 
-    /// The admission of a call, which is passed back when the call ends.
+    /// The admission of a call, which must be passed to `end(_:_:at:)` when the call ends.
     struct Permit: Sendable {
         fileprivate let begun: Duration
         /// The number of calls that ran when the call began, including itself.
@@ -56,13 +56,14 @@ struct AdmissionStateMachine<Waiter> {
     }
 
     var limit: Int { permits.size }
-    /// The number of running calls, which may exceed the limit after the limit has fallen.
+    /// The number of running calls. It can be more than the limit after the limit has fallen.
     var running: Int { permits.size - permits.available }
     var waiterCount: Int { permits.waiterCount }
 
     /// Admits a call if the limit allows it and no caller waits.
     ///
-    /// - Returns: `nil` if the call is not admitted.
+    /// - Parameter now: The current time, counted from the creation of the limiter.
+    /// - Returns: The admission; `nil` if the call is not admitted.
     /// - Complexity: O(1).
     mutating func admitAtOnce(at now: Duration) -> Permit? {
         permits.tryAcquire(1) ? begin(at: now) : nil
@@ -71,6 +72,7 @@ struct AdmissionStateMachine<Waiter> {
     /// Admits a call, gives its caller a place in the line of waiting callers, or refuses the call.
     ///
     /// - Parameters:
+    ///   - now: The current time, counted from the creation of the limiter.
     ///   - remaining: The time until the deadline of the caller; `nil` without a deadline.
     ///   - draw: A random number from 0 to 1, excluding 1. It decides whether the call is refused if twice to three
     ///     times as many callers wait as the limit admits.
@@ -91,18 +93,18 @@ struct AdmissionStateMachine<Waiter> {
         limits.latestMean.map { .seconds($0 * Double(waiterCount + 1) / Double(limit)) }
     }
 
-    /// Stores the continuation of a caller that has a place in line.
+    /// Stores the continuation (`waiter`) of the caller that has the place `id` in the line.
     ///
     /// - Returns: The outcome with which the caller must be resumed at once; `nil` if it must wait.
     mutating func park(_ id: Permits.ID, _ waiter: Waiter) -> WaitOutcome? { permits.park(id, waiter) }
 
-    /// Removes a cancelled caller from the line. Has no effect for a caller that has a permit.
+    /// Removes the cancelled caller with the place `id` from the line. Has no effect for a caller that has a permit.
     ///
     /// - Returns: The caller, which must be resumed, if its continuation was stored; otherwise `nil`. The callers
     ///   behind it need one permit each as well, so none of them receives one.
     mutating func leave(_ id: Permits.ID) -> Waiter? { permits.leave(id).waiter }
 
-    /// Returns the admission of a call that begins now, and that already has its permit.
+    /// Returns the admission of a call that already has its permit, and begins now.
     func begin(at now: Duration) -> Permit { Permit(begun: now, running: running) }
 
     /// Ends a call, and releases its permit.

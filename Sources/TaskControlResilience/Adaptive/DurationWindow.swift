@@ -27,11 +27,14 @@ struct DurationWindow: Sendable {
     private(set) var count = 0
     /// The number of calls that ended at their time limit.
     private(set) var drops = 0
+    /// The number of calls that began when the limit admitted no further call.
     private var full = 0
+    /// The sum, over all calls, of the number of calls that ran when the call began.
     private var running = 0
     /// The largest number of calls that ran when a call began.
     private(set) var mostRunning = 0
-    /// One bit for each of the latest 16 calls, the lowest for the latest: whether the call took longer than its reference.
+    /// One bit for each of the latest 16 calls, the lowest for the latest: whether the call took longer than the
+    /// `reference` with which it was added.
     private var slower: UInt16 = 0
     private var buckets = [Bucket](repeating: Bucket(), count: Self.octaves.count * Self.perOctave)
 
@@ -76,7 +79,8 @@ struct DurationWindow: Sendable {
         slower = 0
     }
 
-    /// Whether at least 15 of the latest 16 calls took longer than their references, so that neither a few slow calls nor chance explain it.
+    /// Whether at least 15 of the latest 16 calls took longer than the `reference` with which they were added: too many
+    /// for a few slow calls, or for chance.
     var isSlowerNow: Bool { slower.nonzeroBitCount >= 15 }
 
     private static func index(of seconds: Double) -> Int {
@@ -89,7 +93,7 @@ struct DurationWindow: Sendable {
         return Double(sign: .plus, exponent: octaves.lowerBound + index / perOctave, significand: 1 + part)
     }
 
-    /// The mean and the other figures of the calls, of which there must be at least one.
+    /// The mean and the other figures of the calls that have returned a value. There must be at least one such call.
     ///
     /// - Complexity: O(1).
     var summary: Summary {

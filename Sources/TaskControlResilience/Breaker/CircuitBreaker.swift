@@ -170,6 +170,7 @@ public final class CircuitBreaker: Sendable, _CallGate {
 
     /// Admits a call whose caller is not cancelled.
     ///
+    /// - Parameter reading: The reading of the clock that this call shares with other policies.
     /// - Throws: ``CircuitOpenError`` if the breaker refuses the call.
     func admit(_ reading: inout ClockReading) throws -> _Permit {
         if let permit = machine.withLock({ $0.admitWhileClosed() }) { return _Permit(permit: permit) }
@@ -191,7 +192,7 @@ public final class CircuitBreaker: Sendable, _CallGate {
 
     /// Ends a call that has thrown an error.
     ///
-    /// - Returns: The error for the caller: `CancellationError` if the caller is cancelled.
+    /// - Returns: The error for the caller: `CancellationError` if the caller is cancelled, otherwise `error`.
     @usableFromInline
     func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
         let isCancelled = Task.isCancelled

@@ -49,7 +49,7 @@ struct CircuitBreakerStateMachine: Sendable {
         case closed, open(until: Duration), probing
     }
 
-    /// The admission of a call, which is passed back with the outcome of the call.
+    /// The admission of a call, which must be passed to `report(_:of:at:)` with the outcome of the call.
     struct Permit: Sendable {
         fileprivate let generation: UInt64
         /// The number of the lease, if the call is a probe; otherwise `nil`.
@@ -91,9 +91,9 @@ struct CircuitBreakerStateMachine: Sendable {
 
     // MARK: Calls
 
-    /// Admits a call if that can be decided without the time.
+    /// Admits a call if that can be decided without reading the clock.
     ///
-    /// - Returns: `nil` if the answer depends on the time: the caller must then call `admit(at:lease:)`.
+    /// - Returns: The admission; `nil` if the current time is needed: the caller must then call `admit(at:lease:)`.
     @inline(__always)
     func admitWhileClosed() -> Permit? {
         guard case .closed = phase, configuration.slowCall == nil else { return nil }
@@ -103,7 +103,7 @@ struct CircuitBreakerStateMachine: Sendable {
     /// Admits or refuses a call.
     ///
     /// - Parameters:
-    ///   - now: The time.
+    ///   - now: The current time, counted from the creation of the breaker.
     ///   - limit: The longest time for which a probe may hold its lease, if that is shorter than `openDuration`; `nil` for no such limit.
     /// - Complexity: O(*n*) in the number of probes.
     mutating func admit(at now: Duration, lease limit: Duration?) -> Admission {
@@ -211,7 +211,7 @@ struct CircuitBreakerStateMachine: Sendable {
         withoutVerdict = 0
     }
 
-    /// Returns the state of the circuit at a time.
+    /// Returns the state of the circuit at the time `now`, counted from the creation of the breaker.
     func state(at now: Duration) -> State {
         switch phase {
         case .closed: .closed

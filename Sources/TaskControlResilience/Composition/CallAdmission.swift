@@ -20,8 +20,8 @@ extension ResiliencePolicy {
     /// Begins a call if it need not wait.
     ///
     /// - Returns: Whether the call has begun. If not, the caller must call `_wait(_:)`.
-    /// - Throws: The error of the part that refuses the call: the permit of the call is then released, and its token is
-    ///   not returned. `CancellationError` if the caller is cancelled.
+    /// - Throws: The error of the part of the policy that refuses the call: the permit of the call is then released,
+    ///   and its token is not returned. `CancellationError` if the caller is cancelled.
     @usableFromInline
     func _begin(_ call: inout _PolicyCall) throws -> Bool {
         if _isTaskCancelled { throw CancellationError() }
@@ -40,9 +40,10 @@ extension ResiliencePolicy {
         return true
     }
 
-    /// Waits until the limits admit a call, and begins it.
+    /// Waits until the limits of the policy admit a call, and begins it.
     ///
-    /// - Throws: The error of the part that refuses the call; `CancellationError` if the caller is cancelled.
+    /// - Throws: The error of the part of the policy that refuses the call; `CancellationError` if the caller is
+    ///   cancelled.
     @usableFromInline
     nonisolated(nonsending) func _wait(_ call: inout _PolicyCall) async throws {
         if !call.hasPermit, let concurrency {
@@ -81,7 +82,8 @@ extension ResiliencePolicy {
         returnPermit(call)
     }
 
-    /// Reports the success of a call to the parts that have admitted it. They read the clock once, since no code of the client runs between them.
+    /// Reports the success of a call to the parts of the policy that have admitted it. The clock is read once for all
+    /// of them, since these reports call no code of the user.
     fileprivate func reportSuccess(of call: _PolicyCall) {
         var reading = ClockReading()
         report(
@@ -92,9 +94,9 @@ extension ResiliencePolicy {
         )
     }
 
-    /// Ends a call that has failed. Each part that has admitted it classifies the error.
+    /// Ends a call that has failed. Each part of the policy that has admitted it classifies the error.
     ///
-    /// - Returns: The error for the caller: `CancellationError` if the current task is cancelled.
+    /// - Returns: The error for the caller: `CancellationError` if the current task is cancelled, otherwise `error`.
     @usableFromInline
     func _failed(_ call: _PolicyCall, _ error: any Error) -> any Error {
         report(call, { _ = $0._failed($1, error) }, { _ = $0._failed($1, error) }, { _ = $0._failed($1, error) })
@@ -114,13 +116,14 @@ extension ResiliencePolicy {
         if let limit = parts.adaptiveLimit, let permit = call.limitPermit { limit.with { toLimit($0, permit) } }
     }
 
-    /// Waits until the limits admit a call, and runs an operation once the throttle and the breaker have admitted the call too.
+    /// Waits until the limits of the policy admit a call, and runs an operation once the throttle and the breaker have
+    /// admitted the call too.
     ///
     /// - Parameter operation: Receives the admission of the call, to which it must report the outcome. When it has
     ///   ended, the permit of the concurrency limit is released.
     /// - Returns: The value that the operation returns.
-    /// - Throws: The error of the part that refuses the call; the error of the operation; `CancellationError` if the
-    ///   caller was cancelled before the operation began.
+    /// - Throws: The error of the part of the policy that refuses the call; the error of the operation;
+    ///   `CancellationError` if the caller was cancelled before the operation began.
     package nonisolated(nonsending) func _admitted<Value>(
         _ operation: nonisolated(nonsending) (_CallAdmission) async throws -> Value
     ) async throws -> Value {

@@ -22,13 +22,14 @@ final class _PolicyParts: Sendable {
     let adaptiveLimit: KeptReference<AdaptiveLimiter>?
     let throttle: KeptReference<ClientThrottle>?
     let breaker: KeptReference<CircuitBreaker>?
-    /// Whether the first attempt can be made directly: without hedging and a time limit, which need child tasks, and
-    /// without a `maxElapsed`, which needs the time of its beginning.
+    /// Whether the first attempt can call the operation directly: the policy has no hedging and no time limit, which
+    /// need child tasks, and no `maxElapsed`, which needs the time at which the call began.
     @usableFromInline let isDirect: Bool
-    /// The budget that pays for retries: that of the throttle if there is one, otherwise that of `retry`; `nil` for no
-    /// limit.
+    /// The budget that pays for retries: that of the throttle if there is one, otherwise that of `retry`; `nil` if the
+    /// number of retries is not limited by a budget.
     let retryBudget: RetryBudget?
-    /// The budget to which a successful first attempt returns a token; `nil` if there is none.
+    /// The budget to which a successful first attempt returns a token; `nil` if no budget pays for retries, or there is
+    /// no `retry`.
     let budgetOfSuccess: KeptReference<RetryBudget>?
 
     init(_ values: Values) {

@@ -151,9 +151,9 @@ public struct ResiliencePolicy: Sendable {
     /// The rule for when ``withPolicy(_:clock:operation:)`` begins another attempt while an attempt takes long. See
     /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public struct Hedging: Sendable {
-        /// The time after which another attempt begins.
+        /// The time after which another attempt begins, counted from the beginning of the previous attempt.
         public var delay: HedgeDelay
-        /// The number of attempts after the first. Less than 1 counts as 0.
+        /// The largest number of attempts after the first. Less than 1 counts as 0.
         public var maxHedges: Int
         /// The budget that pays for the attempts after the first. If the policy has a throttle, the budget of the throttle pays instead.
         public var budget: RetryBudget
@@ -163,8 +163,8 @@ public struct ResiliencePolicy: Sendable {
         /// Creates a rule for hedging.
         ///
         /// - Parameters:
-        ///   - delay: The time after which another attempt begins.
-        ///   - maxHedges: The number of attempts after the first. Less than 1 counts as 0. By default 1, as in
+        ///   - delay: The time after which another attempt begins, counted from the beginning of the previous attempt.
+        ///   - maxHedges: The largest number of attempts after the first. Less than 1 counts as 0. By default 1, as in
         ///     failsafe-go.
         ///   - budget: Pays for the attempts after the first. By default for at most one hedge per 20 calls that
         ///     succeed, and five more: the 5 % of "The Tail at Scale".

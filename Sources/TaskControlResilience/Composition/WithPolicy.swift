@@ -60,14 +60,16 @@ public nonisolated(nonsending) func withPolicy<Value: Sendable>(
 }
 
 extension ResiliencePolicy {
-    /// Ends a call whose first attempt has succeeded: releases its permit, and returns a token to the budget.
+    /// Ends a call whose first attempt has succeeded: releases its permit, and returns a token to the budget that pays
+    /// for retries.
     @usableFromInline
     func _succeededAtOnce(_ call: _PolicyCall) {
         parts.budgetOfSuccess?.with { $0._give(1) }
         _succeeded(call)
     }
 
-    /// Makes the remaining attempts of the retry policy after the first attempt has failed. If there are none, throws the error of that attempt.
+    /// Makes the remaining attempts of the retry policy after the first attempt has failed with the error `failure`. If
+    /// the policy has no retries, throws this error.
     @usableFromInline
     nonisolated(nonsending) func _again<Value: Sendable>(
         after failure: any Error,

@@ -1,8 +1,8 @@
-/// The recent durations of calls, and a quantile of them. Of some calls it is only known that they would have taken
-/// longer than a certain time.
+/// The recent durations of calls, and a quantile of them. For some calls, only a time is known that they would have
+/// exceeded.
 ///
 /// An attempt that lost against another attempt was cancelled: its duration is *censored*. If it were recorded like the
-/// others or left out, the quantile would be too low, so that more calls would be hedged and more would be censored,
+/// others or left out, the quantile would be too low. More calls would then be hedged and more durations censored,
 /// which would make the quantile even lower. The estimate of Kaplan and Meier (1958) counts a censored attempt as
 /// longer than all durations up to the time of its cancellation, and ignores it for longer durations.
 struct CensoredDurations: Sendable {
@@ -16,9 +16,12 @@ struct CensoredDurations: Sendable {
     private let minimum: Int
     /// The samples, in a ring: when it is full, a new sample replaces the oldest one.
     private var samples: [Sample] = []
+    /// The index in `samples` of the sample that is replaced next.
     private var next = 0
+    /// The number of further samples after which the estimate is computed again.
     private var untilEstimate = 0
-    /// The quantile; `nil` while there are too few samples. Computed again when one twentieth of the samples are new.
+    /// The estimated quantile of the durations; `nil` while there are too few samples. Computed again when one
+    /// twentieth of the samples are new.
     private(set) var estimate: Duration?
 
     init(quantile: Double, capacity: Int, minimum: Int) {
@@ -32,7 +35,7 @@ struct CensoredDurations: Sendable {
     ///
     /// - Parameters:
     ///   - duration: The duration of a call.
-    ///   - isCensored: Whether the call was cancelled after `duration`, so that it would have taken longer.
+    ///   - isCensored: Whether the call was cancelled after `duration`: it would have taken longer.
     /// - Complexity: O(1), except that the estimate is computed in O(*n* log *n*) once per *n* / 20 calls, for *n*
     ///   samples.
     mutating func record(_ duration: Duration, isCensored: Bool) {

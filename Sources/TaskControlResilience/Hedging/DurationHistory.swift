@@ -19,8 +19,8 @@ public final class DurationHistory: Sendable {
     ///
     /// - Parameters:
     ///   - quantile: The share of calls that end without a hedge: a hedge begins when a call has taken longer than this
-    ///     share of the recent calls. Traps unless it is more than 0, and less than 1. By default 0.95, so that about
-    ///     one call in 20 is hedged ("The Tail at Scale", 2013).
+    ///     share of the recent calls. Traps unless it is more than 0, and less than 1. By default 0.95: about one call
+    ///     in 20 is hedged ("The Tail at Scale", 2013).
     ///   - capacity: The number of durations that are kept; a new one then replaces the oldest. Traps if it is less
     ///     than `minimumSamples`.
     ///   - minimumSamples: The number of durations that are needed for an estimate. With fewer durations, a call is hedged only after a failure. Traps
@@ -41,7 +41,8 @@ public final class DurationHistory: Sendable {
         samples = Locked(CensoredDurations(quantile: quantile, capacity: capacity, minimum: minimumSamples))
     }
 
-    /// The quantile of the recent durations; `nil` if there are fewer than `minimumSamples`.
+    /// The quantile of the recent durations; `nil` if fewer than `minimumSamples` (a parameter of the initializer) are
+    /// known.
     ///
     /// The estimate is computed again when one twentieth of the durations are new.
     public var estimate: Duration? { samples.withLock { $0.estimate } }
@@ -51,7 +52,8 @@ public final class DurationHistory: Sendable {
     }
 }
 
-/// The time after which ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` begins another attempt.
+/// The time after which ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` begins
+/// another attempt, counted from the beginning of the previous attempt.
 public struct HedgeDelay: Sendable {
     private let fixed: Duration?
     let history: DurationHistory?

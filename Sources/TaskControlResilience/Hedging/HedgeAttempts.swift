@@ -1,7 +1,7 @@
 internal import TaskControl
 
-/// The tasks of the attempts of one hedged call that have not ended. When one attempt decides the call, the cause of
-/// the cancellation is recorded for the tasks of the others.
+/// The tasks of those attempts of one hedged call that still run. When one attempt decides the call, the cause of the
+/// cancellation is recorded for the tasks of the other attempts.
 @usableFromInline
 final class _HedgeAttempts: Sendable {
     private struct State {
@@ -35,8 +35,8 @@ final class _HedgeAttempts: Sendable {
         CancellationCauses.forget(task)
     }
 
-    /// Records that the call is decided, and the cause of the cancellation for all remaining tasks. The caller then
-    /// cancels them.
+    /// Records that the call is decided, and the cause of the cancellation for all tasks that still run. The caller
+    /// must then cancel these tasks.
     @usableFromInline
     func decide() {
         state.withLock { state in

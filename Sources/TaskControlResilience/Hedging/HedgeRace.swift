@@ -1,6 +1,6 @@
 public import TaskControl
 
-/// The state of one call of `hedged`. Used only by the task of the caller.
+/// The state of one call of `hedged`. Used only by the task that called `hedged`.
 @usableFromInline
 struct _HedgeRace: Sendable {
     private var machine: HedgeStateMachine
@@ -9,8 +9,8 @@ struct _HedgeRace: Sendable {
     private let time: Stopwatch
     /// The times at which the attempts began, the first attempt first.
     private var begun: [Duration] = []
-    /// The number of the latest timer that waits until the hint of an error (`RetryAfterProviding`) is over; `nil` if
-    /// there was none. The attempt after this timer costs the budget its `throttledCost`.
+    /// The number of the latest timer that measures the delay requested by an error (`RetryAfterProviding`); `nil` if
+    /// there was none. For the attempt after this timer, the budget pays its `throttledCost`.
     private var hintTimer: Int?
     private let events: CallEvents?
 
@@ -73,7 +73,7 @@ struct _HedgeRace: Sendable {
         )
     }
 
-    /// Records a cancellation of the caller, which cancels the attempts: no further attempt begins.
+    /// Records that no further attempt begins, if the caller was cancelled. Its cancellation also cancels the attempts.
     private mutating func leaveIfCancelled() {
         if Task.isCancelled { machine.cancel() }
     }
@@ -99,8 +99,8 @@ struct _HedgeRace: Sendable {
         history.record(time.now - begun[attempt - 1], isCensored: isCensored)
     }
 
-    /// Ends the call when all attempts have ended: returns a token to the budget if it has succeeded, and emits its
-    /// event.
+    /// Ends the call when all attempts have ended: returns a token to the budget if the call has succeeded, and emits
+    /// the event of the end of the call.
     ///
     /// - Parameters:
     ///   - isSuccess: Whether an attempt has succeeded.

@@ -39,10 +39,11 @@ struct HedgeStateMachine: Sendable {
     private(set) var running = 0
     private var timer = 0
     private var isTimerPending = false
-    /// Whether the current timer waits until the time of a hint is over: no attempt begins before it fires.
+    /// Whether the current timer measures a hint, the delay that an error requested: no attempt begins before it fires.
     private var isHintPending = false
-    /// Whether no further attempt may begin, for example because the budget does not pay.
+    /// Whether further attempts are ruled out, for example because the budget does not pay.
     private var isSpent = false
+    /// Whether the result of the call is known: an attempt has succeeded, or the call has failed.
     private(set) var isDecided = false
 
     init(maxAttempts: Int) {
@@ -55,6 +56,7 @@ struct HedgeStateMachine: Sendable {
     /// Begins an attempt: the first one, or one that the budget pays for.
     ///
     /// - Parameter isTimed: Whether a timer for the next attempt begins, if a next attempt is allowed.
+    /// - Returns: The number of the attempt, and the number of the timer.
     mutating func start(isTimed: Bool) -> Start {
         precondition(canStart, "An attempt begins after it was asked for.")
         started += 1
@@ -69,7 +71,8 @@ struct HedgeStateMachine: Sendable {
         return timer
     }
 
-    /// Records that the budget does not pay for the next attempt. No further attempt begins.
+    /// Records that the budget does not pay for the next attempt: no further attempt begins. Returns what the caller
+    /// must do next.
     mutating func refuse() -> Next {
         isSpent = true
         return waitOrFail()
@@ -87,7 +90,10 @@ struct HedgeStateMachine: Sendable {
         return canStart ? .ask : waitOrFail()
     }
 
-    /// Records that the clock of a timer could not sleep. No attempt begins because of that timer.
+    /// Records that the clock could not sleep for a timer. No attempt begins because of that timer.
+    ///
+    /// - Parameter number: The number of the timer.
+    /// - Returns: The next step of the caller.
     mutating func timerFailed(_ number: Int) -> Next {
         guard number == timer, isTimerPending else { return .wait }
         (isTimerPending, isHintPending) = (false, false)
@@ -96,7 +102,7 @@ struct HedgeStateMachine: Sendable {
 
     /// Records that an attempt has succeeded.
     ///
-    /// - Returns: Whether the value of this attempt is the result of the call: `false` if the call was decided before.
+    /// - Returns: Whether the value of this attempt is the result of the call: `false` if the call was already decided.
     mutating func succeeded() -> Bool {
         running -= 1
         guard !isDecided else { return false }
@@ -108,7 +114,8 @@ struct HedgeStateMachine: Sendable {
     ///
     /// - Parameters:
     ///   - isFinal: Whether the error ends the call.
-    ///   - hint: The time for which the error asks to wait; `nil` for none.
+    ///   - hint: The delay that the error requests before the next attempt; `nil` if it requests none.
+    /// - Returns: The next step of the caller.
     mutating func failed(isFinal: Bool, hint: Duration?) -> Next {
         running -= 1
         if isDecided { return .wait }

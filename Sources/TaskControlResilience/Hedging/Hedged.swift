@@ -37,7 +37,8 @@ public import TaskControl
 /// - Parameters:
 ///   - delay: The time without a result after which another attempt begins, counted from the beginning of the previous
 ///     attempt.
-///   - maxHedges: The number of attempts after the first. Less than 1 counts as 0. By default 1, as in failsafe-go.
+///   - maxHedges: The largest number of attempts after the first. Less than 1 counts as 0. By default 1, as in
+///     failsafe-go.
 ///   - budget: Pays for the attempts after the first. A call that succeeds returns 1 token, regardless of its number of attempts.
 ///   - clock: Measures the time.
 ///   - operation: Receives the number of the attempt, counted from 1. Runs in the caller's isolation, in a child task with the caller's task name.
@@ -137,11 +138,18 @@ public nonisolated(nonsending) func hedged<Value: Sendable>(
 enum _HedgeSignal<Value: Sendable>: Sendable {
     case value(attempt: Int, Value)
     case error(attempt: Int, any Error)
-    /// A timer has fired, or its clock could not sleep.
+    /// The timer with the given number has fired, or the clock threw the given error instead of sleeping; `nil` if the
+    /// clock threw no error.
     case timer(Int, (any Error)?)
 }
 
-/// Makes one attempt of a hedged call, in the caller's isolation.
+/// Makes one attempt of a hedged call.
+///
+/// - Parameters:
+///   - attempt: The number of the attempt, counted from 1, which the operation receives.
+///   - attempts: The running attempts of the call, to which this attempt belongs until it ends.
+///   - isolation: The isolation of the caller, in which the operation runs.
+/// - Returns: The value or the error of the attempt.
 @inlinable
 func _hedgeAttempt<Value>(
     _ attempt: Int,
@@ -164,6 +172,7 @@ func _hedgeAttempt<Value>(
 struct _HedgeStep: Sendable {
     /// The number of the attempt that must begin; `nil` if none begins.
     @usableFromInline let attempt: Int?
+    /// The timer that must begin; `nil` if none begins.
     @usableFromInline let timer: _HedgeTimer?
     /// Whether the call is decided: no further attempt begins, and running attempts are cancelled.
     @usableFromInline let isLast: Bool
@@ -175,7 +184,8 @@ struct _HedgeStep: Sendable {
     }
 }
 
-/// The time until which a child task must wait before the next attempt can begin.
+/// A timer for the next attempt: a child task sleeps until `end`, a time of the stopwatch, and then reports to the task
+/// of the caller.
 @usableFromInline
 struct _HedgeTimer: Sendable {
     let number: Int

@@ -4,7 +4,7 @@ public import TaskControl
 /// success, even if other attempts have not ended.
 ///
 /// This function is ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,(Int)->Value,_)`` for
-/// operations that may ignore their cancellation.
+/// operations that can ignore their cancellation.
 ///
 /// ```swift
 /// let answer = try await hedgedDetached(after: .fixed(.seconds(1)), budget: budget, name: "legacy lookup") { _ in
@@ -12,9 +12,10 @@ public import TaskControl
 /// }
 /// ```
 ///
-/// Each attempt runs in a task of its own. When the call is decided, the tasks of the other attempts are cancelled and no longer awaited: they may
-/// continue to run and to hold their resources. When such an attempt ends, its end is reported to diagnostics, with its name and its error. If an
-/// operation respects its cancellation, prefer `hedged`, which returns when all attempts have ended.
+/// Each attempt runs in a task of its own. When the call is decided, the tasks of the other attempts are cancelled and
+/// no longer awaited: they possibly continue to run and to hold their resources. When such an attempt ends, its end is
+/// reported to diagnostics, with its name and its error. If an operation respects its cancellation, prefer `hedged`,
+/// which returns when all attempts have ended.
 ///
 /// ## Cancellation
 /// If the caller was cancelled before the call, no attempt begins. A caller that is cancelled receives `CancellationError` at once; all attempts are
@@ -23,7 +24,8 @@ public import TaskControl
 /// - Parameters:
 ///   - delay: The time without a result after which another attempt begins, counted from the beginning of the previous
 ///     attempt.
-///   - maxHedges: The number of attempts after the first. Less than 1 counts as 0. By default 1, as in failsafe-go.
+///   - maxHedges: The largest number of attempts after the first. Less than 1 counts as 0. By default 1, as in
+///     failsafe-go.
 ///   - budget: Pays for the attempts after the first. A call that succeeds returns 1 token, regardless of its number of attempts.
 ///   - name: The name of the tasks of the attempts in diagnostics. `nil` for that of the caller's task.
 ///   - clock: Measures the time.
@@ -54,5 +56,5 @@ public nonisolated(nonsending) func hedgedDetached<Value: Sendable>(
     )
 }
 
-/// The attempts of all calls of `hedgedDetached`, which may continue after their call has returned.
+/// The attempts of all calls of `hedgedDetached`. An attempt can continue after its call has returned.
 private let abandonable = AbandonableWork(TaskOrigin("hedgedDetached", .hedged))

@@ -5,6 +5,7 @@ protocol _CallGate: Sendable {
 
     /// Admits a call, perhaps after a wait.
     ///
+    /// - Returns: The admission, which must be passed to `_succeeded(_:)` or `_failed(_:_:)` when the call ends.
     /// - Throws: The error of a refused call; `CancellationError` if the caller is cancelled.
     nonisolated(nonsending) func _admit() async throws -> _Permit
 
@@ -13,12 +14,12 @@ protocol _CallGate: Sendable {
 
     /// Records that a call has thrown an error.
     ///
-    /// - Returns: The error for the caller: `CancellationError` if the caller is cancelled.
+    /// - Returns: The error for the caller: `CancellationError` if the caller is cancelled, otherwise `error`.
     func _failed(_ permit: _Permit, _ error: any Error) -> any Error
 }
 
 extension _CallGate {
-    /// Runs an operation as one call: admits it, and records how it ends.
+    /// Runs an operation as one call: admits the call, perhaps after a wait, and records how it ends.
     @inlinable
     @inline(__always)
     nonisolated(nonsending) func _run<Value>(

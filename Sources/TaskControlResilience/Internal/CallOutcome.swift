@@ -12,8 +12,8 @@ enum CallOutcome: Hashable, Sendable, CaseIterable {
     /// - Parameters:
     ///   - error: The error of the call.
     ///   - isCancelled: Whether the caller was cancelled.
-    ///   - isFailure: Returns whether the error is a failure of the service. Code of the client, so it must not be
-    ///     called while a lock is held.
+    ///   - isFailure: Returns whether the error is a failure of the service. It is code of the user of this package, so
+    ///     this initializer must not be called while a lock is held.
     init(of error: any Error, isCancelled: Bool, isFailure: (any Error) -> Bool) {
         self = isCancelled || error is any LocalRefusal ? .unknown : isFailure(error) ? .failed : .healthy
     }

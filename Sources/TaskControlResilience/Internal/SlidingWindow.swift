@@ -1,8 +1,8 @@
 /// Counts within a time window of a given length that moves with the current time, and their sum. The window is divided
 /// into buckets of equal length, and the oldest bucket is cleared as time passes.
 ///
-/// The window moves only when `move(to:)` is called, so it needs no timer. A time before that of the last call does not
-/// move it.
+/// The window moves only when `move(to:)` is called, so it needs no timer. It never moves back: a time before that of
+/// an earlier `move(to:)` does not move it.
 struct SlidingWindow<Counts: AdditiveArithmetic> {
     /// The sum of the counts in all buckets.
     private(set) var total = Counts.zero
@@ -32,7 +32,7 @@ struct SlidingWindow<Counts: AdditiveArithmetic> {
     /// The number of the oldest bucket that is in the window.
     var oldest: UInt64 { current < UInt64(buckets.count) ? 0 : current + 1 - UInt64(buckets.count) }
 
-    /// Moves the window to a time, so that the current bucket contains this time.
+    /// Moves the window forward until its current bucket contains the time `now`. The first bucket begins at time zero.
     ///
     /// - Complexity: O(*n*) in the number of buckets that are cleared.
     mutating func move(to now: Duration) {
@@ -53,23 +53,21 @@ struct SlidingWindow<Counts: AdditiveArithmetic> {
         buckets[index] = .zero
     }
 
-    /// Returns the index of a bucket that is in the window. Computed without a division, which would take longer than
-    /// counting.
+    /// Returns the index in `buckets` of the bucket with the given number, which must be in the window. Computed
+    /// without a division, which would take longer than counting.
     private func index(of number: UInt64) -> Int {
         let distance = Int(current - number)
         return distance <= index ? index - distance : index - distance + buckets.count
     }
 
-    /// Adds counts to the bucket with a number, unless that bucket has left the window.
+    /// Adds counts to the bucket with the given number, unless that bucket has left the window.
     mutating func add(_ counts: Counts, to number: UInt64) {
         guard number >= oldest, number <= current else { return }
         buckets[index(of: number)] += counts
         total += counts
     }
 
-    /// Returns the sum of the counts in the latest buckets, including the current one.
-    ///
-    /// - Parameter count: The number of buckets.
+    /// Returns the sum of the counts in the latest `count` buckets, including the current one.
     func latest(_ count: Int) -> Counts {
         let first = current + 1 < UInt64(count) ? 0 : current + 1 - UInt64(count)
         return (max(first, oldest)...current).reduce(.zero) { $0 + buckets[index(of: $1)] }

@@ -10,8 +10,9 @@ internal import TaskControl
 /// if limiter.tryAcquire() { try await send(report) }        // never waits
 /// ```
 ///
-/// A call takes tokens out of a bucket, which is refilled at a constant rate. A full bucket holds `burst` tokens, so that many calls may be made at
-/// the same time after a pause. In every interval of length *t*, at most `burst` + *t* × `rate` tokens are taken.
+/// A call takes tokens out of a bucket, which is refilled at a constant rate. A full bucket holds `burst` tokens: after
+/// a pause, `burst` calls can be made at the same time. In every interval of length *t*, at most `burst` + *t* × `rate`
+/// tokens are taken.
 ///
 /// Large work can take several tokens at once: `acquire(5)`. A call that takes more tokens than the bucket holds waits
 /// until the bucket is full, and the calls after it wait until the rest has been refilled. A weight (number of tokens)
@@ -80,8 +81,8 @@ public final class RateLimiter: Sendable {
 
     /// Takes tokens if they are available and no caller waits for tokens. Never waits.
     ///
-    /// - Parameter weight: The number of tokens. Zero or less takes nothing. It succeeds if no caller waits, except
-    ///   after a call that took more than `burst` tokens, until the rest of them has been refilled.
+    /// - Parameter weight: The number of tokens to take. Zero or less takes nothing, and succeeds if no caller waits,
+    ///   except after a call that took more than `burst` tokens, until the rest of them has been refilled.
     /// - Returns: Whether the tokens were taken.
     /// - Complexity: O(1).
     public func tryAcquire(_ weight: Int = 1) -> Bool {
@@ -97,11 +98,11 @@ public final class RateLimiter: Sendable {
     /// A cancelled caller returns at once and takes nothing, also if it was cancelled before the call.
     ///
     /// - Parameters:
-    ///   - weight: The number of tokens. Zero or less takes nothing, but waits for the callers before it, and until the
-    ///     rest of the tokens of a call that took more than `burst` has been refilled.
+    ///   - weight: The number of tokens to take. Zero or less takes nothing, but waits for the callers before it, and
+    ///     until the rest of the tokens of a call that took more than `burst` has been refilled.
     ///   - limit: The longest wait. If the wait would be longer, or would end after the caller's deadline
-    ///     (`Task.currentDeadline`), the error is thrown at once, and nothing is taken. A negative limit counts as
-    ///     zero. By default only the deadline limits the wait.
+    ///     (`Task.currentDeadline`), ``RateLimitExceededError`` is thrown at once, and nothing is taken. A negative
+    ///     limit counts as zero. By default only the deadline limits the wait.
     /// - Throws: ``RateLimitExceededError`` if the wait would be longer than the limit, or end after the caller's
     ///   deadline; `CancellationError` if the caller is cancelled; the error of the clock if its `sleep` fails.
     /// - Complexity: O(1).
@@ -123,8 +124,9 @@ public final class RateLimiter: Sendable {
         }
     }
 
-    /// Takes tokens if they are available and no caller waits for tokens.
+    /// Takes `weight` tokens if they are available and no caller waits for tokens.
     ///
+    /// - Parameter reading: The reading of the clock that this call shares with other policies.
     /// - Returns: Whether the tokens were taken. If not, nothing has changed.
     func takeAtOnce(_ weight: Int, _ reading: inout ClockReading) -> Bool {
         let now = time.now(&reading)
@@ -133,7 +135,12 @@ public final class RateLimiter: Sendable {
         return isTaken
     }
 
-    /// Waits for tokens, and emits the events of the beginning and the end of the wait.
+    /// Waits for tokens and takes them, and emits the events of the beginning and the end of the wait.
+    ///
+    /// - Parameters:
+    ///   - weight: The number of tokens to take.
+    ///   - id: The place of the caller among the waiting callers; `nil` if the caller is the first of them.
+    ///   - moment: The moment at which the wait began; `nil` if no observer needs events.
     private nonisolated(nonsending) func waitObserved(_ weight: Int, _ id: Machine.Line.ID?, from moment: EventMoment?)
         async throws
     {
@@ -171,7 +178,7 @@ public final class RateLimiter: Sendable {
     /// Waits until the caller's tokens are available and it is the caller's turn, and takes them.
     ///
     /// - Parameters:
-    ///   - weight: The number of tokens.
+    ///   - weight: The number of tokens to take.
     ///   - id: The place of the caller among the waiting callers; `nil` if the caller is the first of them.
     private nonisolated(nonsending) func wait(_ weight: Int, _ id: Machine.Line.ID?) async throws {
         if let id {

@@ -47,8 +47,9 @@ struct RateLimiterStateMachine<Waiter> {
     /// The time at which the bucket will be full if no more tokens are taken.
     private var fullTime = Duration.zero
     private var line = Line()
+    /// Whether a caller is the first that waits.
     private var hasFirst = false
-    /// The sum of the costs of all waiting callers, as times.
+    /// The time in which the tokens for all waiting callers are refilled.
     private var owed = Duration.zero
 
     init(interval: Duration, burst: Int) {
@@ -58,9 +59,9 @@ struct RateLimiterStateMachine<Waiter> {
         capacity = interval.saturatingMultiplied(exactlyBy: burst)
     }
 
-    /// Returns the cost of a number of tokens, as the time in which they are refilled.
+    /// Returns the cost of `weight` tokens: the time in which they are refilled.
     ///
-    /// If the number is larger than the bucket, the caller waits until the bucket is full, and the rest is refilled
+    /// If the bucket cannot hold that many tokens, the caller waits until the bucket is full, and the rest is refilled
     /// afterwards.
     private func cost(of weight: Int) -> Duration {
         weight == 1 ? interval : interval.saturatingMultiplied(exactlyBy: max(0, weight))
@@ -69,9 +70,9 @@ struct RateLimiterStateMachine<Waiter> {
     /// Returns the time at which tokens can be taken.
     ///
     /// - Parameters:
-    ///   - cost: The cost of the tokens.
-    ///   - owed: The costs of the callers that take tokens before.
-    ///   - now: The time.
+    ///   - cost: The time in which the tokens are refilled.
+    ///   - owed: The sum of these times for the callers that take their tokens earlier.
+    ///   - now: The current time, counted from the creation of the limiter, like the returned time.
     private func due(_ cost: Duration, after owed: Duration, at now: Duration) -> Duration {
         max(fullTime, now) + owed + min(cost, capacity) - capacity
     }
@@ -87,7 +88,7 @@ struct RateLimiterStateMachine<Waiter> {
         return tokens >= Double(burst) ? burst : Int(tokens)
     }
 
-    /// Takes tokens if they are available and no caller waits for tokens.
+    /// Takes `weight` tokens if they are available and no caller waits for tokens.
     ///
     /// - Returns: Whether the tokens were taken.
     /// - Complexity: O(1).
@@ -102,9 +103,9 @@ struct RateLimiterStateMachine<Waiter> {
     /// callers, or refuses it.
     ///
     /// - Parameters:
-    ///   - weight: The number of tokens.
+    ///   - weight: The number of tokens to take.
     ///   - limit: The longest wait; `nil` for no limit.
-    ///   - now: The time.
+    ///   - now: The current time, counted from the creation of the limiter.
     /// - Complexity: O(1), amortized.
     mutating func acquire(_ weight: Int, within limit: Duration?, at now: Duration) -> Answer {
         if tryAcquire(weight, at: now) { return .taken }
@@ -117,12 +118,14 @@ struct RateLimiterStateMachine<Waiter> {
         return .first
     }
 
-    /// Stores the continuation of a caller in line.
+    /// Stores the continuation (`waiter`) of the caller that has the place `id` in the line.
     ///
     /// - Returns: The outcome with which the caller must be resumed at once; `nil` if it must wait.
     mutating func park(_ id: Line.ID, _ waiter: Waiter) -> WaitOutcome? { line.park(id, waiter) }
 
-    /// Takes tokens for the first caller that waits, if they are available.
+    /// Takes `weight` tokens for the first caller that waits, if they are available.
+    ///
+    /// - Returns: Whether the tokens were taken, and if not, the time until which the caller must sleep.
     mutating func takeFirst(_ weight: Int, at now: Duration) -> FirstAnswer {
         let cost = cost(of: weight)
         let due = due(cost, after: .zero, at: now)
@@ -131,8 +134,8 @@ struct RateLimiterStateMachine<Waiter> {
         return .taken(next: leaveFirst(weight))
     }
 
-    /// Records that the first caller no longer waits, because it has taken its tokens, was cancelled, or could not
-    /// sleep.
+    /// Records that the first caller no longer waits for its `weight` tokens, because it has taken them, was cancelled,
+    /// or could not sleep.
     ///
     /// - Returns: The waiter that is now the first, and must be resumed; `nil` if there is none, or its continuation is
     ///   not stored yet.
@@ -142,7 +145,8 @@ struct RateLimiterStateMachine<Waiter> {
         return hasFirst ? line.wakeFirst(with: .reached) : nil
     }
 
-    /// Removes a cancelled caller from the line. Has no effect if the caller has become the first that waits.
+    /// Removes the cancelled caller with the place `id` from the line, where it waited for `weight` tokens. Has no
+    /// effect if the caller has become the first that waits.
     ///
     /// - Returns: The caller, which must be resumed; `nil` if it does not wait in the line, or its continuation is not
     ///   stored yet.

@@ -18,9 +18,9 @@ public import TaskControl
 ///
 /// > max(0, (requests − K × accepts) / (requests + 1))
 ///
-/// where K is the parameter `multiplier`, so that the service receives about K times as many calls as it accepts. This
-/// is the adaptive throttling of "Handling Overload" (Site Reliability Engineering, chapter 21), with its K of 2 and
-/// its two minutes as defaults, and with these rules:
+/// where K is the parameter `multiplier`: the service then receives about K times as many calls as it accepts. This is
+/// the adaptive throttling of "Handling Overload" (Site Reliability Engineering, chapter 21), with its K of 2 and its
+/// two minutes as defaults, and with these rules:
 ///
 /// - A call counts as a request when it begins. A running call does not count during its first one to two sixtieths of
 ///   the window (two to four seconds by default), so that the first calls of a client are not refused before the
@@ -174,6 +174,7 @@ public final class ClientThrottle: Sendable, _CallGate {
 
     /// Admits a call whose caller is not cancelled.
     ///
+    /// - Parameter reading: The reading of the clock that this call shares with other policies.
     /// - Throws: ``RequestThrottledError`` if the throttle refuses the call.
     func admit(_ reading: inout ClockReading) throws -> _Permit {
         let now = time.now(&reading)
@@ -193,7 +194,7 @@ public final class ClientThrottle: Sendable, _CallGate {
 
     /// Ends a call that has thrown an error.
     ///
-    /// - Returns: The error for the caller: `CancellationError` if the caller is cancelled.
+    /// - Returns: The error for the caller: `CancellationError` if the caller is cancelled, otherwise `error`.
     @usableFromInline
     func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
         let isCancelled = Task.isCancelled

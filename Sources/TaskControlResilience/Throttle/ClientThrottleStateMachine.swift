@@ -39,12 +39,12 @@ struct ClientThrottleStateMachine: Sendable {
         }
     }
 
-    /// The admission of a call, which is passed back with the outcome of the call.
+    /// The admission of a call, which must be passed to `report(_:of:at:)` with the outcome of the call.
     struct Permit: Sendable {
         /// The number of the bucket in which the call was counted as a request.
         fileprivate let bucket: UInt64
         fileprivate let begun: Duration
-        /// The time of the admission before this one; `nil` if there was none.
+        /// The time at which the call before this one was admitted; `nil` if there was none.
         fileprivate let earlier: Duration?
     }
 
@@ -67,9 +67,10 @@ struct ClientThrottleStateMachine: Sendable {
         window = SlidingWindow(length: configuration.window, buckets: configuration.buckets)
     }
 
-    /// Returns the probability with which the next call is refused, unless it is admitted because no call was admitted
-    /// for the `probeInterval`.
+    /// Returns the probability with which the next call is refused. If no call was admitted for the `probeInterval`,
+    /// the next call is nevertheless admitted.
     ///
+    /// - Parameter now: The current time, counted from the creation of the throttle.
     /// - Complexity: O(1).
     mutating func probability(at now: Duration) -> Double {
         window.move(to: now)
@@ -85,7 +86,7 @@ struct ClientThrottleStateMachine: Sendable {
 
     /// Admits a call if the probability of a refusal is zero.
     ///
-    /// - Returns: `nil` if a random number must decide: the caller must then call `admit(at:draw:)`.
+    /// - Returns: The admission; `nil` if a random number must decide: the caller must then call `admit(at:draw:)`.
     /// - Complexity: O(1).
     mutating func admitWhileHealthy(at now: Duration) -> Permit? {
         window.move(to: now)
@@ -95,8 +96,9 @@ struct ClientThrottleStateMachine: Sendable {
     /// Admits or refuses a call.
     ///
     /// - Parameters:
-    ///   - now: The time.
-    ///   - draw: A random number from 0 to 1, excluding 1.
+    ///   - now: The current time, counted from the creation of the throttle.
+    ///   - draw: A random number from 0 to 1, excluding 1. The call is refused only if this number is less than the
+    ///     probability of a refusal.
     /// - Complexity: O(1).
     mutating func admit(at now: Duration, draw: Double) -> Admission {
         window.move(to: now)

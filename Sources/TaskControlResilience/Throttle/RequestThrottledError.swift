@@ -8,15 +8,15 @@ public struct RequestThrottledError: Error, Hashable, Sendable, RetryAfterProvid
     /// The name of the throttle; `nil` if it has none.
     public let name: String?
 
-    /// The longest time until the throttle admits a call, perhaps that of another caller; never `nil`. `retry` waits
-    /// for this time, or throws the error if its limits do not allow that.
+    /// The longest time until the throttle admits the next call, which another caller can make first; never `nil`.
+    /// `retry` waits for this time, or throws the error if its limits do not allow that.
     public let retryAfter: Duration?
 
     /// Creates the error, for tests of code that handles it.
     ///
     /// - Parameters:
     ///   - name: The name of the throttle.
-    ///   - retryAfter: The longest time until a call is admitted.
+    ///   - retryAfter: The longest time until the throttle admits the next call.
     public init(name: String? = nil, retryAfter: Duration) {
         self.name = name
         self.retryAfter = retryAfter
