@@ -82,8 +82,8 @@ extension SnapshotBuilder {
             return drained[owner]?[count - 1]
         }
 
-        /// Returns whether all subjects that hold permits or turns of a lane are known. If not, an unknown one could
-        /// still release what the given subject needs, and no deadlock may be reported.
+        /// Returns whether all subjects that hold permits or turns of a lane are known. If not, an unknown holder could
+        /// still release what the waiting `subject` needs, so a deadlock must not be reported.
         private func knowsAllHolders(of lane: Lane, _ subject: Subject) -> Bool {
             guard subject.primitive.traits.contains(.line), subject.delay == nil,
                 let owner = builder.books.owners[lane.owner],

@@ -19,15 +19,15 @@ struct SnapshotBuilder {
     private var actors: [TaskIdentity: [Identity]] = [:]
     /// For each subject, the calls without an owner that began in its task.
     private var calls: [Identity: [Identity]] = [:]
-    /// For each subject, the subjects for which its task waits. They are assigned to the innermost subject of the task.
+    /// For each subject, the subjects for which its task waits. Only the innermost subject of a task has an entry.
     private var awaited: [Identity: [Identity]] = [:]
     /// The running subjects of each lane.
     var running: [Lane: [Identity]] = [:]
     private var inner: Set<Identity> = []
-    /// The tasks of each owner for which a caller waits with `drain()`.
+    /// The tasks of those owners for whose `drain()` a caller waits.
     var drained: [Identity: [Identity]] = [:]
 
-    /// The tasks of an owner that have the same key: only these may have to wait for each other.
+    /// The tasks and calls of an owner that have the same key: only these can wait for each other.
     struct Lane: Hashable {
         let owner: Identity
         let key: String?
@@ -108,7 +108,8 @@ struct SnapshotBuilder {
         )
     }
 
-    /// Returns the time since a beginning. Never negative, although events of other threads may be later than the time of the snapshot.
+    /// Returns the time from `begin` to the time of the snapshot; zero if `begin` is later, as is possible for an event
+    /// of another thread.
     private func age(since begin: Duration) -> Duration { max(.zero, time - begin) }
 
     private func order(_ id: Identity) -> UInt64 { books.subjects[id]?.order ?? .max }
@@ -147,8 +148,8 @@ struct SnapshotBuilder {
             ? running.prefix { order($0) < subject.order } : running[...]
     }
 
-    /// Returns the tasks for which a call of `drain()` waits. A queue drains the tasks that exist at the time of the
-    /// call; other owners drain all of their tasks.
+    /// Returns the tasks of an owner for which `drain`, a call of its `drain()`, waits. A queue drains the tasks that
+    /// exist at the time of the call; other owners drain all of their tasks.
     func drained(by drain: Subject, of owner: Identity) -> ArraySlice<Identity> {
         let all = drained[owner] ?? []
         return drain.primitive.traits.contains(.drainsEarlier) ? all.prefix { order($0) < drain.order } : all[...]
@@ -171,17 +172,17 @@ extension TrackerStateMachine {
 }
 
 extension TrackerStateMachine.Subject {
-    /// Whether the subject is a call or a drain that waits, so that no other subject can run within it.
+    /// Whether the subject is a call or a drain that waits: no other subject can then run within it.
     fileprivate var isWaitingWithin: Bool { phase == .waiting && (primitive.isCall || isDrain) }
 }
 
 extension TaskEvent.Primitive {
-    /// Whether a subject of the primitive runs in the task that begins it, at least at first.
+    /// Whether a subject (task or call) of the primitive runs in the task that begins it, at least at first.
     var isCall: Bool { traits.contains(.call) }
 
-    /// Whether a subject of the primitive runs in a separate task while the task that began it waits.
+    /// Whether a subject (task or call) of the primitive runs in a separate task while the task that began it waits.
     var isAwaited: Bool { traits.contains(.awaited) }
 
-    /// Whether a subject of the primitive is a task that can be cancelled separately.
+    /// Whether a subject (task or call) of the primitive is a task that can be cancelled separately.
     fileprivate var isTask: Bool { !isCall || isAwaited && !traits.contains(.limited) }
 }

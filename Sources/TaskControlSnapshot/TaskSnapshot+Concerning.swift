@@ -24,7 +24,8 @@ extension TaskSnapshot {
 }
 
 extension TaskSnapshot.Entry {
-    /// Adds to a dictionary the tasks and calls for which an entry and its nested calls wait.
+    /// Adds to `waits`, for the entry and each of its nested calls, the tasks and calls for which it waits, and its own
+    /// nested calls.
     fileprivate func collectWaits(_ waits: inout [TaskEvent.Identity: [TaskEvent.Identity]]) {
         waits[id] = waitsFor + calls.map(\.id)
         for call in calls { call.collectWaits(&waits) }

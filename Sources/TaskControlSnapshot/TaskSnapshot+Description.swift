@@ -87,10 +87,10 @@ extension TaskSnapshot.Owner {
 }
 
 extension TaskSnapshot.Entry {
-    /// Returns the line of an entry.
+    /// Returns the line of the entry in the description of the snapshot.
     ///
-    /// - Parameter owner: The primitive of the owner, which the line of the owner already names; `nil` if there is
-    ///   none.
+    /// - Parameter owner: The primitive of the owner, which is not repeated, since the line of the owner contains it;
+    ///   `nil` if the entry has no owner.
     fileprivate func line(within owner: TaskEvent.Primitive?) -> String {
         var words = "\(id)"
         if primitive != owner { words += " \(primitive)" }

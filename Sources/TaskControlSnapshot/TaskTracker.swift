@@ -31,8 +31,8 @@ public final class TaskTracker: TaskObserver {
     /// This function may be called from any context, even from an observer that was added after the tracker. An event that another thread reports at
     /// the same time is either included as a whole or not included.
     ///
-    /// - Complexity: O(*n* log *n*) for *n* existing tasks, owners and calls. The lock is held for O(1); the next event then copies the tracked data,
-    ///   in O(*n*).
+    /// - Complexity: O(*n* log *n*) for *n* existing tasks, owners and calls. The tracker's lock is held for O(1); the
+    ///   next event then copies the tracked data, in O(*n*).
     public func snapshot() -> TaskSnapshot {
         state.withLock { $0 }.snapshot(at: TaskDiagnostics.eventTime ?? .zero)
     }

@@ -16,17 +16,19 @@ struct TrackerStateMachine {
         let name: String?
         let since: Duration
         let order: UInt64
-        /// Whether the creation of the owner was received, so that its deallocation will be received as well.
+        /// Whether the event of the creation of the owner was received. If so, that of its deallocation will be
+        /// received too.
         var wasCreated = false
         var isClosed = false
         var isDeallocated = false
         var permitsOut = 0
-        /// The number of permits of a semaphore; `nil` if no event has contained it, and for other owners.
+        /// The total number of permits of a semaphore; `nil` if no event has contained it, or the owner is not a
+        /// semaphore.
         var capacity: Int?
         var subjects: Set<Identity> = []
         /// The state of a circuit breaker that does not admit all calls; otherwise `nil`.
         var circuit: Circuit?
-        /// The sequence number of the last event about the circuit breaker.
+        /// The highest sequence number of the events about the state of the circuit breaker.
         var circuitOrder: UInt64 = 0
         var refusedCount = 0
         var lastRefusal: Duration?
@@ -41,7 +43,7 @@ struct TrackerStateMachine {
         let primitive: TaskEvent.Primitive
         let order: UInt64
         let since: Duration
-        /// The task in which the subject began.
+        /// The task in which the subject began; `nil` if the event did not contain it.
         let begunIn: TaskIdentity?
         var owner: Identity?
         var name: String?
@@ -54,7 +56,7 @@ struct TrackerStateMachine {
         var phaseOrder: UInt64
         var delay: Duration?
         var cancelledAt: Duration?
-        /// The cause of the cancellation as a text.
+        /// The cause of the cancellation as a text; `nil` if the subject was not cancelled, or the cause is unknown.
         var cause: String?
         var isDropped = false
         var isDrain = false
@@ -64,7 +66,7 @@ struct TrackerStateMachine {
         var count = 1
         /// The task in which the subject waits or runs; `nil` if it is not known yet.
         var actsIn: TaskIdentity?
-        /// The tasks that wait for the end of the subject, with the number of their waits.
+        /// The tasks that wait for the end of the subject, and for each task the number of its waits.
         var callers: [TaskIdentity: Int] = [:]
     }
 
@@ -132,7 +134,13 @@ struct TrackerStateMachine {
         owners[owner]?.lastRefusal = last.map { max($0, event.time) } ?? event.time
     }
 
-    /// Sets the state of a circuit breaker. Calls in different tasks report changes of the state: the change with the highest sequence number counts.
+    /// Sets the state of a circuit breaker. Changes are reported by different tasks, perhaps in another order: the
+    /// change with the highest sequence number counts.
+    ///
+    /// - Parameters:
+    ///   - circuit: The state; `nil` if the breaker is closed.
+    ///   - owner: The identity of the breaker.
+    ///   - event: The event that reports the change.
     private mutating func setCircuit(_ circuit: Circuit?, of owner: Identity, _ event: TaskEvent) {
         enter(owner, event)
         guard let order = owners[owner]?.circuitOrder, event.sequence >= order else { return }

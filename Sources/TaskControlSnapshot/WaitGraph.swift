@@ -25,7 +25,7 @@ struct WaitGraph {
 
     mutating func addEdge(from node: Node, to target: Node) { targets[node].append(target) }
 
-    /// Marks a node as free, because something outside the graph may let it continue.
+    /// Marks a node as free, because something outside the graph can let it continue.
     mutating func free(_ node: Node) { isFree[node] = true }
 
     /// Returns the circles among the nodes that never continue. Each circle is returned once, in the order in which each node waits for the next.
