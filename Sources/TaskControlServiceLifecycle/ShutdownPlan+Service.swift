@@ -2,7 +2,8 @@
 public import ServiceLifecycle
 public import TaskControlSupervision
 
-/// Makes a shutdown plan a service of swift-service-lifecycle: it performs its steps when its service group shuts down.
+/// Makes a shutdown plan a service of swift-service-lifecycle: the plan performs its steps when its service group shuts
+/// down.
 extension ShutdownPlan: @retroactive Service {
     /// Waits for the graceful shutdown of the service group, and then performs the steps of the plan. Called by the service group.
     ///

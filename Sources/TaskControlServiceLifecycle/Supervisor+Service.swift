@@ -2,8 +2,8 @@
 public import ServiceLifecycle
 public import TaskControlSupervision
 
-/// Makes a supervisor a service of swift-service-lifecycle: when its service group shuts down, it stops its children in reverse order, each with its
-/// grace period.
+/// Makes a supervisor a service of swift-service-lifecycle: when its service group shuts down, the supervisor stops its
+/// children in reverse order, each with its own grace period.
 extension Supervisor: @retroactive Service {
     /// Runs the children until all of them have completed, until the graceful shutdown of the service group has stopped them, or until one of them
     /// fails permanently. Called by the service group.

@@ -85,12 +85,12 @@ extension AsyncLifetime {
     }
 }
 
-/// Runs one periodic work: sleeps until each tick, and calls the work.
+/// The loop of one call of `every`: sleeps until each tick, and then calls the work.
 private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Duration == Duration {
     weak let owner: Owner?
     let start: C.Instant
     let clock: C
-    /// The longest random time by which a tick may be late.
+    /// The longest time by which a tick is late at random.
     let jitter: Duration
     let backoff: RetryBackoff
     let perform: @isolated(any) @Sendable (Owner) async throws -> Void
@@ -145,9 +145,10 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
         return jitter.saturatingMultiplied(by: Double(generator.next() >> 11) * 0x1p-53)
     }
 
-    /// Calls the work once, unless the owner was deallocated or the task was cancelled.
+    /// Calls the work once, in its isolation, unless the owner was deallocated.
     ///
-    /// - Returns: `false` if the owner was deallocated.
+    /// - Returns: Whether the work was called: `false` if the owner was deallocated.
+    /// - Throws: The error of the work; `CancellationError` if the task was cancelled before the work began.
     private func work(isolation: isolated (any Actor)?) async throws -> Bool {
         // Checked in the isolation of the work, so that a cancellation before the work begins there counts.
         try Task.checkCancellation()
@@ -163,7 +164,8 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
     }
 }
 
-/// Ends periodic work when its lifetime is shut down: immediately if the work sleeps, otherwise after the current tick.
+/// The state by which the shutdown of a lifetime ends periodic work: immediately if the work sleeps, otherwise after
+/// the current tick.
 private final class PeriodicEnd: Sendable {
     private struct State {
         var isRefused = false
@@ -173,9 +175,9 @@ private final class PeriodicEnd: Sendable {
 
     private let state = Locked(State())
 
-    /// Records that the work begins to sleep, or has slept.
+    /// Records that the loop begins to sleep until the next tick (`true`), or has slept (`false`).
     ///
-    /// - Returns: Whether the work continues: `false` if the lifetime is being shut down.
+    /// - Returns: Whether the loop continues: `false` if the lifetime is being shut down.
     func sleep(_ isAsleep: Bool) -> Bool {
         state.withLock { state in
             state.isAsleep = isAsleep

@@ -6,24 +6,25 @@ internal import TaskControl
 struct PeriodicStateMachine {
     let interval: Duration
     private let timing: PeriodicTiming
-    /// The time for which the next tick is planned, without jitter.
+    /// The time for which the next tick is planned, without jitter, counted from the beginning of the periodic work.
     private(set) var due: Duration
-    /// The number of failures since the last success.
+    /// The number of failed ticks since the last tick that succeeded.
     private(set) var failures = 0
 
     /// Creates the times of periodic work.
     ///
     /// - Parameters:
-    ///   - interval: The interval. Less than a nanosecond counts as a nanosecond.
+    ///   - interval: The time between two ticks. Less than a nanosecond counts as a nanosecond.
     ///   - timing: The rule for when the work begins again.
-    ///   - first: The time of the first tick. A negative time counts as zero.
+    ///   - first: The time from the beginning of the periodic work to the first tick. A negative time counts as zero.
     init(interval: Duration, timing: PeriodicTiming, first: Duration) {
         self.interval = max(.nanoseconds(1), interval).saturated
         self.timing = timing
         due = max(.zero, first).saturated
     }
 
-    /// Records that a tick begins, at its planned time or later.
+    /// Records that a tick begins, at its planned time or later. `now` is counted from the beginning of the periodic
+    /// work.
     mutating func begin(at now: Duration) {
         switch timing {
         case .fixedDelay, .fixedRate(.all): break
@@ -32,7 +33,8 @@ struct PeriodicStateMachine {
         }
     }
 
-    /// Records that a tick has succeeded, and plans the next one.
+    /// Records that a tick has succeeded at the time `now`, counted from the beginning of the periodic work, and plans
+    /// the next tick.
     mutating func succeed(at now: Duration) {
         failures = 0
         switch timing {
@@ -45,7 +47,7 @@ struct PeriodicStateMachine {
 
     /// Records that a tick has failed. The caller must then call ``backOff(_:hint:at:)``.
     ///
-    /// - Returns: The number of failures since the last success.
+    /// - Returns: The number of failed ticks since the last tick that succeeded, including this one.
     mutating func fail() -> Int {
         failures += 1
         return failures
@@ -54,10 +56,10 @@ struct PeriodicStateMachine {
     /// Plans the next tick after a failure. Ticks that are missed before it are left out.
     ///
     /// - Parameters:
-    ///   - delay: The time after the failed tick. At least an interval.
-    ///   - hint: The time from now for which a server asked to receive no further call. The next tick is not planned
-    ///     before the end of this time.
-    ///   - now: The time at which the work has failed.
+    ///   - delay: The time from the failed tick to the next tick. Less than one interval counts as one interval.
+    ///   - hint: The time, counted from `now`, for which a server asked to receive no further call. The next tick is
+    ///     not planned before the end of this time.
+    ///   - now: The time at which the work failed, counted from the beginning of the periodic work.
     mutating func backOff(_ delay: Duration, hint: Duration = .zero, at now: Duration) {
         let (delay, earliest) = (max(interval, delay.saturated), now.saturatingAdding(max(.zero, hint)))
         switch timing {
@@ -66,8 +68,8 @@ struct PeriodicStateMachine {
         }
     }
 
-    /// Returns the last regular time, which is the planned time plus a multiple of the interval, that is not after a
-    /// time; the planned time if it is later than the given time.
+    /// Returns the last time, not after `time`, that is a whole number of intervals after the planned time (``due``).
+    /// If ``due`` is later than `time`, returns ``due``.
     private func lastTime(notAfter time: Duration) -> Duration {
         // A clock may jump far: the quotient must be a number of 64 bits.
         let time = time.saturated
@@ -79,8 +81,8 @@ struct PeriodicStateMachine {
         return last
     }
 
-    /// Returns the first regular time, which is the planned time plus a multiple of the interval, that is after the
-    /// planned time and not before a time.
+    /// Returns the first time, not before `time`, that is a whole number of intervals, at least one, after the planned
+    /// time (``due``).
     private func firstTime(notBefore time: Duration) -> Duration {
         let last = lastTime(notAfter: time)
         return last == due || last < time ? last + interval : last

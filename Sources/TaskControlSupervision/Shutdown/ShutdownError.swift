@@ -4,15 +4,15 @@ internal import TaskControl
 public struct FailedStep: Sendable {
     /// The name of the step.
     public let name: String
-    /// The error that the step threw. A `CancellationError` is replaced by a `TimeoutError` with the grace of the step if the step exceeded the
-    /// grace, and by the error of the clock if the clock could not measure the grace.
+    /// The error that the step threw. A `CancellationError` is replaced: by a `TimeoutError` if the step exceeded its
+    /// grace (its time limit), and by the error of the clock if the clock could not measure the grace.
     public let error: any Error
-    /// Whether the step was cancelled because it took longer than its grace.
+    /// Whether the step was cancelled because it took longer than its grace (its time limit).
     public let hasExceededGrace: Bool
 }
 
 extension FailedStep: CustomStringConvertible {
-    /// The name and the error.
+    /// The name and the error of the step.
     public var description: String {
         hasExceededGrace && !(error is TimeoutError) ? "\(name): \(error), after its grace" : "\(name): \(error)"
     }

@@ -58,7 +58,7 @@ extension ShutdownPlan.Step {
         case clockFailed(any Error)
     }
 
-    /// Performs the step, and waits for its end.
+    /// Performs the step, whose grace `clock` measures, and waits for its end.
     ///
     /// - Returns: The failure; `nil` if the step has succeeded.
     func perform(_ clock: any Clock<Duration>) async -> FailedStep? {
@@ -71,7 +71,9 @@ extension ShutdownPlan.Step {
         }
     }
 
-    /// Runs the operation, even in a cancelled task, and cancels it at the end of its grace.
+    /// Runs the operation, even in a cancelled task, and cancels it at the end of its grace, which `clock` measures.
+    /// If `grace` is `nil`, the operation is not cancelled. Returns the failure of the step; `nil` if the operation has
+    /// succeeded.
     ///
     /// This does not use `withTimeout`, which does not run its operation if the caller is cancelled.
     private func perform(
