@@ -17,7 +17,8 @@ extension AsyncLifetime {
     /// the work fails permanently: its state is ``SupervisedWork/State/failed(_:)``, with its failures. If no task then
     /// waits for the work or reads its ``SupervisedWork/states``, the last error is reported as an unhandled error.
     ///
-    /// The operation must be safe to repeat. An operation that captures the object that declares the lifetime retains the object: capture it weakly.
+    /// The operation must be safe to repeat. An operation that captures the object that declares the lifetime retains
+    /// the object: capture it weakly.
     ///
     /// ## Ordering
     /// A run begins after the previous run has returned or thrown.
@@ -38,18 +39,20 @@ extension AsyncLifetime {
     ///     Elixir 3 in 5 seconds, without a delay between them.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A
     ///     custom backoff that returns `nil` for an error fails the work permanently. An error that conforms to
-    ///     `RetryAfterProviding` can make the delay longer, also longer than a cap.
+    ///     `RetryAfterProviding` can make the delay longer, even longer than a cap of the backoff.
     ///   - stableAfter: The time for which a run must be ready for the delays to begin again.
     ///   - grace: The time for which the run may continue after ``SupervisedWork/stop()`` before it is cancelled. By
     ///     default, the run is cancelled at once. Give work that calls ``SupervisedRun/waitForStop()`` the time that it
     ///     needs, for example 5 seconds, as in Erlang/OTP.
-    ///   - priority: The priority; `nil` for that of the caller. A task that waits for the work, or drains the lifetime, raises it.
+    ///   - priority: The priority; `nil` for that of the caller. A task that waits for the work, or drains the
+    ///     lifetime, raises it.
     ///   - clock: Measures the delays, the period of the limit, and the grace period. If its `sleep` fails while the
     ///     work waits for its restart, the work fails permanently.
     ///   - operation: Receives the run, and calls it as a function, `ready()`, when the work is ready. Runs in the
     ///     isolation of the code that calls this, in a task of its own, with the task-locals of the caller and without
     ///     its deadline.
-    /// - Returns: The work, to observe its state. If the lifetime is closed, the operation never runs, and the work is stopped.
+    /// - Returns: A handle with which the state of the work can be observed, and the work stopped. If the lifetime is
+    ///   closed, the operation never runs, and the work is stopped.
     /// - Complexity: O(1), and O(*n*) in the limit for each restart.
     @discardableResult
     public func keepRunning(
@@ -78,8 +81,9 @@ extension AsyncLifetime {
 }
 
 extension RetryBackoff {
-    /// The delays between the restarts of supervised work: exponential from 200 ms, capped at 30 s as in the backoff supervisor of Akka, with
-    /// equal jitter.
+    /// The delays between the restarts of supervised work: exponential from 200 ms, capped at 30 s as in the backoff
+    /// supervisor of Akka, with ``TaskControl/RetryJitter/equal`` jitter: each delay is drawn between half of this
+    /// value and all of it.
     public static var supervision: RetryBackoff {
         .exponential(base: .milliseconds(200)).capped(at: .seconds(30)).jittered(.equal)
     }
@@ -93,8 +97,8 @@ extension SupervisionStateMachine.Rules {
     }
 }
 
-/// An object that the task of supervised work retains. Its `deinit` ends the supervision if the task is released before it has begun, because the
-/// lifetime was closed.
+/// An object that the task that supervises work retains. If the task is released before it has begun, because the
+/// lifetime was closed, the `deinit` of the object ends the supervision.
 private final class CoordinatorToken: Sendable {
     let engine: SupervisionEngine
     private let registration: RefusalRegistration

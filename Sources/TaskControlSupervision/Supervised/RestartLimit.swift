@@ -2,8 +2,8 @@ internal import TaskControl
 
 /// The number of restarts that are allowed per period, before supervised work fails permanently.
 ///
-/// In any period of the given length, at most the given number of restarts begin. A failure after which another restart would be
-/// needed is permanent.
+/// In any period of the given length, at most the given number of restarts begin. If a failure would need one restart
+/// more, the work is not restarted, and has failed permanently.
 public struct RestartLimit: Hashable, Sendable {
     /// The number of restarts that are allowed per period; `nil` for any number.
     let count: Int?

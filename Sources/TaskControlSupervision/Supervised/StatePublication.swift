@@ -1,13 +1,14 @@
 internal import TaskControl
 
-/// The state of an object, and the streams of its states. All streams receive the states in the order of the calls of
-/// ``publish(_:isFinal:)``.
+/// The current state of an object, such as supervised work, and the streams that report each new state. All streams
+/// receive the states in the order in which they were published.
 package final class StatePublication<State: Sendable>: Sendable {
     private struct Books {
         var state: State
-        /// The state that was last delivered to the streams.
+        /// The state that the streams received last.
         var delivered: State
-        /// The states that have not been delivered to the streams. One thread delivers them, including those that other threads publish meanwhile.
+        /// The published states that the streams have not received yet, the oldest first. One thread delivers them,
+        /// including those that other threads publish meanwhile.
         var pending: [State] = []
         var isDelivering = false
         var isFinal = false
@@ -25,8 +26,8 @@ package final class StatePublication<State: Sendable>: Sendable {
 
     var isObserved: Bool { books.withLock { !$0.streams.isEmpty } }
 
-    /// Returns a stream of the current state and each later one, up to the last. A reader that is more than 64 states behind misses the oldest of
-    /// them.
+    /// Returns a stream of the current state and each later state. The stream ends after the last state, and buffers 64
+    /// states: a task that reads too slowly misses the oldest states.
     package func stream() -> AsyncStream<State> {
         let (stream, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(64))
         let id = books.withLock { books -> UInt64? in
@@ -49,11 +50,11 @@ package final class StatePublication<State: Sendable>: Sendable {
         return stream
     }
 
-    /// Publishes a state. Has no effect after the last state.
+    /// Makes a state the current one, and delivers it to the streams. Has no effect after the last state.
     ///
     /// - Parameters:
-    ///   - state: The state.
-    ///   - isFinal: Whether it is the last state, after which the streams end.
+    ///   - state: The new state.
+    ///   - isFinal: Whether the new state is the last state, after which the streams end.
     package func publish(_ state: State, isFinal: Bool = false) {
         publish { books in
             guard !books.isFinal else { return }
@@ -63,10 +64,11 @@ package final class StatePublication<State: Sendable>: Sendable {
         }
     }
 
-    /// Publishes the state that a closure returns. Has no effect after the last state.
+    /// Makes the state that a closure returns the current one, and delivers it to the streams. Has no effect after the
+    /// last state.
     ///
-    /// - Parameter next: Returns the state; `nil` to publish none. Called while the lock is held, so that states are published in the order of the
-    ///   decisions. It must not call other code.
+    /// - Parameter next: Returns the new state, or `nil` to keep the current state. Called while the lock is held:
+    ///   states are published in the order of these calls. The closure must not call other code.
     package func update(_ next: () -> State?) {
         publish { books in
             guard let next = next(), !books.isFinal else { return }
@@ -75,7 +77,8 @@ package final class StatePublication<State: Sendable>: Sendable {
         }
     }
 
-    /// Ends the streams after the state that was published last.
+    /// Ends the streams after they have received the states that were published so far. States that are published later
+    /// are ignored.
     package func finish() {
         publish { $0.isFinal = true }
     }
@@ -95,7 +98,8 @@ package final class StatePublication<State: Sendable>: Sendable {
 
     /// Delivers the next state to the streams, or ends the streams.
     ///
-    /// - Returns: Whether a state was delivered, so that this must be called again.
+    /// - Returns: `true` if a state was delivered: the caller must call this function again. `false` if there was no
+    ///   state to deliver.
     private func deliver() -> Bool {
         let (next, streams, isOver, old) = books.withLock { books in
             let old = books.delivered

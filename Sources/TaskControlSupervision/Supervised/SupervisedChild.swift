@@ -1,16 +1,18 @@
 internal import TaskControl
 
-/// A child of a supervision: its operation, its backoff, the owner of its tasks, and its published state.
+/// A child of a ``SupervisionEngine``, that is, work that is restarted when it fails: its operation, its backoff, the
+/// owner of its tasks, and its state with the streams of this state.
 final class SupervisedChild: Sendable {
     typealias Operation = @isolated(any) @Sendable (SupervisedRun) async throws -> Void
 
-    /// The operation of the child. A struct, since a generic type whose parameter is a function with an isolation needs
-    /// the runtime of macOS 15.
+    /// The operation of the child, wrapped in a struct: `Locked<Operation?>`, whose generic argument is an
+    /// `@isolated(any)` function, would need the runtime of macOS 15.
     private struct Work {
         let operation: Operation
     }
 
-    /// The number of the child among all children that were added. Never reused.
+    /// The number of the child among all children that were added to its ``SupervisionEngine``, counted from 0. Never
+    /// reused.
     let index: Int
     let name: String
     let backoff: RetryBackoff
@@ -40,14 +42,22 @@ final class SupervisedChild: Sendable {
         lifetime = AsyncLifetime(name: name)
     }
 
-    /// Calls the operation for one run, and throws its errors. Has no effect after the end of the child.
+    /// Calls the operation for one run of the child, and throws the error of the operation. Has no effect after the end
+    /// of the child.
+    ///
+    /// - Parameter run: The value that the operation receives.
     func run(_ run: SupervisedRun) async throws {
         guard let work = work.withLock({ $0 }) else { return }
         try await Self.call(work.operation, run, isolation: work.operation.isolation)
     }
 
-    /// Calls the operation, unless the task was cancelled. Checks that in the isolation of the operation, so that a
-    /// cancellation that happens before the call counts.
+    /// Calls the operation, or throws `CancellationError` if the current task is cancelled. The check runs in the
+    /// isolation of the operation, so it also detects a cancellation that happens while the task switches to that
+    /// isolation.
+    ///
+    /// - Parameters:
+    ///   - run: The value that the operation receives.
+    ///   - isolation: The isolation of the operation.
     private static func call(
         _ operation: Operation,
         _ run: SupervisedRun,
@@ -57,7 +67,7 @@ final class SupervisedChild: Sendable {
         try await operation(run)
     }
 
-    /// Escalates the current run to a priority, and later runs until one of them is ready.
+    /// Escalates the current run to the given priority, and each later run until one of them is ready.
     func raise(to priority: TaskPriority) {
         raisedTo.withLock { $0 = max($0 ?? priority, priority) }
         lifetime.raise(to: priority)
@@ -71,7 +81,8 @@ final class SupervisedChild: Sendable {
     /// Stops escalating later runs, because the child is ready and no task waits for that any more.
     func forgetRaise() { raisedTo.withLock { $0 = nil } }
 
-    /// Publishes the last state of the child, and releases its operation. No run may be in progress.
+    /// Publishes the last state of the child, and releases its operation. Must not be called while a run is in
+    /// progress.
     func end(_ state: SupervisedWork.State) {
         publication.publish(state, isFinal: state.isFinal)
         lifetime.close()
@@ -83,7 +94,7 @@ final class SupervisedChild: Sendable {
         withExtendedLifetime(ended) {}
     }
 
-    /// The error for a caller that waited until the child is ready, if the child has ended before.
+    /// The error that a caller receives if it waits for the child to become ready, but the child ends instead.
     var error: SupervisionError {
         switch publication.state {
         case .failed(let causes): SupervisionError(name: name, reason: .failed, causes: causes)

@@ -1,6 +1,7 @@
 internal import TaskControl
 
-/// A run of supervised work. The operation of the work receives the run, and calls it as a function to report that the work is ready.
+/// A run of supervised work, that is, one call of its operation. The operation of the work
+/// receives the run, and calls it as a function to report that the work is ready.
 ///
 /// ```swift
 /// lifetime.keepRunning("feed") { ready in
@@ -38,7 +39,7 @@ public struct SupervisedRun: Sendable {
     public func waitForStop() async { await storage.waitForStop() }
 }
 
-/// The state of one run of a child: its number, its error, and whether it was asked to stop.
+/// The state of one run of supervised work: its number, its error, and whether it was asked to stop.
 final class SupervisedRunStorage: Sendable {
     private struct State {
         var isStopping = false
@@ -65,7 +66,7 @@ final class SupervisedRunStorage: Sendable {
     /// The error that the run has thrown; `nil` if it has thrown none.
     var error: (any Error)? { state.withLock(\.error) }
 
-    /// Whether the task of the run was cancelled when the run threw its error.
+    /// Whether the task of the run was cancelled when the run threw its error; `false` if it has thrown none.
     var wasCancelled: Bool { state.withLock(\.wasCancelled) }
 
     func fail(_ error: any Error, wasCancelled: Bool) {

@@ -11,11 +11,12 @@ public final class SupervisedWork: Sendable {
     /// The state of supervised work.
     @nonexhaustive
     public enum State: Sendable {
-        /// The work has not begun, or runs and has not called `ready()`.
+        /// The work has not begun, or it runs and has not called `ready()`: see ``SupervisedRun``.
         case starting
-        /// The work runs, and has called `ready()`.
+        /// The work runs, and has called `ready()`: see ``SupervisedRun``.
         case running
-        /// The work runs again after the given delay. The error is that of the work, or of another child whose failure stopped the work.
+        /// The work has failed, or was stopped because another child of its ``Supervisor`` has failed. It runs again
+        /// when the duration has passed. The error is that of the work or of the other child.
         case waiting(for: Duration, after: any Error)
         /// The work has returned, and is not restarted.
         case completed
@@ -25,7 +26,7 @@ public final class SupervisedWork: Sendable {
         /// a child of a ``Supervisor``, the failures of all children.
         case failed([FailedRun])
 
-        /// Whether this is the last state.
+        /// Whether the work has ended, and no other state follows.
         public var isFinal: Bool {
             switch self {
             case .starting, .running, .waiting: false
@@ -42,7 +43,7 @@ public final class SupervisedWork: Sendable {
         self.child = child
     }
 
-    /// The name, which diagnostics show as well.
+    /// The name of the work, which is also shown in diagnostics.
     public var name: String { child.name }
 
     /// The current state of the work. It may have changed by the time the caller uses it.
@@ -57,12 +58,14 @@ public final class SupervisedWork: Sendable {
     /// The stream ends when the task that reads it is cancelled. The work continues.
     public var states: AsyncStream<State> { child.publication.stream() }
 
-    /// Waits until the work is ready. Returns at once if it is. The priority of the work is raised to that of the caller.
+    /// Waits until the work is ready. Returns at once if it is ready already. The priority of the work is raised to
+    /// that of the caller.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once. The work continues.
+    /// A cancelled caller stops waiting at once. The work continues.
     ///
-    /// - Throws: ``SupervisionError`` if the work ends before it is ready; `CancellationError` if the caller is cancelled.
+    /// - Throws: ``SupervisionError`` if the work ends before it is ready; `CancellationError` if the caller is
+    ///   cancelled.
     public func waitUntilReady() async throws {
         switch await engine.waitUntilReady(child.index) {
         case .reached: return

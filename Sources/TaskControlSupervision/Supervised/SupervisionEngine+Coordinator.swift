@@ -1,9 +1,9 @@
 internal import TaskControl
 
 extension SupervisionEngine {
-    /// Starts, stops and restarts the children until all have ended, or until one has failed permanently and the others
-    /// were stopped. If the caller is cancelled, stops all children without a grace period. Returns at once if this
-    /// function was called before, or if the supervision has ended.
+    /// Starts, stops and restarts the children, measuring delays and grace periods with `clock`, until all have ended,
+    /// or until one has failed permanently and the others were stopped. If the caller is cancelled, stops all children
+    /// without a grace period. Returns at once if this function was called before, or if the supervision has ended.
     ///
     /// - Throws: ``SupervisionError`` if a child has failed permanently.
     func coordinate<C: Clock>(on clock: C) async throws(SupervisionError) where C.Duration == Duration {
@@ -24,25 +24,28 @@ extension SupervisionEngine {
     }
 }
 
-/// Carries out the actions of the state machine, one after the other, in one task.
+/// The loop of the task that runs a supervision: carries out the actions of the ``SupervisionStateMachine``, one after
+/// the other.
 private struct Coordinator<C: Clock> where C.Duration == Duration {
-    /// The number of failures that are kept for ``SupervisionError/causes``.
+    /// The number of failures that are kept for ``SupervisionError/causes``: the latest ones.
     private static var causeLimit: Int { 32 }
 
     let engine: SupervisionEngine
     let clock: C
     private let start: C.Instant
-    /// The task of the coordinator. If it is cancelled, the runs have the cause of its cancellation too.
+    /// The address of the coordinator's task. If this task is cancelled, its cause of cancellation is also that of the
+    /// runs.
     private let parent = TaskAddress.running
     private var runs: [Int: SupervisedRunStorage] = [:]
     private var schedules: [Int: RetrySchedule] = [:]
     private var causes: [FailedRun] = []
     /// The name of the child that has failed permanently; `nil` if none has.
     private var failedName: String?
-    /// The error of a failed child, and the time until which the children that restart with it wait; `nil` before the first restart.
+    /// The error of the child that has failed last, and the time (measured as ``now``) at which it and the children
+    /// that restart with it begin again; `nil` before the first restart.
     private var restart: (until: Duration, error: any Error)?
-    /// The end of the last sleep, which is the least value of ``now``. Without this value, the coordinator would sleep
-    /// again and again for the rest of a nanosecond if a clock ends a sleep too early.
+    /// The time at which the last sleep was due, measured as ``now``, which is never less. Without this value, the
+    /// coordinator would sleep again and again for the rest of a nanosecond if a clock ends a sleep too early.
     private var floor = Duration.zero
     private var isCancelled = false
 
@@ -76,7 +79,7 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
         }
     }
 
-    /// Returns the child with a number. It must exist: only the coordinator removes children.
+    /// Returns the child with the number `index`. It must exist: only the coordinator removes children.
     private func child(_ index: Int) -> SupervisedChild { engine.state.withLock { $0.children[index]! } }
 
     // MARK: Runs
@@ -159,7 +162,7 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
         forget(child)
     }
 
-    /// Removes the run and the delays of a child that has ended.
+    /// Removes the run and the sequence of retry delays that are stored for a child that has ended.
     private mutating func forget(_ child: SupervisedChild) {
         runs[child.index] = nil
         schedules[child.index] = nil
@@ -212,9 +215,9 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
 
     // MARK: Waiting
 
-    /// Waits until an event has happened, or until a time.
+    /// Waits until the engine receives an event, or until a time.
     ///
-    /// - Parameter time: The time; `nil` to wait only for an event.
+    /// - Parameter time: The time, measured as ``now``; `nil` to wait only for an event.
     private mutating func wait(until time: Duration?) async {
         guard let time, !isCancelled else { return await park() }
         let deadline = start.advanced(by: time.saturated)
@@ -245,8 +248,11 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
         case failed(any Error)
     }
 
-    /// Handles a clock that cannot sleep: the child that waits for a restart fails permanently, since without a delay its restarts would follow each
-    /// other forever.
+    /// Handles the error of a clock that cannot sleep. The child that waits for a restart fails permanently, because
+    /// without a delay its restarts would follow each other forever. If no child waits for a restart, the sleep was for
+    /// a grace period: all grace periods end now.
+    ///
+    /// - Parameter error: The error that the clock has thrown.
     private mutating func clockFailed(_ error: any Error) {
         guard let index = engine.state.withLock({ $0.machine.clockFailed() }) else { return }
         record(error, of: child(index))
@@ -289,6 +295,9 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
 }
 
 /// Performs one run of a child. Runs in the task of the run.
+///
+/// - Parameter parent: The task that coordinates the supervision: the causes of its cancellation are also those of the
+///   run.
 private func perform(_ run: SupervisedRunStorage, _ child: SupervisedChild, _ parent: TaskAddress) async {
     // The coordinator waits for the run, and so outlives it: the causes of its cancellation are those of the run.
     CancellationCauses.link(.running, to: parent)

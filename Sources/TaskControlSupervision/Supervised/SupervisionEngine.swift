@@ -1,9 +1,10 @@
 internal import TaskControl
 
-/// The storage of supervised work: calls a ``SupervisionStateMachine`` under a lock, and carries out its answers after unlocking.
+/// The storage of supervised work: passes events to a ``SupervisionStateMachine`` under a lock, and acts on its answers
+/// after unlocking.
 ///
-/// One task, the coordinator, carries out the actions of the machine: see ``coordinate(on:)``. Runs and callers only report events, which wake the
-/// coordinator.
+/// One task, the coordinator, carries out the actions of the state machine: see ``coordinate(on:)``. Runs and callers
+/// only report events, which wake the coordinator.
 final class SupervisionEngine: Sendable {
     typealias Waiter = UnsafeContinuation<SupervisionWake, Never>
     typealias Machine = SupervisionStateMachine<Waiter>
@@ -29,6 +30,12 @@ final class SupervisionEngine: Sendable {
 
     /// Adds a child. If the supervision is ending, the child is stopped and never runs.
     ///
+    /// - Parameters:
+    ///   - name: The name of the child, which its task and its events have.
+    ///   - rules: When the child is restarted, and how long its runs may take to stop or to become stable.
+    ///   - backoff: The delays before the restarts of the child.
+    ///   - priority: The priority of the child's tasks; `nil` for that of the coordinator.
+    ///   - operation: The operation that each run calls.
     /// - Returns: The handle of the child.
     func add(
         _ name: String,
@@ -61,7 +68,7 @@ final class SupervisionEngine: Sendable {
 
     /// Records that the task of a run has begun.
     ///
-    /// - Returns: Whether the run may call its operation: `false` if it was stopped before.
+    /// - Returns: `true` if the run must call its operation; `false` if the run was stopped before its task began.
     func began(_ run: SupervisedRunStorage) -> Bool {
         let (mayRun, coordinator) = state.withLock { $0.machine.began(run.child, run: run.number) }
         coordinator?.resume(returning: .reached)
@@ -81,8 +88,9 @@ final class SupervisionEngine: Sendable {
     /// Stops all children.
     ///
     /// - Parameters:
-    ///   - isAbrupt: Whether the children are cancelled without a grace period.
-    ///   - graceIsOfOwner: Whether the owner of the coordinator decides how long the children may continue, instead of the grace of each child.
+    ///   - isAbrupt: Whether the children are cancelled at once, without a grace period.
+    ///   - graceIsOfOwner: Whether the owner of the coordinator's task decides how long the children can continue, by
+    ///     cancelling this task. If `false`, each child has its own grace period.
     func close(isAbrupt: Bool, graceIsOfOwner: Bool = false) {
         let (answer, moment) = state.withLock {
             ($0.machine.close(isAbrupt: isAbrupt, graceIsOfOwner: graceIsOfOwner), Diagnostics.moment)
@@ -95,7 +103,7 @@ final class SupervisionEngine: Sendable {
         }
     }
 
-    /// Ends a supervision whose coordinator will never run.
+    /// Stops all children if the coordinator has not begun. Call this function when the coordinator will never begin.
     func abandon() {
         if state.withLock({ $0.machine.abandon() }) { publishEnd() }
     }
@@ -130,7 +138,7 @@ final class SupervisionEngine: Sendable {
         }
     }
 
-    /// Waits for the end of a child. A cancelled caller stops waiting immediately.
+    /// Waits for the end of the child with the number `child`. A cancelled caller stops waiting immediately.
     private func waitForEnd(of child: Int) async {
         guard let id = state.withLock({ $0.machine.enrollForEnd(of: child) }) else { return }
         _ = await suspend { waiter in
@@ -142,7 +150,8 @@ final class SupervisionEngine: Sendable {
         }
     }
 
-    /// Stops all children, and waits for their end. Cancelling the caller ends the grace period early; the caller still waits.
+    /// Stops all children, and waits for their end. Cancelling the caller ends the grace periods early; the caller
+    /// still waits for the children.
     func shutdown() async {
         close(isAbrupt: Task.isCancelled)
         guard let id = state.withLock({ $0.machine.enrollForEnd(of: nil) }) else { return }
@@ -159,8 +168,8 @@ final class SupervisionEngine: Sendable {
     /// Escalates the given children, and the coordinator on which they depend, to a priority.
     ///
     /// - Parameters:
-    ///   - priority: The priority.
-    ///   - isWaitedFor: Returns whether the child with a number is escalated.
+    ///   - priority: The new priority.
+    ///   - isWaitedFor: Receives the number of a child, and returns whether to escalate this child.
     func raise(to priority: TaskPriority, _ isWaitedFor: (Int) -> Bool) {
         let (coordinator, children) = state.withLock { books in
             (books.coordinator, books.children.filter { isWaitedFor($0.key) }.map(\.value))
@@ -171,7 +180,9 @@ final class SupervisionEngine: Sendable {
 
     // MARK: The end
 
-    /// Publishes the end of a child, and wakes the callers that wait for it.
+    /// Publishes the last state of a child, and wakes the callers that wait for the child.
+    ///
+    /// - Parameter end: The last state.
     func publishEnd(of child: SupervisedChild, _ end: SupervisedWork.State) {
         child.end(end)
         let woken = state.withLock { books in

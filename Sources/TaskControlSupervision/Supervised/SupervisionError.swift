@@ -45,7 +45,7 @@ extension SupervisionError: CustomStringConvertible {
     }
 }
 
-/// The error of supervised work with the rule ``RestartRule/always`` that has returned.
+/// The error of a run that has returned although the rule of its work is ``RestartRule/always``.
 public struct UnexpectedReturnError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the work.
     public let name: String

@@ -11,12 +11,12 @@ extension SupervisionStateMachine {
 
         var isEmpty: Bool { slots.isEmpty }
 
-        /// Returns whether the child with a number has not been removed.
+        /// Returns whether `number` is the number of a child that was added and is still stored.
         ///
         /// - Complexity: O(log *n*).
         func contains(_ number: Int) -> Bool { position(of: number) != nil }
 
-        /// Accesses the child with a number, which must not have been removed.
+        /// Accesses the child with the given number, which must still be stored.
         ///
         /// - Complexity: O(log *n*).
         subscript(number: Int) -> Child {
@@ -33,11 +33,11 @@ extension SupervisionStateMachine {
             return nextNumber
         }
 
-        /// Returns whether a child was added, and its end has not been published.
+        /// Returns whether `number` is the number of a child that was added and whose end was not published.
         func isPresent(_ number: Int) -> Bool { contains(number) && !self[number].isEndPublished }
 
-        /// Removes a child whose end was published, unless a caller that waits for the child must still receive an
-        /// outcome.
+        /// Removes the child with the given number if its end was published and no caller that waits for the child must
+        /// still receive an outcome.
         ///
         /// - Complexity: O(*n*).
         mutating func removeIfOver(_ number: Int) {
@@ -53,13 +53,14 @@ extension SupervisionStateMachine {
 
         func allSatisfy(_ isRight: (Child) -> Bool) -> Bool { slots.allSatisfy { isRight($0.child) } }
 
-        /// Returns whether all children that were added before a child satisfy a condition.
+        /// Returns whether `isRight` returns `true` for all children that were added before the child with the number
+        /// `number`.
         func allSatisfy(before number: Int, _ isRight: (Child) -> Bool) -> Bool {
             slots.prefix { $0.number < number }.allSatisfy { isRight($0.child) }
         }
 
-        /// Returns the position of the child with a number; `nil` if the child was removed. Uses a binary search, since
-        /// the numbers are in ascending order.
+        /// Returns the position of the child with the given number in ``slots``; `nil` if the child was removed. Uses a
+        /// binary search, since the numbers are in ascending order.
         private func position(of number: Int) -> Int? {
             var (low, high) = (slots.startIndex, slots.endIndex)
             while low < high {

@@ -1,12 +1,14 @@
 internal import TaskControl
 
 extension SupervisionStateMachine {
-    /// The rules of a child, which do not change.
+    /// The settings of a child, which do not change: when it is restarted, and how long its runs may take to stop or to
+    /// become stable.
     struct Rules: Sendable {
         var restart = RestartRule.onFailure
         /// The time for which a run may continue after it was asked to stop.
         var grace = Duration.zero
-        /// The time for which a run must be ready, so that the failures before it no longer count for the delays.
+        /// The time for which a run must be ready. After such a run, earlier failures no longer count for the delays of
+        /// restarts.
         var stableAfter = Duration.seconds(60)
     }
 
@@ -19,55 +21,61 @@ extension SupervisionStateMachine {
     enum End: Hashable, Sendable {
         /// Each child has completed, or was stopped by ``SupervisedWork/stop()``.
         case completed
-        /// All children were stopped together.
+        /// The supervision was stopped, and all children with it.
         case stopped
         /// The child with the given number has failed permanently, and the others were stopped.
         case failed(Int)
     }
 
-    /// The next action that the coordinator must carry out.
+    /// The next action that the coordinator (see ``SupervisionStateMachine``) must carry out.
     enum Action: Hashable {
-        /// Publish that the child is ready.
+        /// Publish that the child with the given number is ready.
         case announceReady(Int)
-        /// Create the task of a run of the child.
+        /// Create the task of the next run of the child with the given number.
+        ///
+        /// - Parameter run: The number of this run, counted from 1.
         case start(Int, run: Int)
-        /// Decide about a child that has failed: call ``restart(_:after:at:)`` or ``fail(_:)``.
+        /// Decide about the failed child with the given number: call ``restart(_:after:at:)`` or ``fail(_:)``.
         ///
         /// - Parameters:
         ///   - failures: The number of failures in a row, without a stable run between them.
         ///   - mayRestart: Whether the rule of the child allows a restart.
         case failed(Int, failures: Int, mayRestart: Bool)
-        /// Call ``fail(_:)`` for the child, since its planned restart would exceed the limit.
+        /// Call ``fail(_:)`` for the child with the given number, since its planned restart would exceed the limit.
         case limitReached(Int)
-        /// Publish that the child has returned, and is not restarted.
+        /// Publish that the child with the given number has returned, and is not restarted.
         case completed(Int)
-        /// Ask the run of the child to stop.
+        /// Ask the current run of the child with the given number to stop.
         case requestStop(Int)
-        /// Cancel the run of the child: permanently if `isFinal`, otherwise for a restart because of another child.
+        /// Cancel the run of the child with the given number: permanently if `isFinal`, otherwise for a restart because
+        /// of another child.
         case cancel(Int, isFinal: Bool)
-        /// Publish that the child was stopped: permanently if `isFinal`, otherwise until it is restarted.
+        /// Publish that the child with the given number was stopped: permanently if `isFinal`, otherwise until it is
+        /// restarted.
         case down(Int, isFinal: Bool)
-        /// Wait until an event has happened, or until a time. If the time is `nil`, wait only for an event.
+        /// Wait for an event, at most until the given time, measured from the beginning of the supervision; `nil` for
+        /// no limit.
         case wait(until: Duration?)
-        /// Publish the end of the supervision, and return.
+        /// Publish the end of all children, and return.
         case end(End)
     }
 
     enum Phase: Hashable {
         case pending, launching, starting, ready
         case ended(RunEnd)
-        /// The coordinator is deciding about a failure of the child.
+        /// The child has failed, and the coordinator is deciding whether it is restarted.
         case deciding
         case completed, retired, failed
     }
 
     struct Stop: Hashable {
-        /// The time at which the run is cancelled; `nil` if the owner decides that, by cancelling the coordinator.
+        /// The time at which the run is cancelled, measured from the beginning of the supervision; `nil` if the owner
+        /// of the coordinator's task decides when, by cancelling this task.
         let deadline: Duration?
         var isCancelled = false
     }
 
-    /// A child, from its addition to its removal.
+    /// The state of a child, from its addition to its removal.
     struct Child {
         let rules: Rules
         var phase = Phase.pending
@@ -77,20 +85,20 @@ extension SupervisionStateMachine {
         var notBefore = Duration.zero
         /// Whether the next run is a restart that counts for the ``RestartLimit``.
         var isCounted = false
-        /// Whether the current run is a restart that counts for the ``RestartLimit``, and that has not been recorded
-        /// yet.
+        /// Whether the current run is a restart that counts for the ``RestartLimit`` and is not yet in the
+        /// ``RestartWindow``.
         var isUnrecorded = false
-        /// Whether the run has called `ready()`, and the coordinator has not published that yet.
+        /// Whether the current run has called `ready()`, and the coordinator must still publish that.
         var isReadyNews = false
         var hasBeenReady = false
-        /// Whether it was published that the current run is ready, so that callers of
+        /// Whether the coordinator has published that the current run is ready, and callers of
         /// ``SupervisedWork/waitUntilReady()`` return.
         var isReadyPublished = false
-        /// Whether the end of the child was published.
+        /// Whether the last state of the child was published.
         var isEndPublished = false
         var readySince: Duration?
         var mustStop = false
-        /// Whether ``SupervisedWork/stop()`` was called for the child, so that it never runs again.
+        /// Whether ``SupervisedWork/stop()`` was called for the child, after which the child never runs again.
         var isRetired = false
         var stop: Stop?
         var readiness = Waiters()
@@ -110,9 +118,9 @@ extension SupervisionStateMachine {
 
     enum StopAnswer: Hashable {
         case isOver
-        /// The child was stopped, and the caller must publish its end: no coordinator has begun.
+        /// The child was stopped, and the caller must publish its end, because no coordinator has begun.
         case isStopped
-        /// The coordinator will stop the child, and the caller must wait for that.
+        /// The coordinator will stop the child, and the caller must wait until it has ended.
         case stops
     }
 
@@ -127,27 +135,27 @@ extension SupervisionStateMachine {
         }
     }
 
-    /// The answer to a caller that wants to wait until a child is ready: the child is ready, it has ended, or the
-    /// caller must wait with the ID.
+    /// The answer to a caller that wants to wait until a child is ready: the child is ready (`reached`), it has ended,
+    /// or the caller must wait (`waits`) and suspend with the given ID.
     enum Enrollment {
         case reached, ended
         case waits(Waiters.ID)
     }
 }
 
-/// The way in which a wait of the coordinator or of a caller has ended.
+/// The reason for which the coordinator or a caller that waits is resumed.
 enum SupervisionWake: Hashable, Sendable {
     /// The event that the waiter waited for has happened.
     case reached
-    /// The child has ended before it was ready.
+    /// The child for which the caller waited has ended before it was ready.
     case ended
     /// The waiter was cancelled, and no longer waits.
     case left
 }
 
 extension SupervisionStrategy {
-    /// Returns whether the child `sibling` is restarted because the child `child` has failed. Children that were added
-    /// later have greater numbers.
+    /// Returns whether the child with the number `sibling` is restarted when the child with the number `child` has
+    /// failed. Children that were added later have greater numbers.
     func restarts(_ sibling: Int, with child: Int) -> Bool {
         switch self {
         case .one: false

@@ -6,10 +6,12 @@ internal import TaskControl
 ///        ▲                                       └──────ended───────┴──▶ ended ──▶ completed, retired, failed
 ///        └────────────────────── restart, stop of a sibling ─────────────┘
 ///
-/// One task, the coordinator, calls ``next(at:)`` and carries out the returned actions, one after the other, so a child has at most one run at a
-/// time. Callers and runs report events; each event returns the coordinator's waiter if the coordinator is parked.
+/// One task, the coordinator, calls ``next(at:)`` and carries out the returned actions, one after the other, so a child
+/// has at most one run at a time. Callers and runs report events; each event returns the coordinator's continuation (a
+/// `Waiter`) if it must be resumed.
 ///
-/// Times are durations since the beginning. A child is stopped only after its run has begun, so that each run reports its end.
+/// Times are durations since the beginning of the supervision. A child is stopped only after its run has begun, so
+/// every run reports its end.
 struct SupervisionStateMachine<Waiter> {
     typealias Waiters = WaiterTable<Waiter, SupervisionWake>
 
@@ -21,7 +23,7 @@ struct SupervisionStateMachine<Waiter> {
     private var graceIsOfOwner = false
     private var hasBegun = false
     private(set) var hasEnded = false
-    /// Whether the end of the supervision is about to be published, so that no child can be added.
+    /// Whether the end of the supervision is about to be published, and no child can be added any more.
     private var isEnding = false
     private var coordinator: Waiter?
     /// Whether an event has happened since the coordinator last called ``next(at:)``.
@@ -51,9 +53,8 @@ struct SupervisionStateMachine<Waiter> {
         return true
     }
 
-    /// Adds a child after the others.
-    ///
-    /// - Returns: The number of the child, `nil` if the supervision is being stopped or has ended; and the coordinator, if it must be resumed.
+    /// Adds a child with the given rules after the others. Returns its number, or `nil` if the supervision is being
+    /// stopped or has ended; and the continuation of the coordinator if it must be resumed.
     mutating func add(_ rules: Rules) -> (child: Int?, waking: Waiter?) {
         if isEnding || closing != nil { return (nil, nil) }
         return (children.append(Child(rules: rules)), wake())
@@ -62,9 +63,11 @@ struct SupervisionStateMachine<Waiter> {
     /// Stops all children. No child starts afterwards.
     ///
     /// - Parameters:
-    ///   - isAbrupt: Whether the children are cancelled without a grace period.
-    ///   - graceIsOfOwner: Whether the owner of the coordinator decides how long the children may continue, instead of the grace of each child.
-    /// - Returns: The coordinator, if it must be resumed; and whether the caller must publish the end, because no coordinator has begun.
+    ///   - isAbrupt: Whether the children are cancelled at once, without a grace period.
+    ///   - graceIsOfOwner: Whether the owner of the coordinator's task ends the grace periods, by cancelling this task.
+    ///     If `false`, each child has its own grace period.
+    /// - Returns: The continuation of the coordinator if it must be resumed; and whether the caller must publish the
+    ///   end of all children, because no coordinator has begun.
     mutating func close(isAbrupt: Bool, graceIsOfOwner: Bool = false) -> (waking: Waiter?, isEnd: Bool) {
         if isEnding { return (nil, false) }
         if closing == nil { self.graceIsOfOwner = graceIsOfOwner }
@@ -75,7 +78,7 @@ struct SupervisionStateMachine<Waiter> {
     }
 
     /// Stops all children if no coordinator has begun. Called when no coordinator will begin. Returns whether the
-    /// caller must publish the end.
+    /// caller must publish the end of all children.
     mutating func abandon() -> Bool { hasBegun ? false : close(isAbrupt: true).isEnd }
 
     private mutating func close(_ end: End) {
@@ -83,9 +86,8 @@ struct SupervisionStateMachine<Waiter> {
         for child in children.numbers where !children[child].isOver { children[child].mustStop = true }
     }
 
-    /// Records that the end of each child was published.
-    ///
-    /// - Returns: The callers that wait for a child or for the end of all children, which must be resumed.
+    /// Records that the end of each child was published. Returns the callers that wait for a child or for the end of
+    /// all children, which must be resumed.
     mutating func end() -> Woken {
         (isEnding, hasEnded) = (true, true)
         var woken = Woken(reached: groupEnds.wakeAll(with: .reached))
@@ -93,7 +95,8 @@ struct SupervisionStateMachine<Waiter> {
         return woken
     }
 
-    /// Stops one child permanently. Returns the action of the caller; and the coordinator, if it must be resumed.
+    /// Stops one child permanently. Returns what the caller must do, and the coordinator's continuation if it must be
+    /// resumed.
     mutating func stop(_ child: Int) -> (answer: StopAnswer, waking: Waiter?) {
         guard children.isPresent(child) else { return (.isOver, nil) }
         if isEnding || children[child].isOver { return (.stops, nil) }
@@ -108,9 +111,8 @@ struct SupervisionStateMachine<Waiter> {
 
     // MARK: Events of runs
 
-    /// Records that the task of a run has begun.
-    ///
-    /// - Returns: Whether the run may call its operation; and the coordinator, if it must be resumed.
+    /// Records that the task of the run `run` of the child with the number `child` has begun. Returns whether the run
+    /// must call its operation; and the continuation of the coordinator if it must be resumed.
     mutating func began(_ child: Int, run: Int) -> (mayRun: Bool, waking: Waiter?) {
         guard isRun(child, run), children[child].phase == .launching else { return (false, nil) }
         children[child].phase = .starting
@@ -119,9 +121,8 @@ struct SupervisionStateMachine<Waiter> {
         return (!children[child].mustStop, wake())
     }
 
-    /// Records that a run is ready. Has no effect if it was recorded before, or if the run is not the current one.
-    ///
-    /// - Returns: The coordinator, if it must be resumed.
+    /// Records that the run `run` of the child with the number `child` is ready. Has no effect if that was recorded
+    /// before, or if another run has begun since. Returns the continuation of the coordinator if it must be resumed.
     mutating func ready(_ child: Int, run: Int) -> Waiter? {
         guard isRun(child, run), children[child].phase == .starting else { return nil }
         children[child].phase = .ready
@@ -135,12 +136,12 @@ struct SupervisionStateMachine<Waiter> {
         return wake()
     }
 
-    /// Returns whether a run is the last one of a child that has not been removed.
+    /// Returns whether `child` is the number of a stored child, and `run` the number of its latest run.
     private func isRun(_ child: Int, _ run: Int) -> Bool { children.contains(child) && children[child].run == run }
 
     // MARK: The coordinator
 
-    /// Returns the next action of the coordinator.
+    /// Returns the next action of the coordinator at the time `now`.
     ///
     /// - Complexity: O(*n*) in the number of children.
     mutating func next(at now: Duration) -> Action {
@@ -178,7 +179,7 @@ struct SupervisionStateMachine<Waiter> {
         return waiting(start(at: now), times)
     }
 
-    /// Returns an action unchanged, or, if it is a wait, a wait until the earliest of its time and the given times.
+    /// Returns `action`; if it is a wait, returns a wait until the earliest of its time and `times`, ignoring `nil`.
     private func waiting(_ action: Action, _ times: [Duration?]) -> Action {
         guard case .wait(let time) = action else { return action }
         return .wait(until: (times + [time]).compactMap(\.self).min())
@@ -260,17 +261,17 @@ struct SupervisionStateMachine<Waiter> {
         return children.allSatisfy(\.isOver) ? .end(.completed) : .wait(until: earliest)
     }
 
-    /// Returns whether a child may start. Children start in order, each when those before it are ready or have ended. With
-    /// ``SupervisionStrategy/one``, those before it need to have been ready only once, and a child that has run before starts without waiting for
-    /// others.
+    /// Returns whether a child may start: whether those added before it are ready or have ended. With
+    /// ``SupervisionStrategy/one``, it suffices that those were ready once, and a child that has run before waits for
+    /// no others.
     private func isTurn(of child: Int) -> Bool {
         let isAlone = strategy == .one
         if isAlone, children[child].run > 0 { return true }
         return children.allSatisfy(before: child) { $0.isOver || (isAlone ? $0.hasBeenReady : $0.phase == .ready) }
     }
 
-    /// Records the restarts whose tasks have begun since the last call, for the ``RestartLimit``. A restart counts from then on and not from its
-    /// decision, since its task may have waited for a thread.
+    /// Records the restarts whose tasks have begun since the last call, for the ``RestartLimit``, at the time `now`. A
+    /// restart counts from the beginning of its task: since its decision, the task may have waited for a thread.
     private mutating func recordRestarts(at now: Duration) {
         for child in children.numbers where children[child].isUnrecorded && children[child].phase != .launching {
             children[child].isUnrecorded = false
@@ -278,16 +279,15 @@ struct SupervisionStateMachine<Waiter> {
         }
     }
 
-    /// Returns whether a restart at a time would exceed the ``RestartLimit``. A restart whose task has not begun counts as if it began now.
+    /// Returns whether the limit forbids a restart at `time`, if all restarts whose tasks have not begun began `now`.
     private func isFull(at time: Duration, now: Duration) -> Bool {
         var window = window
         for _ in 0..<children.count(where: \.isUnrecorded) { window.record(at: now) }
         return window.isFull(at: time)
     }
 
-    /// Plans the restart of a child that has failed, and of those that the strategy restarts with it, after a delay.
-    ///
-    /// - Returns: Whether the ``RestartLimit`` allows that. If not, the caller must call ``fail(_:)``.
+    /// Plans the restart of a failed child, and of those that the strategy restarts with it, at the time `now` plus
+    /// `delay`. Returns whether the ``RestartLimit`` allows that. If not, the caller must call ``fail(_:)``.
     mutating func restart(_ child: Int, after delay: Duration, at now: Duration) -> Bool {
         let time = now + delay
         if closing == nil, isFull(at: time, now: now) { return false }
@@ -301,16 +301,15 @@ struct SupervisionStateMachine<Waiter> {
         return true
     }
 
-    /// Records that a child has failed permanently. Stops the others.
+    /// Records that the child with the given number has failed permanently. Stops the others.
     mutating func fail(_ child: Int) {
         children[child].phase = .failed
         children[child].mustStop = false
         if closing == nil || closing == .stopped { close(.failed(child)) }
     }
 
-    /// Records that the clock cannot sleep.
-    ///
-    /// - Returns: The child that waits for its restart, which must fail; `nil` if none waits: then the graces of all children are over.
+    /// Records that the clock cannot sleep. Returns the number of the child that waits for its restart, which must
+    /// fail. If no child waits for a restart, returns `nil`, and the grace periods of all children end.
     mutating func clockFailed() -> Int? {
         let waiting = children.numbers.filter { children[$0].phase == .pending && children[$0].run > 0 }
         let child = waiting.min { children[$0].notBefore < children[$1].notBefore }
@@ -328,16 +327,16 @@ struct SupervisionStateMachine<Waiter> {
         return false
     }
 
-    /// Records that an event has happened, so that the coordinator must call ``next(at:)`` again.
-    ///
-    /// - Returns: The coordinator, if it must be resumed.
+    /// Records an event, after which the coordinator must call ``next(at:)`` again. Returns the continuation of the
+    /// coordinator if it must be resumed.
     mutating func wake() -> Waiter? {
         isNews = true
         defer { coordinator = nil }
         return coordinator
     }
 
-    /// Adds a caller that waits until a child is ready, unless the child is ready or has ended.
+    /// Adds a caller that waits until a child is ready, unless the child is ready or has ended. Returns which is the
+    /// case.
     mutating func enrollForReadiness(of child: Int) -> Enrollment {
         guard children.isPresent(child) else { return .ended }
         if children[child].phase == .ready, children[child].isReadyPublished, !children[child].mustStop {
@@ -355,17 +354,15 @@ struct SupervisionStateMachine<Waiter> {
         children.contains(child) ? children[child].readiness.leave(id, with: .left) : nil
     }
 
-    /// Records that the coordinator has published that a child is ready.
-    ///
-    /// - Returns: The callers that wait for that, which must be resumed.
+    /// Records that the coordinator has published that a child is ready. Returns the callers that wait for that, which
+    /// must be resumed.
     mutating func wakeReady(_ child: Int) -> [Waiter] {
         children[child].isReadyPublished = true
         return children[child].readiness.wakeAll(with: .reached)
     }
 
-    /// Records that the end of a child was published, and removes the child, at once or when its last waiter has parked.
-    ///
-    /// - Returns: The callers that wait for the child, which must be resumed.
+    /// Records that the end of a child was published, and removes the child, at once or when its last waiter has
+    /// parked. Returns the callers that wait for the child, which must be resumed.
     mutating func wakeEnded(_ child: Int) -> Woken {
         guard children.contains(child) else { return Woken() }
         defer { children.removeIfOver(child) }
@@ -376,12 +373,13 @@ struct SupervisionStateMachine<Waiter> {
         )
     }
 
-    /// Returns whether a caller waits for a child.
+    /// Returns whether a caller waits for a child to become ready or to end.
     func hasWaiters(_ child: Int) -> Bool {
         children.contains(child) && (children[child].readiness.hasWaiting || children[child].ends.hasWaiting)
     }
 
-    /// Adds a caller that waits for the end of a child, or, for `nil`, of all children. Returns `nil` if the end has already come.
+    /// Adds a caller that waits for the end of a child or, for `nil`, of all children. Returns the ID with which the
+    /// caller must suspend, or `nil` if the end has already come.
     mutating func enrollForEnd(of child: Int?) -> Waiters.ID? {
         guard let child else { return hasEnded ? nil : groupEnds.enroll() }
         return children.isPresent(child) ? children[child].ends.enroll() : nil

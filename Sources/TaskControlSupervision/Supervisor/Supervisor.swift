@@ -17,15 +17,17 @@ public import TaskControl
 /// all children together: when more restarts would be needed, or a child with the rule ``RestartRule/never`` fails, the
 /// supervisor stops all children, and ``run(until:)`` throws.
 ///
-/// Safe to use from any thread and any isolation. A supervisor that is deallocated before it has run stops its children.
+/// Safe to use from any thread and any isolation. A supervisor that is deallocated before it has run stops its
+/// children.
 ///
 /// ## Ordering
 /// Children start in the order in which they were added, each when the children before it are ready or have ended. They
 /// stop in reverse order, each after the children that were added later have ended. A run of a child never begins
 /// before the previous run of the child has ended.
 ///
-/// With the strategy ``SupervisionStrategy/one``, a child starts when each child before it has been ready once or has ended, and a child that has
-/// run before begins again without waiting for the others. A child that ``SupervisedWork/stop()`` stops waits for no other child either.
+/// With the strategy ``SupervisionStrategy/one``, a child starts when each child before it has been ready once or has
+/// ended, and a child that has run before begins again without waiting for the others. ``SupervisedWork/stop()`` stops
+/// a child without waiting for the end of any other child.
 ///
 /// ## Cancellation
 /// Cancelling the task that calls ``run(until:)`` stops all children, in reverse order and without a grace period. An
@@ -55,7 +57,8 @@ public final class Supervisor: Sendable {
         self.clock = clock
     }
 
-    /// Stops the children of a supervisor that never ran, so that no caller waits for them forever. `run()` keeps the supervisor alive.
+    /// Stops the children of a supervisor that never ran: callers that wait for them are resumed. (While
+    /// ``run(until:)`` runs, it retains the supervisor.)
     deinit { engine.abandon() }
 
     /// The name shown in diagnostics.
@@ -69,17 +72,19 @@ public final class Supervisor: Sendable {
     ///   - restart: When the work is restarted: after an error, also after a return, or never.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A
     ///     custom backoff that returns `nil` for an error fails the child permanently, and with it the supervisor. An
-    ///     error that conforms to `RetryAfterProviding` can make the delay longer, also longer than a cap.
+    ///     error that conforms to `RetryAfterProviding` can make the delay longer, even longer than a cap of the
+    ///     backoff.
     ///   - stableAfter: The time for which a run must be ready for the delays to begin again.
     ///   - grace: The time for which the run may continue after it was asked to stop, before it is cancelled. By
     ///     default, the run is cancelled at once. Give work that calls ``SupervisedRun/waitForStop()`` the time that it
     ///     needs, for example 5 seconds, as in Erlang/OTP.
-    ///   - priority: The priority; `nil` for that of the task that calls ``run(until:)``. If that task is escalated later, the child is
-    ///     escalated too, as a child task would be.
+    ///   - priority: The priority; `nil` for that of the task that calls ``run(until:)``. If that task is escalated
+    ///     later, the child is escalated too, as a child task would be.
     ///   - operation: Receives the run, and calls it as a function, `ready()`, when the work is ready. Runs in the
     ///     isolation of the code that calls this, in a task of its own, with the task-locals of the task that calls
     ///     ``run(until:)`` and without its deadline.
-    /// - Returns: The child, to observe its state. If the supervisor has stopped, the operation never runs, and the child is stopped.
+    /// - Returns: A handle with which the state of the child can be observed, and the child stopped. If the supervisor
+    ///   has stopped, the operation never runs, and the child is stopped.
     /// - Complexity: O(1).
     @discardableResult
     public func keepRunning(
