@@ -1,18 +1,19 @@
 internal import TaskControl
 
-/// State that is only accessed while holding a lock, for targets that have no access to the lock of the core.
+/// State that is only accessed while holding a lock, for modules that cannot use the internal lock of `TaskControl`.
 ///
 /// A copy refers to the same state. Never call other code in a closure of ``withLock(_:)``: let the closure return what
 /// its caller does after the lock is released.
 public struct Guarded<State>: Sendable {
     private let state: Locked<State>
 
-    /// Creates a lock around a state.
+    /// Creates a lock around an initial state.
     public init(_ state: sending State) {
         self.state = Locked(state)
     }
 
-    /// Runs a closure with exclusive access to the state. In debug builds, a nested call on the same thread traps.
+    /// Runs a closure with exclusive access to the state, and returns the closure's result. In debug builds, a nested
+    /// call on the same thread traps.
     public func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         state.withLock(body)
     }

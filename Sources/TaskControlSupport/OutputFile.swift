@@ -14,9 +14,11 @@ private import Android
 
 /// A file that appears when it is complete.
 ///
-/// The file is written under another name in the same folder, and renamed in one step. A symbolic link is followed, and stays; the new file has the
-/// permissions of the file that it replaces. Until it is renamed, the file is the *draft*: a hidden file whose name begins with `.taskcontrol-` and
-/// ends in `.part`, which stays if the process is killed. Anything except a regular file, such as a device or a pipe, is written to directly.
+/// The path at which the file appears is the *target*. The file is written under another name in the same folder, and
+/// renamed in one step. A symbolic link at the target is followed, and kept; the new file has the permissions of the
+/// file that it replaces. Until it is renamed, the file is the *draft*: a hidden file whose name begins with
+/// `.taskcontrol-` and ends in `.part`, which stays if the process is killed. If the target is anything except a
+/// regular file, such as a device or a pipe, it is written to directly.
 ///
 /// A file has one writer, which ends with one of ``finish()``, ``keep()`` and ``discard()``.
 public struct OutputFile {
@@ -24,7 +26,7 @@ public struct OutputFile {
     public struct SystemError: Error {
         /// The step that failed: "created", "written" or "put in place".
         public let step: String
-        /// The `errno` of the step.
+        /// The value of `errno` after the failed step.
         public let code: Int32
 
         /// The description of `code` that the system provides.
@@ -43,12 +45,14 @@ public struct OutputFile {
 
     private let file: CInt
     private let target: String
-    /// The path of the draft, which replaces the target when it is complete; `nil` if the target is written to directly.
+    /// The path of the draft, which is renamed to the path of the target when it is complete; `nil` if the target is
+    /// written to directly.
     private let draft: String?
-    /// Whether the draft is kept, instead of removed, if it cannot be moved to the path of the target.
+    /// Whether the draft is kept if it cannot be moved to the path of the target. If `false`, it is then removed.
     private let keepsDraft: Bool
 
-    /// Opens a draft beside a file. Opens a device, a pipe or another special file directly; opening a pipe blocks until it is read from.
+    /// Opens a draft in the folder of the target, the file to write. Opens a target that is a device, a pipe or another
+    /// special file directly; opening a pipe blocks until another process reads from it.
     ///
     /// - Parameter path: The path of the target.
     public init(_ path: String) throws(SystemError) {
@@ -70,11 +74,11 @@ public struct OutputFile {
         (self.target, self.draft, self.file, keepsDraft) = (target, draft, file, false)
     }
 
-    /// Opens a draft with a given path, which may exist already, and locks it against other writers. Writing begins at
-    /// the first byte of the draft, without removing its content.
+    /// Opens a draft at a given path, where it is created unless it exists, and locks it against other writers. Writing
+    /// begins at the first byte of the draft, without removing its content.
     ///
     /// - Parameters:
-    ///   - path: The path of the target.
+    ///   - path: The path of the target, the file that the complete draft replaces.
     ///   - draft: The path of the draft, in the folder of the target or at least in the same file system.
     /// - Throws: An error with the code `EWOULDBLOCK` if another writer has the lock, or `EINVAL` if the target or the
     ///   draft is a special file, such as a device; otherwise, an error with the code of the system call that failed.
@@ -91,8 +95,8 @@ public struct OutputFile {
         (self.target, self.draft, self.file, keepsDraft) = (target, draft, file, true)
     }
 
-    /// Whether the file is written as a draft, which replaces the target when it is complete. If not, the target is
-    /// written to directly.
+    /// Whether a draft is written, which replaces the target when it is complete. If `false`, the target is written to
+    /// directly.
     public var hasDraft: Bool { draft != nil }
 
     /// Returns the current size of the draft, or of the file that is written to directly, in bytes.
@@ -102,8 +106,8 @@ public struct OutputFile {
         return Int64(status.st_size)
     }
 
-    /// Removes the content of a draft from a position on, and continues to write at that position. Has no effect on a file that
-    /// is written to directly.
+    /// Removes the content of a draft from a position (in bytes) to its end, and continues to write at that position.
+    /// Has no effect on a file that is written to directly.
     public func rewind(to position: Int64) throws(SystemError) {
         guard draft != nil else { return }
         guard ftruncate(file, off_t(position)) == 0, lseek(file, off_t(position), SEEK_SET) >= 0 else {
@@ -172,15 +176,18 @@ public struct OutputFile {
         }
     }
 
-    /// Opens or creates a draft with a given path, without locking it, and returns its descriptor.
+    /// Opens or creates a draft at the given path, without locking it, and returns its file descriptor.
     static func openPart(_ path: String) throws(SystemError) -> CInt {
         try open(path, O_WRONLY | O_CREAT, 0o644)
     }
 
-    /// Locks an open draft.
+    /// Locks an open draft against other writers.
     ///
-    /// - Returns: Whether the file still exists under its path. If not, the writer that had the lock before has moved
-    ///   it to its target or removed it: the file is not a draft any more, and must not be changed.
+    /// - Parameters:
+    ///   - file: The file descriptor of the draft.
+    ///   - path: The path at which the draft was opened.
+    /// - Returns: Whether the file still exists at its path. If not, the writer that had the lock before has moved it
+    ///   to its target or removed it: the file is no longer a draft, and must not be changed.
     /// - Throws: An error with the code `EWOULDBLOCK` if another writer has the lock, or `EINVAL` if the file is not a
     ///   regular file.
     static func lock(_ file: CInt, at path: String) throws(SystemError) -> Bool {
@@ -213,7 +220,8 @@ public struct OutputFile {
         }
     }
 
-    /// Returns the path to which the symbolic links of a path lead, even if no file exists there.
+    /// Follows the symbolic link at a path, and each link to which it leads. Returns the last path, even if no file
+    /// exists there.
     private static func end(ofLinksFrom path: String) throws(SystemError) -> String {
         var path = path
         // Linux follows at most 40 links.
@@ -251,5 +259,9 @@ private func systemClose(_ file: CInt) -> CInt { close(file) }
 
 private func systemCopy(_ file: CInt) -> CInt { fcntl(file, F_DUPFD_CLOEXEC, 0) }
 
-/// Takes the system's lock on a file, without waiting. The lock is released when the file is closed, also when the process ends.
+/// Locks a file for this process with `flock`, without waiting. The lock is released when the file is closed, also when
+/// the process ends.
+///
+/// - Parameter file: The file descriptor.
+/// - Returns: Zero if the lock was acquired; otherwise −1, with the reason in `errno`.
 private func systemLock(_ file: CInt) -> CInt { flock(file, LOCK_EX | LOCK_NB) }

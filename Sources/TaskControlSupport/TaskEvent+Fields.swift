@@ -1,7 +1,7 @@
 public import TaskControl
 
 extension TaskEvent {
-    /// The value of a field of an event, such as its key or its delay.
+    /// The value of one detail of an event, such as the event's key or delay.
     public enum Field {
         case text(String)
         case number(Int)

@@ -16,7 +16,8 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
 
     init() {}
 
-    /// Creates an array of elements whose bytes are all zero. Memory that is not used afterwards is never touched.
+    /// Creates an array of `count` elements whose bytes are all zero. Memory that is not used afterwards is never
+    /// touched.
     init(zeros count: Int) {
         capacity = count
         self.count = count
@@ -73,7 +74,7 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
         self[index] = element
     }
 
-    /// Removes the given number of elements at the beginning.
+    /// Removes the first `removed` elements.
     mutating func removeFirst(_ removed: Int) {
         move(from: removed, to: 0)
         count -= removed
@@ -87,7 +88,8 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
 
     // MARK: Memory
 
-    /// Moves the elements from one index on to another index. Elements whose new index would be beyond the end are dropped.
+    /// Moves the elements from the index `from` to the end together, so that the first of them is at the index `to`.
+    /// Elements whose new index would be beyond the end are dropped.
     @_transparent private func move(from: Int, to: Int) {
         let last = from > to ? from : to
         guard let memory, last < count else { return }

@@ -38,7 +38,8 @@ package enum System {
         }
     }
 
-    /// Creates a folder whose parent exists. Reports no error: writing a file into the folder fails later.
+    /// Creates a folder whose parent exists. Ignores errors, because writing a file into the folder then fails and
+    /// reports the reason.
     static func createFolder(_ path: String) {
         _ = mkdir(path, 0o777)
     }

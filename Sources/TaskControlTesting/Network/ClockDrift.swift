@@ -8,7 +8,8 @@ struct ClockDrift {
     private var shown = Duration.zero
     private(set) var rate: Double
 
-    /// The longest single sleep, one year, so that clocks that count nanoseconds in 64 bits do not overflow. A longer sleep is divided.
+    /// The longest single sleep: one year. A longer sleep is divided, because clocks that count nanoseconds in 64 bits
+    /// would overflow.
     private static let longest = Duration.seconds(365 * 86_400)
 
     init(rate: Double) {

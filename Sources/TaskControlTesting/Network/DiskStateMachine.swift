@@ -3,15 +3,15 @@ struct DiskStateMachine {
     private struct Write {
         let number: Int
         let key: String
-        /// The new value; `nil` if the key is removed.
+        /// The new value; `nil` if the write removes the key.
         let value: (any Sendable)?
     }
 
-    /// The values that the node reads.
+    /// The values that the node reads, by key.
     private var current: [String: any Sendable] = [:]
-    /// The values that survive every crash.
+    /// The values that survive every crash, by key.
     private var durable: [String: any Sendable] = [:]
-    /// The writes since the last `sync`, in the order of the calls.
+    /// The writes that ``sync(before:)`` has not made durable, in the order of the calls.
     private var unsynced: [Write] = []
     private var nextNumber = 0
     private let losesUnsyncedWrites: Bool
