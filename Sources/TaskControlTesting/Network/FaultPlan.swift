@@ -5,13 +5,13 @@
 /// change the others.
 struct FaultPlan {
     enum Action: Hashable {
-        /// Separates the given nodes from all others.
+        /// Separates the nodes with the given indexes from all other nodes.
         case partition([Int])
         case block([LinkID])
         case slow(LinkID, factor: Double)
         case crash(Int)
         case pause(Int)
-        /// Crashes or pauses a node at the time at which it is about to send a message.
+        /// Crashes or pauses the node with the given index when it is about to send a message: see ``Strike``.
         case strike(Int, Strike)
     }
 
@@ -29,7 +29,7 @@ struct FaultPlan {
     ///   - seed: The seed that decides the plan.
     ///   - kinds: The kinds of faults to draw from: at least one.
     ///   - nodes: The number of nodes: at least one.
-    ///   - victims: The indexes of the nodes that may crash or be paused: at least one.
+    ///   - victims: The indexes of the nodes from which a crash or a pause draws its node: at least one.
     ///   - count: The number of faults.
     ///   - window: The time from the start of the plan in which faults begin.
     ///   - lasting: The range from which the duration of each fault is drawn.
@@ -65,14 +65,25 @@ struct FaultPlan {
         }
     }
 
-    /// Returns the nodes on one side of a partition: at least one node, and not all nodes unless there is only one. In
-    /// half of the cases, the side is a single node.
+    /// Returns the indexes of the nodes on one side of a partition: at least one node, and not all nodes unless there
+    /// is only one. In half of the cases, the side is a single node.
+    ///
+    /// - Parameters:
+    ///   - dice: A random number that decides the side.
+    ///   - node: The index of the node that is the side in these cases.
+    ///   - nodes: The number of nodes of the network.
     private static func group(_ dice: UInt64, node: Int, of nodes: Int) -> [Int] {
         let side = (0..<nodes).filter { dice >> (1 + UInt64($0) % 63) & 1 == 1 }
         return dice & 1 == 1 || side.isEmpty || side.count == nodes ? [node] : side
     }
 
     /// Returns the links to block: one link, all links to a node, or all links from a node.
+    ///
+    /// - Parameters:
+    ///   - dice: A random number that decides which links are blocked.
+    ///   - node: The index of the node at which all links begin or end, or at which the single link begins.
+    ///   - other: The index of the node at which the single link ends.
+    ///   - nodes: The number of nodes of the network.
     private static func links(
         _ dice: UInt64,
         from node: Int,

@@ -27,7 +27,7 @@ struct NetworkDice {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// Draws the latencies and the fault of the next request.
+    /// Draws the latencies of the next request and its reply, and decides whether a fault happens, and which.
     ///
     /// - Parameters:
     ///   - there: The link on which the request travels.
@@ -61,8 +61,8 @@ struct NetworkDice {
     }
 }
 
-/// Random values that are derived from the generator without the standard library. The standard library may change how
-/// it derives them, but the decisions of a seed must stay the same.
+/// Random values that are derived from the numbers of a ``SeededGenerator`` without the standard library. The standard
+/// library may derive them differently in a later version, but the decisions of a seed must stay the same.
 extension SeededGenerator {
     /// Returns a random number in `0..<1`, derived from the 53 high bits of the generator's next number: 53 bits are
     /// the precision of a `Double`.

@@ -23,7 +23,8 @@ struct Strike: Hashable {
     let spares: Int
 }
 
-/// The state of a network: which nodes run, which links are open, and which tasks wait for a change of which node. A pure state machine.
+/// The state of a network: which nodes run, which links are open, and which tasks (`Waiter`) wait for a change of which
+/// node. A pure state machine.
 ///
 ///            start             hasStarted            pause
 ///     down ────────▶ starting ────────────▶ running ────────▶ paused
@@ -34,13 +35,13 @@ struct Strike: Hashable {
 /// Each start creates a new *incarnation* of the node, with the next number. Code of an earlier incarnation may still
 /// run, but must have no effects: its ``Standing`` is `ended`.
 ///
-/// Waiters are resumed when anything changes on their node, and then check again whether they can continue. Invariants, checked after each
-/// step of the tests:
+/// Waiters are resumed when anything changes on their node, and then check again whether they can continue. Invariants,
+/// checked after each step of the tests:
 /// 1. At most one incarnation of a node has not ended.
 /// 2. Each change of a node resumes all waiters of the node.
 /// 3. `heal` opens every link, regardless of the faults before.
 struct NetworkStateMachine<Waiter> {
-    /// The state of an incarnation, which decides whether its code may have effects now.
+    /// The state of an incarnation, which decides whether its code can have effects now.
     enum Standing: Hashable {
         case runs
         /// The node is paused, or has not finished its start-up: the code must wait.
@@ -71,8 +72,8 @@ struct NetworkStateMachine<Waiter> {
     private var nodes: [Node] = []
     /// The number of strikes (see ``Strike``) that were registered so far.
     private var strikes = 0
-    /// The number of the group of each node that the partition names, by the index of the node; `nil` if there is no
-    /// partition.
+    /// The partition: for each node that a group of the partition contains, by the index of the node, the number of the
+    /// group. `nil` if there is no partition.
     private var groups: [Int: Int]?
     private var blocked: Set<LinkID> = []
     private var slowed: [LinkID: Double] = [:]
@@ -87,7 +88,8 @@ struct NetworkStateMachine<Waiter> {
         return nodes.count - 1
     }
 
-    /// Starts a node: its start-up closure is called next. Returns the new incarnation; `nil` if the node is not down.
+    /// Starts the node with the given index: its start-up closure is called next. Returns the new incarnation; `nil` if
+    /// the node is not down.
     mutating func start(_ node: Int) -> Incarnation? {
         guard nodes[node].phase == .down else { return nil }
         nodes[node].phase = .starting
@@ -105,7 +107,7 @@ struct NetworkStateMachine<Waiter> {
         return nodes[incarnation.node].takeWaiters()
     }
 
-    /// Crashes a node. Returns the waiters to resume; `nil` if the node was already down.
+    /// Crashes the node with the given index. Returns the waiters to resume; `nil` if the node was already down.
     mutating func crash(_ node: Int) -> [Waiter]? {
         guard nodes[node].phase != .down else { return nil }
         nodes[node].phase = .down
@@ -113,22 +115,25 @@ struct NetworkStateMachine<Waiter> {
         return nodes[node].takeWaiters()
     }
 
-    /// Pauses a node. Returns `false` if the node was already down or paused.
+    /// Pauses the node with the given index. Returns whether the node was paused by this call: `false` if it was
+    /// already down or paused.
     mutating func pause(_ node: Int) -> Bool {
         guard nodes[node].phase != .down, !nodes[node].isPaused else { return false }
         nodes[node].isPaused = true
         return true
     }
 
-    /// Ends the pause of a node. Returns the waiters to resume; `nil` if the node was not paused.
+    /// Ends the pause of the node with the given index. Returns the waiters to resume; `nil` if the node was not
+    /// paused.
     mutating func unpause(_ node: Int) -> [Waiter]? {
         guard nodes[node].isPaused else { return nil }
         nodes[node].isPaused = false
         return nodes[node].takeWaiters()
     }
 
-    /// Registers a fault that will happen when a node is about to send a message. Returns the number of the
-    /// registration, to pass to `disarm`; `nil` if another fault is already registered for the node.
+    /// Registers a fault that will happen when the node with the given index is about to send a message. Returns the
+    /// number of the registration, to pass to ``disarm(_:_:)``; `nil` if another fault is already registered for the
+    /// node.
     mutating func arm(_ node: Int, _ strike: Strike) -> Int? {
         if nodes[node].strike != nil { return nil }
         strikes += 1
@@ -136,9 +141,10 @@ struct NetworkStateMachine<Waiter> {
         return strikes
     }
 
-    /// Removes a fault that `arm` has registered for a node. Returns `false` if the fault has already happened.
+    /// Removes a fault that ``arm(_:_:)`` has registered for the node with the given index. Returns whether the fault
+    /// was removed: `false` if it has already happened.
     ///
-    /// - Parameter number: The number that `arm` has returned.
+    /// - Parameter number: The number that ``arm(_:_:)`` has returned.
     mutating func disarm(_ node: Int, _ number: Int) -> Bool {
         guard nodes[node].strike?.number == number else { return false }
         nodes[node].strike = nil
@@ -160,10 +166,10 @@ struct NetworkStateMachine<Waiter> {
         return strike.kind
     }
 
-    /// Notes that a state outside this machine has changed for which waiters of the node may wait, such as the node's
-    /// clock.
+    /// Notes that something outside this state machine has changed for the node with the given index, such as the
+    /// node's clock.
     ///
-    /// - Returns: The waiters to resume, which check again whether they can continue.
+    /// - Returns: The waiters of the node to resume, which check again whether they can continue.
     mutating func change(_ node: Int) -> [Waiter] {
         nodes[node].takeWaiters()
     }
@@ -186,21 +192,24 @@ struct NetworkStateMachine<Waiter> {
 
     // MARK: Waiting
 
-    /// Adds a waiter for the next change of a node. Returns the waiter's number, to pass to `leave`.
+    /// Adds a waiter for the next change of the node with the given index. Returns the waiter's number, to pass to
+    /// ``leave(_:on:)``.
     mutating func enroll(_ waiter: Waiter, on node: Int) -> Int {
         defer { nodes[node].nextWaiter += 1 }
         nodes[node].waiters[nodes[node].nextWaiter] = waiter
         return nodes[node].nextWaiter
     }
 
-    /// Removes and returns a waiter; `nil` if it was already resumed.
+    /// Removes and returns the waiter for which ``enroll(_:on:)`` has returned the given number on the same node; `nil`
+    /// if the waiter was already resumed.
     mutating func leave(_ waiter: Int, on node: Int) -> Waiter? {
         nodes[node].waiters.removeValue(forKey: waiter)
     }
 
     // MARK: Links
 
-    /// Separates groups of nodes from each other. Replaces an earlier partition. Nodes that no group contains form one more group.
+    /// Separates groups of nodes, given by their indexes, from each other. Replaces an earlier partition. Nodes that no
+    /// group contains form one more group.
     mutating func partition(_ groups: [[Int]]) {
         self.groups = [:]
         for (number, group) in groups.enumerated() {
@@ -237,7 +246,8 @@ struct NetworkStateMachine<Waiter> {
         case lost
     }
 
-    /// Returns whether a request that has travelled over a link reaches a node, and which incarnation of it.
+    /// Returns the incarnation of the node with the given index that receives a request, after the request has
+    /// travelled over a link; or returns that the request is lost, because the node is down or the link is not open.
     func requestArrives(over link: LinkID, at node: Int) -> Arrival {
         guard isUp(node), isOpen(link) else { return .lost }
         return .reaches(Incarnation(node: node, number: nodes[node].incarnation))

@@ -1,7 +1,7 @@
 internal import TaskControl
 
-/// The nodes of a ``SimulatedNetwork``, the delivery of their messages, and the tasks that wait for changes of nodes. Each operation asks
-/// the state machine under the lock, and acts after it has released the lock.
+/// The nodes of a ``SimulatedNetwork``, the delivery of their messages, and the tasks that wait for changes of nodes.
+/// Each operation asks the ``NetworkStateMachine`` while it holds the lock, and acts after it has released the lock.
 final class NetworkStorage: Sendable {
     typealias Startup = @Sendable (SimulatedNetwork.Process) -> Void
     typealias Handler = @Sendable (any Sendable) async throws -> any Sendable
@@ -42,8 +42,8 @@ final class NetworkStorage: Sendable {
     private let state: Locked<State>
     /// The tasks that deliver messages between nodes.
     let transit = TaskBag(name: "SimulatedNetwork")
-    /// The negated number of requests that are under way or being handled: ``SimulatedNetwork/drain()`` waits until it
-    /// is zero.
+    /// The negated number of requests that are on their way to a server or being handled: ``SimulatedNetwork/drain()``
+    /// waits until it is zero.
     let rest = Level(0)
     /// The negated number of running tasks of nodes and of messages. The end of the network waits until it is zero.
     let tasks = Level(0)
@@ -120,7 +120,7 @@ final class NetworkStorage: Sendable {
         return added.index
     }
 
-    /// Starts a node. Does nothing if the node is not down, or if the network is not running.
+    /// Starts the node with the given index. Does nothing if the node is not down, or if the network is not running.
     func start(_ node: Int) {
         let begun = with { state -> (Incarnation, Startup, String)? in
             guard state.phase == .running, let startup = state.nodes[node].startup else { return nil }
@@ -133,11 +133,12 @@ final class NetworkStorage: Sendable {
         open(with { $0.machine.hasStarted(incarnation) })
     }
 
-    /// Ends the current incarnation of a node: cancels its tasks, removes its handlers, and drops unsynced writes as
-    /// the seed decides.
+    /// Ends the current incarnation of the node with the given index: cancels its tasks, removes its handlers, and
+    /// drops unsynced writes as the seed decides.
     ///
-    /// - Parameter isEnd: Whether the network ends, so that the crash is not a fault and is not recorded as an event.
-    /// - Returns: `false` if the node was already down.
+    /// - Parameter isEnd: Whether the node crashes because the network ends. Such a crash is not a fault, and is not
+    ///   recorded as an event.
+    /// - Returns: Whether this call has crashed the node: `false` if it was already down.
     @discardableResult
     func crash(_ node: Int, isEnd: Bool = false) -> Bool {
         let crashed = with { state -> (waiters: [Gate], node: Node, incarnation: Int)? in
@@ -170,7 +171,10 @@ final class NetworkStorage: Sendable {
         open(waiters)
     }
 
-    /// Changes the clock of a node, and resumes the tasks that sleep on this clock, so that they compute their deadlines again.
+    /// Changes the clock of the node with the given index, and resumes the tasks that sleep on this clock: they compute
+    /// again when to wake.
+    ///
+    /// - Parameter change: Changes the clock. Receives the current time of the network's clock.
     func changeClock(of node: Int, _ change: (inout ClockDrift, Duration) -> Void) {
         let now = timeline.now
         open(
@@ -188,6 +192,10 @@ final class NetworkStorage: Sendable {
     // MARK: Tasks
 
     /// Starts a task of an incarnation. Does nothing if the incarnation has ended.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the task.
+    ///   - work: The operation of the task.
     func addTask(of incarnation: Incarnation, name: String?, _ work: @escaping @Sendable () async -> Void) {
         guard let bag = with({ $0.machine.isCurrent(incarnation) ? $0.nodes[incarnation.node].tasks : nil }) else {
             return
@@ -213,13 +221,15 @@ final class NetworkStorage: Sendable {
 
     // MARK: Waiting
 
-    /// Calls a closure on behalf of an incarnation of a node until the closure returns a value. Waits while the node is
-    /// paused or starting, and calls the closure again when anything has changed on the node.
+    /// Calls a closure on behalf of an incarnation of a node, again and again until it returns a value. Before each
+    /// call, waits while the node is paused or starting.
     ///
     /// - Parameters:
-    ///   - incarnation: The incarnation that acts. `nil` for a caller outside all nodes, which waits for no node and ends with no crash.
-    ///   - node: The index of the node whose changes repeat the call; `nil` if there is none.
-    ///   - attempt: Receives a gate that opens at the next change of the node. Returns `nil` to be called again.
+    ///   - incarnation: The incarnation that acts. `nil` for a caller outside all nodes, which waits for no node and
+    ///     ends with no crash.
+    ///   - node: The index of the node whose next change opens the gate; `nil` if no change opens it.
+    ///   - attempt: Receives a new gate in each call. Returns `nil` to be called again, usually after it has waited for
+    ///     the gate.
     /// - Throws: The error of the closure; `CancellationError` if the incarnation has ended, or if the caller is
     ///   cancelled while it waits.
     func perform<Value>(

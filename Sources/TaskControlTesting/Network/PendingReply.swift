@@ -22,7 +22,8 @@ final class UnderWay: Sendable {
     deinit { end() }
 }
 
-/// The reply to a request, which may not have arrived yet. The first result counts; later results are ignored.
+/// The reply to a request, before and after it has arrived. The first result that arrives is kept; later results are
+/// ignored.
 final class PendingReply<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?

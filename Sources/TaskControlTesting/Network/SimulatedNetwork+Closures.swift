@@ -45,8 +45,10 @@ extension SimulatedNetwork {
         }
     }
 
-    /// Delivers a request to the server after the drawn latency, and returns the result of the server. Throws
-    /// `CancellationError` if the caller is cancelled before the request arrives.
+    /// Delivers a request to the server after its latency, and returns the result of the server.
+    ///
+    /// - Parameter drawn: The latencies and the fault that were drawn for the request.
+    /// - Throws: `CancellationError` if the caller is cancelled before the request arrives.
     private func deliver<Message: Sendable, Reply: Sendable>(
         _ request: Message,
         to server: @escaping @Sendable (Message) async throws -> Reply,

@@ -1,19 +1,19 @@
 extension SimulatedNetwork {
-    /// An event of a network: a fault, its end, or the start of a node. Print the events when a test fails. Inside a simulation, each event
-    /// is also added to the steps of the schedule as a note.
+    /// An event of a network: a fault, its end, or the start of a node. Print the events when a test fails. Inside a
+    /// simulation, each event is also recorded as a note in the simulation's schedule.
     public struct Event: Sendable, Hashable, CustomStringConvertible {
-        /// The kind of event.
+        /// A fault, its end, or the start of a node, with the names of the nodes concerned.
         @nonexhaustive
         public enum Kind: Sendable, Hashable, CustomStringConvertible {
-            /// A node has started.
+            /// The node with the given name has started for the `incarnation`th time.
             case started(String, incarnation: Int)
-            /// A node has crashed.
+            /// The `incarnation`th run of the node with the given name has ended with a crash.
             case crashed(String, incarnation: Int)
-            /// A node was paused.
+            /// The node with the given name was paused.
             case paused(String)
-            /// A paused node continues.
+            /// The pause of the node with the given name has ended.
             case resumed(String)
-            /// The nodes were separated into these groups.
+            /// The network was partitioned: the nodes were separated into groups, each given by the names of its nodes.
             case partitioned([[String]])
             /// Messages from one node to another are lost.
             case blocked(from: String, to: String)
@@ -21,11 +21,12 @@ extension SimulatedNetwork {
             case slowed(from: String, to: String, factor: Double)
             /// All links are open again, and as fast as before.
             case healed
-            /// The clock of a node runs at another rate.
+            /// The clock of the node with the given name runs at another rate, in seconds of the node per second of the
+            /// network's clock.
             case clockRateChanged(String, rate: Double)
-            /// The clock of a node was set forward or back.
+            /// The clock of the node with the given name was moved forward, or back if the duration is negative.
             case clockJumped(String, by: Duration)
-            /// A task of a node has thrown an error.
+            /// A task of the node with the given name has thrown an error, given by its description.
             case failed(String, error: String)
 
             /// The kind of event in one line, such as `partition: {a} | {b, c}`.
@@ -49,7 +50,7 @@ extension SimulatedNetwork {
 
         /// The time since the network was created, on the network's clock.
         public let time: Duration
-        /// The kind of event.
+        /// The fault, the end of a fault, or the start of a node that happened.
         public let kind: Kind
 
         /// The time and the event, in one line.

@@ -91,8 +91,9 @@ extension NetworkStorage {
         case heal
         case start(Int)
         case resume(Int)
-        /// Removes a fault that should happen when the node sends a message (see ``Strike``). If the fault has not
-        /// happened, there is nothing to end.
+        /// Removes the fault with a given number (see ``Strike``), which happens when the node with the given index
+        /// sends a message. If the fault has already happened, its effect is ended instead: the node is started or
+        /// resumed.
         case disarm(Int, number: Int, Strike.Kind)
     }
 

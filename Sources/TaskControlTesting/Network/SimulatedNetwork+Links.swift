@@ -48,10 +48,11 @@ extension SimulatedNetwork {
         storage.partition(indexes)
     }
 
-    /// Blocks messages from one node to another, but not in the opposite direction: an asymmetric partition. ``heal()`` ends it.
+    /// Blocks messages from the node named `from` to the node named `to`, but not in the opposite direction: an
+    /// asymmetric partition. ``heal()`` ends it.
     ///
     /// A message is lost if the direction is blocked when the message would arrive. If only one direction is blocked, a
-    /// request may be handled although its reply is lost. Traps if there is no node with one of the names.
+    /// request can be handled although its reply is lost. Traps if there is no node with one of the names.
     public func block(from: String, to: String) {
         storage.block(link(from, to))
     }

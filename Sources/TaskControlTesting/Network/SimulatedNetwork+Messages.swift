@@ -14,7 +14,7 @@ extension SimulatedNetwork {
         associatedtype Reply: Sendable
     }
 
-    /// The error of a request to a node that has no handler for requests of this type.
+    /// The error of a request to a node that has no handler for the type of the request.
     public struct NoHandlerError: Error, Hashable, CustomStringConvertible {
         /// The name of the node that received the request.
         public let node: String
@@ -89,7 +89,12 @@ extension NetworkStorage {
     }
 
     /// Carries a request to its receiver, and returns the result of the handler; `nil` if the connection was lost.
-    /// Throws an error if the request or its reply is lost.
+    ///
+    /// - Parameters:
+    ///   - sender: The incarnation that has sent the request; `nil` for a client that is not a node.
+    ///   - receiver: The index of the node that receives the request.
+    ///   - drawn: The latencies and the fault that were drawn for the request.
+    /// - Throws: An error if the request or its reply is lost.
     private func carry<Message: SimulatedNetwork.Request>(
         _ request: Message,
         from sender: Incarnation?,
@@ -152,8 +157,8 @@ extension NetworkStorage {
         return result
     }
 
-    /// Crashes or pauses the node of a sender if an injected fault (see ``Strike``) is due before the message that the
-    /// node is about to send.
+    /// Crashes or pauses the node of the incarnation `sender`, which is about to send a message, if an injected fault
+    /// (see ``Strike``) is due before this message.
     private func strike(_ sender: Incarnation) {
         switch with({ $0.machine.isAboutToSend(sender) }) {
         case .crash: crash(sender.node)
@@ -162,8 +167,12 @@ extension NetworkStorage {
         }
     }
 
-    /// Starts the task that carries a message by calling the given closure. If the closure throws, the message counts
-    /// as lost.
+    /// Starts the task that carries a message. If the task throws, the message counts as lost.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the message, which is part of the task's name.
+    ///   - receiver: The index of the node that receives the message.
+    ///   - travel: The operation of the task.
     private func addMessage(_ type: Any.Type, to receiver: Int, _ travel: @escaping @Sendable () async throws -> Void) {
         let mark = UnderWay(tasks)
         transit.addTask(name: "\(type) to \(name(of: receiver))") { [self] in
@@ -173,5 +182,5 @@ extension NetworkStorage {
     }
 }
 
-/// The error that is thrown while a message is carried, if the message is lost.
+/// The error that ends the delivery of a message that is lost.
 private struct Lost: Error {}

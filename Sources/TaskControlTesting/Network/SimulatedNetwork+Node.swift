@@ -1,10 +1,11 @@
 internal import TaskControl
 
 extension SimulatedNetwork {
-    /// A machine of a simulated network, with a name, a clock and a disk. The software that runs on it is a ``Process``.
+    /// A machine of a simulated network, with a name, a clock and a disk. The software that runs on it is a
+    /// ``Process``.
     ///
-    /// A test uses a node to make it fail: to crash it, pause it, or change its clock. All members may be used from any thread or task,
-    /// including closures that are passed to ``Simulation/atAnyPoint(_:)``, and none of them suspends.
+    /// A test uses a node to make it fail: to crash it, pause it, or change its clock. All members can be used from any
+    /// thread or task, including closures that are passed to ``Simulation/atAnyPoint(_:)``, and none of them suspends.
     public struct Node: Sendable {
         let network: NetworkStorage
         let index: Int

@@ -4,7 +4,7 @@ extension SimulatedNetwork {
     /// The clock shows zero when the network is created, and continues through crashes and pauses. A clock with a rate
     /// of 2 is twice as fast as the network's clock, so that a sleep on it takes half as long.
     public struct NodeClock: Clock {
-        /// A time of a node's clock. The times of different nodes must not be compared.
+        /// A time that a node's clock shows. The times of different nodes must not be compared.
         public struct Instant: InstantProtocol, Hashable, CustomStringConvertible {
             /// The time that has passed on this clock since the network was created.
             public let offset: Duration

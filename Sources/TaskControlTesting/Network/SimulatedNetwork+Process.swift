@@ -15,7 +15,7 @@ extension SimulatedNetwork {
         let network: NetworkStorage
         let id: Incarnation
 
-        /// The name of the node.
+        /// The name of the node on which the process runs.
         public let name: String
 
         init(network: NetworkStorage, incarnation: Incarnation, name: String) {
