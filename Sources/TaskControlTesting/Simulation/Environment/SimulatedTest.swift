@@ -1,5 +1,5 @@
 /// The test for which the trait `.simulated` of `TaskControlTestingTraits` calls `simulate`. The description of a
-/// ``SimulationFailure`` then names the test instead of a call in the source.
+/// ``SimulationFailure`` then names the test instead of the source location of the call.
 package struct SimulatedTest: Sendable {
     /// The current test; `nil` if `simulate` is called directly.
     @TaskLocal package static var current: SimulatedTest?
@@ -16,9 +16,9 @@ package struct SimulatedTest: Sendable {
         command = "swift test --filter \(isWord ? name : "'\(name)'")"
     }
 
-    /// Returns the shell command that replays a seed.
+    /// Returns the shell command that runs only this test, with only the given seed.
     func replay(_ seed: UInt64) -> String { "TASKCONTROL_SEED=\(seed) \(command)" }
 
-    /// Returns the shell command that replays a schedule.
+    /// Returns the shell command that runs only this test, with only the given schedule.
     func replay(_ schedule: SimulationSchedule) -> String { "TASKCONTROL_SCHEDULE='\(schedule)' \(command)" }
 }

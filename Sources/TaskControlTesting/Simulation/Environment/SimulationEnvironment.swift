@@ -1,5 +1,5 @@
-/// The environment variables that control simulations: they replay a seed or a schedule, or change the number of seeds, without a change of
-/// the source.
+/// The environment variables that control simulations: they replay a seed or a schedule, or change the number of seeds,
+/// without a change of the source code.
 package struct SimulationEnvironment {
     /// The value of `TASKCONTROL_SCHEDULE`: the only schedule to run; `nil` if it is not set.
     let schedule: SimulationSchedule?
@@ -19,10 +19,10 @@ package struct SimulationEnvironment {
         count = try Self.number("TASKCONTROL_SEEDS", in: 1...UInt64.max, value)
     }
 
-    /// Returns the seeds to run.
+    /// Returns the seeds to run: those of `TASKCONTROL_SEED` or `TASKCONTROL_SEEDS` if one of them is set.
     ///
-    /// - Parameter seeds: The seeds that the source names. They are returned unchanged if neither `TASKCONTROL_SEED`
-    ///   nor `TASKCONTROL_SEEDS` is set.
+    /// - Parameter seeds: The seeds that the call of `simulate` names. They are returned unchanged if neither variable
+    ///   is set.
     package func seeds(insteadOf seeds: Range<UInt64>) -> Range<UInt64> {
         if let seed { return seed..<seed + 1 }
         guard let count else { return seeds }

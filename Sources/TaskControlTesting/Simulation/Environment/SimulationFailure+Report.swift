@@ -1,10 +1,12 @@
 internal import TaskControlSupport
 
 extension SimulationFailure {
-    /// Reports this failure, which ends a call of `simulate`: if `TASKCONTROL_ARTIFACTS` is set, writes the description into that folder.
+    /// Reports this failure at the end of a call of `simulate`: if `TASKCONTROL_ARTIFACTS` is set to a folder, writes
+    /// the description of the failure into that folder.
     ///
-    /// - Returns: The error that `simulate` must throw. This is the failure itself, unless the body threw an error of Swift Testing's
-    ///   `#require`: that error has already been recorded, so it is returned unchanged, and the failure is written to standard error.
+    /// - Returns: The error that `simulate` must throw. This is the failure itself, unless the simulated body threw an
+    ///   error of Swift Testing's `#require`: that error has already been recorded, so it is returned unchanged, and
+    ///   the failure is written to standard error.
     func reported() -> any Error {
         // The caller was cancelled, and nothing was found.
         if case .threw(is CancellationError) = reason, Task.isCancelled { return self }
@@ -16,10 +18,10 @@ extension SimulationFailure {
         return self
     }
 
-    /// Writes the description into a file named ``fileName``. Replaces a file of an earlier run. If the file cannot be
-    /// written, prints a message to standard error.
+    /// Writes the description of this failure into a file named ``fileName``. Replaces a file of an earlier run. If the
+    /// file cannot be written, prints a message to standard error.
     ///
-    /// - Parameter folder: The folder, created if it does not exist. Its parent must exist.
+    /// - Parameter folder: The path of the folder, which is created if it does not exist. Its parent must exist.
     package func write(into folder: String) {
         System.createFolder(folder)
         let path = "\(folder)/\(fileName)"

@@ -2,7 +2,7 @@
 import CTaskControlTesting
 import TaskControl
 
-/// Handles calls of the program that leave the simulation, or block its thread.
+/// Handles calls with which the program under test leaves the simulation, or blocks the simulation's thread.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationEngine {
     func escaped(_ task: UnsafeMutableRawPointer, _ how: String, _ foreign: UnsafeMutableRawPointer) {
@@ -13,7 +13,8 @@ extension SimulationEngine {
     }
 
     /// Checks that the running task belongs to the simulation. An actor that is shared with code outside the simulation
-    /// can run tasks of that code on the simulation's thread; the seed then fails as an escape.
+    /// can run tasks of that code on the simulation's thread; the run then fails with the reason
+    /// ``SimulationFailure/Reason/escaped(_:)``.
     ///
     /// - Returns: Whether the running task belongs to the simulation.
     @discardableResult
@@ -25,8 +26,8 @@ extension SimulationEngine {
         return false
     }
 
-    /// Fails the seed as an escape, because the program called a function that makes something outside the simulation
-    /// work, or waits for it.
+    /// Fails the run with the reason ``SimulationFailure/Reason/escaped(_:)``, because the program under test called a
+    /// function that starts work outside the simulation, or waits for such work.
     ///
     /// - Parameters:
     ///   - call: The name of the function.
@@ -38,7 +39,7 @@ extension SimulationEngine {
         )
     }
 
-    /// Advances virtual time because the program has called a function that blocks its thread for a time.
+    /// Advances virtual time because the program under test has called a function that blocks its thread.
     ///
     /// - Parameters:
     ///   - nanoseconds: The duration by which virtual time advances.

@@ -13,8 +13,8 @@ extension SimulationEngine: SimulationHost {
         return Duration(secondsComponent: seconds, attosecondsComponent: nanoseconds * 1_000_000_000)
     }
 
-    /// Whether the caller runs in this simulation, that is, on its thread. If not, reading this property makes the seed
-    /// fail as an escape.
+    /// Whether the caller runs in this simulation, that is, on its thread. If not, reading this property makes the run
+    /// fail with the reason ``SimulationFailure/Reason/escaped(_:)``.
     var isHere: Bool {
         if SimulationEngine.current === self { return true }
         foreign.call()

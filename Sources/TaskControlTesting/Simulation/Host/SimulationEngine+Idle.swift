@@ -2,13 +2,12 @@
 import CTaskControlTesting
 import TaskControl
 
-/// Handles the situation in which no job can run, and the end of a seed.
+/// Handles the situation in which no job can run, and the end of the run.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationEngine {
     /// Decides how to continue when no job can run and no task sleeps.
     ///
-    /// - Returns: Whether there may be another step. If not, the run has ended, and has failed if ``reason`` is not
-    ///   `nil`.
+    /// - Returns: Whether to run another step. If `false`, the run has ended: it has failed if ``reason`` is not `nil`.
     func isGoingOnAlthoughIdle() -> Bool {
         if hasActions {
             perform(actions.remove(at: schedule.action(actions.map(\.step), mustAct: true)!).action)
@@ -38,15 +37,16 @@ extension SimulationEngine {
         if case .awaitingTask(nil) = ledger.state(of: number) { true } else { false }
     }
 
-    /// Whether a thread outside the simulation may be about to resume a task: a thread that has received work, or a thread that runs an
-    /// actor.
+    /// Whether a thread outside the simulation is possibly about to resume a task. This can be a thread that has
+    /// received work from the simulation, or a thread that runs an actor of the simulation. Always `true` without
+    /// ``SimulationCapabilities/escapes``: the simulation then does not notice that a thread receives work.
     var isExpectingVisits: Bool {
         tc_takeHint() || !plan.capabilities.contains(.escapes)
             || firstUnended { if case .awaitingActor = ledger.state(of: $0) { true } else { false } } != nil
     }
 
-    /// Waits for a short real time for a thread outside the simulation that may be about to resume a task: reporting
-    /// this escape is more helpful than reporting a deadlock.
+    /// Waits for a short real time, in case a thread outside the simulation is about to resume a task: the run then
+    /// fails with the reason ``SimulationFailure/Reason/escaped(_:)``, which is more helpful than a deadlock.
     func lookOutForVisits() {
         tc_setNow(-1)
         let end = ContinuousClock.now + plan.grace
@@ -57,9 +57,10 @@ extension SimulationEngine {
         tc_setNow(schedule.now)
     }
 
-    /// Fails the seed as an escape if a thread outside the simulation has resumed a task or used the ``Simulation``.
+    /// Fails the run with the reason ``SimulationFailure/Reason/escaped(_:)`` if a thread outside the simulation has
+    /// resumed a task or used the ``Simulation``.
     ///
-    /// - Returns: Whether the seed has failed in this way, so that it has ended.
+    /// - Returns: Whether a thread has done so, and the run has therefore ended.
     func takeForeignVisits() -> Bool {
         guard foreign.hasVisits else { return false }
         let (jobs, callers) = foreign.take()
@@ -69,8 +70,8 @@ extension SimulationEngine {
         return !jobs.isEmpty || callers > 0
     }
 
-    /// Ends the simulation after its last step. The unfinished tasks of a failed seed remain as they are, and never run
-    /// again. (If they were cancelled, their code would run, and might block the thread forever.)
+    /// Ends the simulation after its last step. The unfinished tasks of a failed run are not cancelled, and never run
+    /// again. (If they were cancelled, their code would run, and could block the thread forever.)
     func leaveBehind() {
         if !ledger.unended.isEmpty || !ledger.readsStates {
             // A task does not retain the main actor's executor, and a task that is left behind may still be resumed.

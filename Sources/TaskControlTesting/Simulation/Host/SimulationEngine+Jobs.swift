@@ -56,7 +56,7 @@ extension SimulationEngine {
     }
 
     /// Returns the number of the task that a job belongs to or, for other work of an actor such as an isolated
-    /// `deinit`, of the task that enqueued the job. `nil` if there is no such task.
+    /// `deinit`, of the task that enqueued the job. Returns `nil` if there is no such task.
     ///
     /// - Parameter isTimer: Whether the job is a timer that the runtime has created to end a sleep.
     func number(_ job: SimulatedJob, isTimer: Bool = false) -> Int? {
@@ -71,7 +71,7 @@ extension SimulationEngine {
     /// Records a step of the schedule.
     ///
     /// - Parameters:
-    ///   - isTask: Whether the job of the step was a task. The job itself may already be deallocated.
+    ///   - isTask: Whether the job of the step was a task. (The job itself is possibly deallocated already.)
     ///   - task: The number of the task that ran, or for which an actor did other work; `nil` if there is none.
     ///   - actor: The type of the actor on which the job ran; `nil` if it ran on none.
     ///   - number: The number of the step.
@@ -81,7 +81,8 @@ extension SimulationEngine {
         log.append(event, of: task, on: actor, number: number, at: nanosecondsHere)
     }
 
-    /// Returns the state of a task to record for a step; `nil` if the step should not appear in the report, such as that of a timer.
+    /// Returns the state of the task with the given number, to be recorded with a step; `nil` if a failure report
+    /// should not list the step, such as that of a timer.
     private func state(of task: Int?) -> ScheduleLog.State? {
         guard let task else { return .unknown }
         if let deadline { return .sleeping(until: deadline) }

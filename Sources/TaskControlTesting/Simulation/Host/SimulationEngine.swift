@@ -2,11 +2,12 @@
 import CTaskControlTesting
 import TaskControl
 
-/// The engine that runs one seed: receives every job, runs the jobs in the order that the schedule decides, and
-/// determines the result.
+/// The engine that runs a simulation under one seed: receives every job of the Swift runtime, runs the jobs in the
+/// order that the schedule decides, and determines the result.
 ///
-/// All jobs run on one thread, which is considered inside the simulation while `run` is on its stack. The runtime's hooks find the engine
-/// through that thread (`tc_enter`), and through the task executor that every task of the simulation has.
+/// All jobs run on one thread, which is considered inside the simulation while `run` is on its stack. The runtime's
+/// hooks find the engine through that thread (`tc_enter`), and through the task executor that every task of the
+/// simulation has.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class SimulationEngine: @unchecked Sendable {
     // Sendable: only the thread of the simulation uses the properties, except `foreign`. `isHere` rejects all other threads.
@@ -20,7 +21,8 @@ final class SimulationEngine: @unchecked Sendable {
     var draws: SeededGenerator
     @exclusivity(unchecked) var ledger: TaskLedger
     let log = ScheduleLog()
-    /// The actions passed to `Simulation.atAnyPoint` that have not run yet, in the order of the calls.
+    /// The actions passed to `Simulation.atAnyPoint` that have not run yet, in the order of the calls. Each can run
+    /// from the step with the number `step` on.
     var actions: [(step: Int, action: @Sendable () -> Void)] = [] {
         didSet { hasActions = !actions.isEmpty }
     }
@@ -36,9 +38,10 @@ final class SimulationEngine: @unchecked Sendable {
     /// resumed a task.
     var hasLookedOut = false
     @exclusivity(unchecked) var reason: SimulationFailure.Reason?
-    /// The deadline of the sleep that the running job has begun, in nanoseconds; `nil` if it has begun none.
+    /// The deadline of the sleep that the running job has begun, in nanoseconds of virtual time since the simulation
+    /// began; `nil` if the job has begun no sleep.
     @exclusivity(unchecked) var deadline: Int64?
-    /// The jobs with which the runtime enqueues the tasks again that have called `Task.yield()` in this step.
+    /// The jobs of tasks that have called `Task.yield()` in this step: each enqueues its task again.
     @exclusivity(unchecked) var yields = FlatArray<SimulatedJob>()
     /// Whether the running job is one of ``yields``.
     @exclusivity(unchecked) var isResumingYield = false
@@ -51,7 +54,7 @@ final class SimulationEngine: @unchecked Sendable {
         case came(SimulatedJob)
     }
 
-    /// Whether the running job reads the clock in a loop.
+    /// Whether the running job reads the clock in a loop, so often that each further read advances virtual time.
     @exclusivity(unchecked) var isPolling = false
 
     let foreign = ForeignVisits()
@@ -206,7 +209,7 @@ final class SimulationEngine: @unchecked Sendable {
 
     /// Runs one step of the schedule.
     ///
-    /// - Returns: Whether there may be another step.
+    /// - Returns: Whether to run another step. If `false`, the run has ended.
     func advance() -> Bool {
         if foreign.hasVisits, takeForeignVisits() { return false }
         if schedule.steps >= plan.call.maxSteps {
@@ -265,9 +268,9 @@ final class SimulationEngine: @unchecked Sendable {
         }
     }
 
-    /// Runs the jobs of actors that have work which is not a task, such as an isolated `deinit`: one job per actor
-    /// handles all such work. After a step, no task remains in the queue of an actor. (If a thread outside the
-    /// simulation is running the actor, it also runs this job.)
+    /// Runs the jobs of actors that have work other than tasks, such as an isolated `deinit`: one job per actor handles
+    /// all such work. After a step, no task remains in the queue of an actor. (If a thread outside the simulation is
+    /// running the actor, it also runs this job.)
     func takeTurns() {
         turn = nil
         while let item = schedule.takeFirst(where: { SimulatedJob($0).isTurn }) { run(SimulatedJob(item)) }
@@ -284,8 +287,8 @@ final class SimulationEngine: @unchecked Sendable {
         return TypeID(type(of: Unmanaged<AnyObject>.fromOpaque(actor).takeUnretainedValue()))
     }
 
-    /// Starts the task that is being created before its creator continues, on the creator's stack, if the schedule
-    /// decides so. Otherwise does nothing.
+    /// Starts a task that is being created before its creator continues, on the creator's stack, if the schedule
+    /// chooses that. Otherwise does nothing.
     ///
     /// - Parameter task: The number of the task.
     func startEarly(_ task: Int) {

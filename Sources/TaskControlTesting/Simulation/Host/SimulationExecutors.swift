@@ -11,13 +11,14 @@ final class ForeignVisits: Sendable {
         case ended(isDropping: Bool)
     }
 
-    /// The lock of ``state``, which all simulations share, so that a seed does not have to create a lock. It is
-    /// acquired only for jobs and calls from outside, and at the end of a seed.
+    /// The lock of ``state``. All simulations share one lock, because creating a lock for each seed would take time. It
+    /// is acquired only for jobs and calls from outside, and at the end of a seed's run.
     // Not a lock of `Void`: ThreadSanitizer takes an access to an empty value for an access to the memory behind it.
     private static let lock = Locked<UInt>(0)
     // Every access is under `lock`.
     @exclusivity(unchecked) private nonisolated(unsafe) var state = State.open(jobs: [], callers: 0)
-    /// Whether jobs or calls may have arrived. The flag is read before every step, since acquiring the lock takes longer.
+    /// Whether jobs or calls have possibly arrived since the last call of ``take()``. The flag is read before every
+    /// step, since acquiring the lock takes longer.
     // Every access is atomic, in C.
     private nonisolated(unsafe) let flag: UnsafeMutablePointer<Bool>
 
@@ -30,7 +31,8 @@ final class ForeignVisits: Sendable {
 
     var hasVisits: Bool { tc_isSet(flag) }
 
-    /// The engine of the simulation; `nil` unless the current thread is inside the simulation.
+    /// The engine of the simulation to which these jobs and calls come; `nil` unless the current thread is inside this
+    /// simulation.
     private var engine: SimulationEngine? {
         guard let context = tc_context() else { return nil }
         let engine = SimulationEngine.at(context)
@@ -71,7 +73,8 @@ final class ForeignVisits: Sendable {
         }
     }
 
-    /// Returns the jobs, and the number of calls, that have arrived since the last call.
+    /// Returns the jobs, and the number of calls of the ``Simulation``, that have arrived since this function was last
+    /// called.
     func take() -> (jobs: [SimulatedJob], callers: Int) {
         withState { state in
             guard case .open(let jobs, let callers) = state else { return ([], 0) }
@@ -81,10 +84,10 @@ final class ForeignVisits: Sendable {
         }
     }
 
-    /// Ends the simulation.
+    /// Notes that the simulation has ended.
     ///
-    /// - Parameter isDropping: Whether jobs that arrive later are dropped, because the seed failed. Otherwise they run outside the
-    ///   simulation.
+    /// - Parameter isDropping: Whether jobs that arrive later are dropped, because the run has failed. If `false`, they
+    ///   run outside the simulation.
     func end(isDropping: Bool) {
         withState { $0 = .ended(isDropping: isDropping) }
     }

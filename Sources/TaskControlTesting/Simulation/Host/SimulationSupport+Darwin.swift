@@ -9,7 +9,7 @@ enum SimulationSupport {
         return SimulationTrials.capabilities([])
     }()
 
-    /// A sentence that states the requirements of the simulation, for an error.
+    /// A sentence that states the requirements of the simulation, for an error message.
     static var requirement: String {
         "It needs Linux, or, as an experiment that has not been run yet, macOS 15, iOS 18, tvOS 18, watchOS 11 or visionOS 2 with "
             + "TASKCONTROL_SIMULATION=experimental in the environment."

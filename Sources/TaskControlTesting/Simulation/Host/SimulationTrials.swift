@@ -6,9 +6,9 @@ import CTaskControlTesting
 enum SimulationTrials {
     /// Returns the capabilities that work in this process.
     ///
-    /// - Parameter possible: The capabilities that the platform may have, in addition to
-    ///   ``SimulationCapabilities/schedules``. If it does not contain all capabilities that need interposed functions,
-    ///   only `schedules` is tried.
+    /// - Parameter possible: The capabilities that the platform can have, in addition to
+    ///   ``SimulationCapabilities/schedules``. The others are tried only if it contains all of
+    ///   ``SimulationCapabilities/interposed``.
     static func capabilities(_ possible: SimulationCapabilities) -> SimulationCapabilities {
         guard tc_isAvailable(), ordersJobs(possible) else { return [] }
         var found: SimulationCapabilities = [.schedules, .crashNotes, .watchdog]
@@ -75,8 +75,8 @@ enum SimulationTrials {
         return result.reason == nil
     }
 
-    /// Returns whether the states of tasks can be read. The memory layout of a task is not part of the ABI, so that this is checked with a
-    /// known deadlock: the body waits for a task whose continuation was lost.
+    /// Returns whether the states of tasks can be read. The memory layout of a task is not part of the ABI. Therefore,
+    /// this function checks it with a known deadlock: the body waits for a task whose continuation was lost.
     private static func statesAreRead() -> Bool {
         let result = run([.interposed, .taskStates]) { _ in
             let lost = Task(name: "lost") {
@@ -103,7 +103,8 @@ enum SimulationTrials {
 private actor TrialActor {
     private var entries = 0
 
-    /// Hops to this actor. The function is not inlined and its result is used, because the optimizer removes a hop without an effect.
+    /// Hops to this actor, and returns the number of hops so far. The function is not inlined and its result is used,
+    /// because the optimizer removes a hop without an effect.
     @inline(never) func enter() -> Int {
         entries += 1
         return entries

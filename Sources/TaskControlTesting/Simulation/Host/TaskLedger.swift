@@ -8,8 +8,8 @@ import CTaskControlTesting
 struct TaskLedger: ~Copyable {
     /// Whether the states of tasks can be read. If not, the ledger retains no task, and does not notice that tasks end.
     let readsStates: Bool
-    /// Whether the simulation notices the creation of tasks, except of those that the runtime itself creates. If not, a task is added when
-    /// it is first enqueued.
+    /// Whether the simulation notices the creation of tasks, except tasks that the runtime itself creates. If not, a
+    /// task is added when it is first enqueued.
     private let seesCreation: Bool
 
     /// The retained tasks, indexed by their numbers. `nil` for a task that is not retained: it has ended, its memory
@@ -17,8 +17,8 @@ struct TaskLedger: ~Copyable {
     private var handles = FlatArray<UnsafeMutableRawPointer?>()
     private let tasks: SimulatedTasks
     private var numbers = TaskNumbers()
-    /// The types of the actors for which tasks wait, indexed by the numbers of the tasks. Contains entries only up to the last task that
-    /// has waited for an actor: in most programs there is none.
+    /// The types of the actors for which tasks wait, indexed by the numbers of the tasks. Contains no entries after
+    /// that of the last task that has waited for an actor, and is therefore empty in most programs.
     private var destinations = FlatArray<TypeID?>()
     /// The types of the executors outside the simulation to which tasks have moved, indexed by the numbers of the tasks. Another thread may
     /// be running such a task.
@@ -27,13 +27,13 @@ struct TaskLedger: ~Copyable {
     private(set) var unended = FlatArray<Int>()
     private var runsSinceSweep = 0
 
-    /// The runtime's ID of the body's task.
+    /// The runtime's ID of the first task of the simulation, which runs the simulated body; `nil` before it is added.
     private var firstID: UInt64?
 
     /// Creates an empty ledger.
     ///
     /// - Parameters:
-    ///   - capabilities: The capabilities that the ledger may rely on.
+    ///   - capabilities: The capabilities of the simulation, on which the ledger relies.
     ///   - tasks: The list to which the ledger adds the tasks.
     init(_ capabilities: SimulationCapabilities, tasks: SimulatedTasks) {
         self.tasks = tasks
@@ -81,8 +81,8 @@ struct TaskLedger: ~Copyable {
         return seesCreation ? .asyncLet : nil
     }
 
-    /// Returns whether a task may have been created in the simulation without being noticed: whether it was created
-    /// after the body. Always `false` if the simulation notices the creation of tasks.
+    /// Returns whether a task was possibly created in the simulation without being noticed, because it was created
+    /// after the body's task. Always `false` if the simulation notices the creation of tasks.
     func mayDiscover(_ task: UnsafeMutableRawPointer) -> Bool {
         guard !seesCreation, let firstID else { return false }
         return tc_taskID(task) > firstID
@@ -94,7 +94,7 @@ struct TaskLedger: ~Copyable {
         return numbers[tc_taskID(task)]
     }
 
-    /// Returns whether a task is a timer, which the runtime has created to end a sleep.
+    /// Returns whether the task with the given number is a timer, which the runtime has created to end a sleep.
     func isTimer(_ number: Int) -> Bool { tasks.isTimer(number) }
 
     mutating func waits(_ number: Int, for actor: TypeID?) {
@@ -115,7 +115,7 @@ struct TaskLedger: ~Copyable {
 
     // MARK: States
 
-    /// Returns the state of a task; `nil` if the state must not be read.
+    /// Returns the state of the task with the given number; `nil` if the state cannot be read.
     func state(of number: Int) -> ScheduleLog.State? {
         if number < foreignExecutors.count, let type = foreignExecutors[number] { return .outside(executor: type) }
         if number < destinations.count, let actor = destinations[number] { return .awaitingActor(actor) }
@@ -137,13 +137,13 @@ struct TaskLedger: ~Copyable {
         }
     }
 
-    /// Notes that a task has run.
+    /// Notes that the task with the given number has run.
     ///
-    /// - Returns: The task if it has ended; otherwise `nil`. The caller must release the task after this call: releasing it may deallocate
-    ///   objects that create tasks.
+    /// - Returns: The task if it has ended; otherwise `nil`. The caller must release the task after this call:
+    ///   releasing it may deallocate objects that create tasks.
     mutating func hasRun(_ number: Int) -> UnsafeMutableRawPointer? { takeIfEnded(number) }
 
-    /// Notes that an actor has run its queue, so that any task may have run.
+    /// Notes that an actor has run its queue, and with it possibly any task.
     ///
     /// - Returns: Whether the caller should call ``sweep()`` now.
     mutating func actorHasRun() -> Bool {
