@@ -13,7 +13,7 @@ extension Simulation {
     /// }
     /// ```
     ///
-    /// The simulation is found through the current thread, so that the property also works in detached tasks and in callbacks inside the
-    /// simulation. On platforms without simulation it is always `nil`.
+    /// The property looks for the simulation of the current thread. Therefore it also works in detached tasks and in
+    /// callbacks inside the simulation. On platforms without simulation, it is always `nil`.
     public static var current: Simulation? { SimulationSupport.current }
 }

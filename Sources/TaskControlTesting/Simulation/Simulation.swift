@@ -2,7 +2,8 @@
 /// the body of a test. It provides virtual time, random numbers, expectations, and actions at random points of the
 /// schedule.
 ///
-/// Only tasks of that body may use the context. If another thread uses it, the run fails as an escape.
+/// Only tasks of that body may use the context. If another thread uses it, the run fails as an escape (see
+/// ``SimulationFailure/Reason/escaped(_:)``).
 public final class Simulation: Sendable {
     /// Whether `simulate` works in this process, that is, whether ``capabilities`` contains ``SimulationCapabilities/schedules``.
     public static var isSupported: Bool { capabilities.includes(.schedules) }
@@ -72,7 +73,8 @@ public final class Simulation: Sendable {
         host.note(text, "\(location)")
     }
 
-    /// Cancels a task at a point of the schedule that the seed decides. The task may not have started, or may have ended, at that point.
+    /// Cancels a task at a point of the schedule that the seed decides. This point can be before the task starts, or
+    /// after it has ended.
     public func cancelAtAnyPoint<Success, Failure>(_ task: Task<Success, Failure>) {
         atAnyPoint { task.cancel() }
     }
@@ -86,21 +88,22 @@ public final class Simulation: Sendable {
     }
 }
 
-/// The part of a simulation engine that a ``Simulation`` calls.
+/// The functions that a ``Simulation`` calls. Implemented by `SimulationEngine`, which runs the body of the simulation.
 protocol SimulationHost: AnyObject, Sendable {
     var elapsed: Duration { get }
     func fail(_ reason: SimulationFailure.Reason)
     func note(_ text: String, _ location: String)
     func atAnyPoint(_ action: @escaping @Sendable () -> Void)
-    /// Returns the next random number of the seed; `nil` if the caller is outside the simulation.
+    /// Returns the next of the random numbers that are derived from the seed; `nil` if the caller is outside the
+    /// simulation.
     func draw() -> UInt64?
 }
 
 private struct SimulationGenerator: RandomNumberGenerator, Sendable {
     let host: any SimulationHost
 
-    /// Returns the next random number of the seed; outside the simulation, a number of the system's generator. (A constant would hang code
-    /// that draws until a number satisfies a condition.)
+    /// Returns the next of the random numbers that are derived from the seed; outside the simulation, a number of the
+    /// system's generator. (A constant would hang code that draws until a number satisfies a condition.)
     mutating func next() -> UInt64 {
         var system = SystemRandomNumberGenerator()
         return host.draw() ?? system.next()

@@ -29,9 +29,10 @@ public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStrin
     /// Without this capability, a task belongs to the simulation once it is enqueued on the simulation's thread, reports show no names, and
     /// a task without a parent leaves the simulation unnoticed when another thread resumes it.
     public static let createdTasks = Self(rawValue: 1 << 1)
-    /// The capability to end a step at a hop to an actor, so that another job may run before the task arrives at the actor.
+    /// The capability to end a step at a hop to an actor: another job can run before the task arrives at the actor.
     ///
-    /// Without this capability, a task arrives at once at an actor that is idle, so that some bugs are not found under any seed.
+    /// Without this capability, a task arrives at once at an actor that is idle. Therefore some bugs are not found
+    /// under any seed.
     public static let hops = Self(rawValue: 1 << 2)
     /// The capability to let all clocks of the process, and the functions that block a thread for a time, use virtual time.
     ///
@@ -43,14 +44,17 @@ public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStrin
     /// Without this capability, a run ends when no job can run. It passes if the body has returned. Otherwise it fails as a deadlock, and
     /// the report lists only the body.
     public static let taskStates = Self(rawValue: 1 << 4)
-    /// The capability to fail a run with an escape when its body calls a function that starts work outside the simulation, or waits for such work.
+    /// The capability to fail a run as an escape (see ``SimulationFailure/Reason/escaped(_:)``) when its body calls a
+    /// function that starts work outside the simulation, or that waits for such work.
     ///
     /// Without this capability, an escape is noticed only if another thread resumes a child task of the simulation or uses its
     /// ``Simulation``, and detecting a deadlock takes a tenth of a second.
     public static let escapes = Self(rawValue: 1 << 5)
-    /// The capability to print the seed, the step and the task when the process crashes inside a simulation.
+    /// The capability to print the seed, the step and the task to standard error when the process crashes inside a
+    /// simulation.
     public static let crashNotes = Self(rawValue: 1 << 6)
-    /// The capability to report a step that takes too long, unless `TASKCONTROL_WATCHDOG` is 0.
+    /// The capability to print a line to standard error when a step takes more than 5 seconds of real time. The
+    /// environment variable `TASKCONTROL_WATCHDOG` sets another number of seconds; 0 disables the line.
     public static let watchdog = Self(rawValue: 1 << 7)
 
     /// The set of all capabilities.

@@ -8,13 +8,15 @@ public struct SimulationFailure: Error, CustomStringConvertible {
         /// The body threw an error.
         case threw(any Error)
         /// An expectation of ``Simulation/expect(_:_:fileID:filePath:line:column:)`` did not hold. The text describes
-        /// the expected condition.
+        /// the expected condition; `location` is the location of the call.
         case expectation(String, location: CheckLocation)
         /// A deadlock: no task can run, no task sleeps, and the body has not returned.
         case deadlock
-        /// A livelock: the run has not ended after `maxSteps` steps. The program may be in an endless loop.
+        /// A livelock: the run has not ended after `steps` steps, the `maxSteps` of the call of `simulate`. Possibly
+        /// the program is in an endless loop.
         case livelock(steps: Int)
-        /// The body has returned, and nothing will ever resume some of the tasks that it started.
+        /// The body has returned, and nothing will ever resume some of the tasks that it started. `tasks` is the number
+        /// of these tasks.
         case leftBehind(tasks: Int)
         /// An escape: the body called a function that makes a thread, a queue, a run loop or another process work, or
         /// waits for one; or another thread resumed a task of the simulation, or used its ``Simulation``. From then on,
@@ -45,7 +47,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
         }
     }
 
-    /// The shortest schedule that was found to fail for the same reason.
+    /// The shortest schedule that was found to fail for the same reason as the failed run.
     public struct Shrunk: Sendable, Hashable, Codable {
         /// The schedule, which ``simulate(schedule:maxSteps:fileID:filePath:line:column:_:)`` can replay.
         public let schedule: SimulationSchedule
@@ -75,7 +77,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     public let steps: [SimulationStep]
     /// The tasks that had not ended when the run failed, with their states.
     public let unfinished: [SimulationUnfinishedTask]
-    /// The shortest schedule that was found to fail for the same reason.
+    /// The shortest schedule that was found to fail for the same reason as the run.
     ///
     /// `nil` if no shorter schedule than ``schedule`` was found, or if none was searched for. There is no search if
     /// `simulate` was called with a single seed or a schedule, if the reason is an escape or a nondeterministic

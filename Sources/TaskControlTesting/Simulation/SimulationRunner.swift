@@ -14,10 +14,10 @@ struct SimulationPlan {
     /// The strategy of the run. It is never `swarm`, from which each seed draws another strategy.
     let strategy: SimulationStrategy
     let call: SimulationCall
-    /// The capabilities that the engine may rely on.
+    /// The capabilities that this run uses.
     var capabilities = Simulation.capabilities
 
-    /// The code or the command that replays the run, if the seed and the strategy are not sufficient for this; otherwise `nil`.
+    /// The code or the command that replays the run; `nil` if the seed and the strategy are sufficient to replay it.
     var replay: String? {
         guard case .schedule(let schedule) = strategy.kind else { return nil }
         return SimulatedTest.current?.replay(schedule) ?? "try simulate(schedule: \"\(schedule)\") { … }"
@@ -37,7 +37,7 @@ struct SimulationPlan {
 /// The outcome of one run.
 struct SimulationResult {
     let run: SimulationRun
-    /// The choices of the schedule. Empty if the run passed and its plan does not keep them.
+    /// The choices of the schedule. Empty if the run passed and ``SimulationPlan/keepsAnswers`` was `false`.
     let answers: [ScheduleChooser.Answer]
     let log: ScheduleLog
     let reason: SimulationFailure.Reason?
@@ -90,8 +90,11 @@ struct SimulationRunner {
         return report
     }
 
-    /// Runs all schedules up to a number of preemptions, but at most as many schedules as there are seeds. Throws the
-    /// failure of the first run that fails.
+    /// Runs all schedules with at most `preemptions` preemptions (interruptions of a task that could continue), but at
+    /// most as many schedules as there are seeds. Throws the failure of the first run that fails.
+    ///
+    /// - Parameter strategy: The strategy of the search, which decides whether its schedules have slowness or early
+    ///   starts.
     private mutating func search(_ strategy: SimulationStrategy, preemptions: Int, _ seeds: Range<UInt64>) throws {
         var search = ScheduleSearch(preemptions: preemptions)
         for _ in seeds {
@@ -183,7 +186,11 @@ struct SimulationRunner {
     private static let mostShrinkingRuns = 200
     private static let mostShrinkingSteps = 200_000
 
-    /// Searches for a shorter schedule that fails for the same reason as a run. Returns `nil` if there is none.
+    /// Searches for a shorter schedule that fails for the same reason as a failed run. Returns `nil` if none is found.
+    ///
+    /// - Parameters:
+    ///   - failure: The failure of the run.
+    ///   - plan: The description of the run.
     private func shrink(_ failure: SimulationFailure, _ plan: SimulationPlan) -> SimulationFailure.Shrunk? {
         var shrinker = ScheduleShrinker(failure.schedule)
         var (runs, steps) = (0, 0)
@@ -213,8 +220,9 @@ struct SimulationRunner {
 }
 
 extension SimulationFailure {
-    /// Whether the body may be run again to shorten the schedule. `false` if the run has failed as an escape, if each
-    /// further run would record another issue of Swift Testing's `#require`, or if the test was cancelled.
+    /// Whether it makes sense to run the body again to shorten the schedule. `false` if the run has failed as an
+    /// escape, if each further run would record another issue of Swift Testing's `#require`, or if the test was
+    /// cancelled.
     fileprivate var mayBeRepeated: Bool {
         // Code that has left the simulation would leave it again in each further run.
         if case .escaped = reason { return false }
@@ -222,7 +230,8 @@ extension SimulationFailure {
         return !(error is CancellationError && Task.isCancelled) && !isOfRequire
     }
 
-    /// Whether Swift Testing's `#require` has thrown the error, and has already recorded it. The type of such an error is not public.
+    /// Whether the run failed because Swift Testing's `#require` threw an error, which it has already recorded. The
+    /// type of such an error is not public.
     var isOfRequire: Bool {
         guard case .threw(let error) = reason else { return false }
         return String(reflecting: type(of: error)) == "Testing.ExpectationFailedError"

@@ -19,7 +19,7 @@ public enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConver
     case ready
     /// The task gave up its turn with `Task.yield()`, and can continue.
     case yielded
-    /// The task sleeps until a virtual time.
+    /// The task sleeps until the given virtual time, measured from the beginning of the run.
     case sleeping(until: Duration)
     /// The task waits for another task, or for a task outside the simulation if the value is `nil`.
     case awaitingTask(SimulationTask?)
@@ -58,7 +58,7 @@ public enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConver
 public struct SimulationUnfinishedTask: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The task that had not ended.
     public let task: SimulationTask
-    /// The task that created the task; `nil` if the creator is unknown.
+    /// The task that created ``task``; `nil` if the creator is unknown.
     public let creator: SimulationTask?
     /// The state of the task, which shows for what the task waits.
     public let state: SimulationTaskState
@@ -70,8 +70,8 @@ public struct SimulationUnfinishedTask: Sendable, Hashable, Codable, CustomStrin
     }
 }
 
-/// One step of a schedule: a task ran up to its next suspension, an actor did other work, an action ran, a call blocked
-/// the thread, or the program added a note.
+/// One step of a schedule: a task ran up to its next suspension, an actor did other work, an action of
+/// ``Simulation/atAnyPoint(_:)`` ran, a call blocked the thread, or the program added a note.
 public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The kind of a step, and its details.
     @nonexhaustive
@@ -88,10 +88,10 @@ public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertib
         case blocked(String)
     }
 
-    /// The number of jobs that had started before the event: 0 for the first job, 1 for the second. For a note or a
-    /// blocking call, the job in which it happened is counted.
+    /// The number of jobs that had started before the step: 0 for the first job, 1 for the second. For a note or a
+    /// blocking call, the job in which it happened is included.
     public let number: Int
-    /// The virtual time at the end of the step.
+    /// The virtual time at the end of the step, measured from the beginning of the run.
     public let time: Duration
     /// The task that ran, blocked its thread, added the note, or enqueued the work that an actor has done; `nil` if
     /// there is none.

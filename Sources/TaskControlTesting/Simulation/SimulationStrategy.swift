@@ -2,8 +2,8 @@ internal import TaskControl
 
 /// The method by which a simulation picks the job that runs next.
 ///
-/// The default, ``swarm``, suits most tests. For a program of a few tasks, ``exhaustive(preemptions:)`` can show that no schedule fails, up
-/// to a given number of preemptions.
+/// The default, ``swarm``, suits most tests. For a program of a few tasks, ``exhaustive(preemptions:)`` can show that
+/// no schedule fails that has at most a given number of preemptions (interruptions of a task that could continue).
 public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     enum Kind: Hashable {
         case swarm
@@ -67,12 +67,13 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     /// Finds bugs that need one task to be delayed for a long time, which ``random`` rarely finds.
     ///
     /// This is probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte: *A Randomized Scheduler
-    /// with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010): one seed finds a bug that needs `depth` orderings,
-    /// in a program of *n* tasks and *k* steps, with a probability of at least 1 ÷ (*n* · *k*^(depth − 1)). If *k* is
-    /// unknown, the steps of the drops are drawn so that each order of magnitude has the same probability, and the bug
-    /// is found with a probability of at least 1 ÷ (*n* · (15 *k*)^(depth − 1)). Both bounds hold as long as no job is
-    /// ready for more than about 200 steps without running. Such a job runs next regardless of its rank, so that a
-    /// program ends even if one of its tasks repeats a loop until another task has run.
+    /// with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010): one seed finds a bug that needs `depth` orderings
+    /// (an ordering is a pair of steps, one of which must run before the other), in a program of *n* tasks and *k*
+    /// steps, with a probability of at least 1 ÷ (*n* · *k*^(depth − 1)). If *k* is unknown, each order of magnitude of
+    /// the steps of the drops has the same probability, and the bug is found with a probability of at least 1 ÷ (*n* ·
+    /// (15 *k*)^(depth − 1)). Both bounds hold as long as no job is ready for more than about 200 steps without
+    /// running. Such a job runs next regardless of its rank. Therefore a program ends even if one of its tasks repeats
+    /// a loop until another task has run.
     ///
     /// - Parameters:
     ///   - depth: The number of orderings that the bug needs, at least 1. Most bugs need 2 or 3.
@@ -88,8 +89,8 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
         return SimulationStrategy(kind: .pct(depth: depth, steps: steps))
     }
 
-    /// Returns a strategy that runs every schedule, one after another, in which tasks that could continue are interrupted at most the given
-    /// number of times.
+    /// Returns a strategy that runs, one after another, all schedules with at most `preemptions` preemptions
+    /// (interruptions of a task that could continue).
     ///
     /// Suitable for programs with a few tasks and about ten choices. `simulate` returns a ``SimulationReport`` that shows whether all
     /// schedules have run. The number of its `seeds` is the maximum number of schedules; all of them use the first seed. The points at
@@ -98,7 +99,7 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     /// The limit on preemptions is that of Musuvathi and Qadeer (*Iterative Context Bounding for Systematic Testing of Multithreaded
     /// Programs*, PLDI 2007): most bugs need at most two.
     ///
-    /// - Parameter preemptions: The maximum number of interruptions per schedule, zero or more.
+    /// - Parameter preemptions: The maximum number of preemptions per schedule, zero or more.
     public static func exhaustive(preemptions: Int = 2) -> SimulationStrategy {
         insist(preemptions >= 0, "The preemptions of .exhaustive must not be negative: \(preemptions). Give 0 or more.")
         return SimulationStrategy(kind: .exhaustive(preemptions: preemptions))
@@ -141,8 +142,8 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
             + (hasEarlyStarts ? ".withEarlyStarts()" : "")
     }
 
-    /// The part of ``description`` before the arguments, such as ".pct". It is a static string, so that the crash
-    /// handler can print it.
+    /// The part of ``description`` before the arguments, such as ".pct". It is a static string because the crash
+    /// handler prints it.
     var name: StaticString {
         switch kind {
         case .swarm: ".swarm"

@@ -1,6 +1,6 @@
 #if !os(Linux) && !canImport(Darwin)
-/// The features of the simulation on a platform that does not support simulations: none. The folder `Host` contains the
-/// files for platforms that support them.
+/// The implementation of simulations for a platform that does not support them: it has no capabilities, and runs
+/// nothing. The folder `Host` contains the implementations for other platforms.
 enum SimulationSupport {
     static var capabilities: SimulationCapabilities { [] }
 

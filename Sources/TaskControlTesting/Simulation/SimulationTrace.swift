@@ -5,14 +5,15 @@ extension SimulationFailure {
     /// Writes the steps of the failed run to a file: as an HTML page with one row per task, or as a trace for the
     /// viewer Perfetto.
     ///
-    /// If a shortest schedule was found, its steps are written; otherwise all steps of the run.
+    /// If a shorter schedule was found (see ``shrunk``), its steps are written; otherwise the steps of the failed run.
     ///
     /// The time axis shows virtual time plus one microsecond per step: virtual time does not change between most steps, and their order
     /// must remain visible.
     ///
     /// - Parameters:
     ///   - format: An HTML page for a browser, or JSON for Perfetto.
-    ///   - path: The path of the file. See `TraceRecorder.write(_:to:title:)` of `TaskControlTrace`.
+    ///   - path: The path of the file. It is relative to the working directory if it does not begin with `/`. An
+    ///     existing file is replaced.
     /// - Throws: `TraceWriteError` if the file cannot be written.
     public func writeTrace(_ format: TraceRecorder.Format = .html, to path: String) throws(TraceWriteError) {
         try recorder.write(format, to: path, title: title)

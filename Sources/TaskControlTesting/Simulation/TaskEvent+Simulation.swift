@@ -1,11 +1,13 @@
 import TaskControl
 
 extension TaskEvent.Primitive {
-    /// A task of a simulation. Used only in the trace of a failed run, and never emitted to observers.
+    /// The primitive of the events of a simulation's tasks. Used only in the trace of a failed run, and never emitted
+    /// to observers.
     static var simulation: Self { Self("Simulation", []) }
 }
 
 extension TaskEvent.Kind {
-    /// A note of a simulation. Used only in the trace of a failed run, and never emitted to observers.
+    /// The kind of an event that adds a text to the bar of a simulation's task. Used only in the trace of a failed run,
+    /// and never emitted to observers.
     static var noted: Self { Self("noted") }
 }

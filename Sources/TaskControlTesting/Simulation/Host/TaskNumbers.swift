@@ -28,8 +28,8 @@ struct TaskNumbers: ~Copyable {
         if 8 * count > 7 * entries.count { grow() }
     }
 
-    /// Returns the index of the entry with an ID; if there is no such entry, the index of the free entry in which it
-    /// belongs.
+    /// Returns the index of the entry with the given ID; if there is no such entry, the index of the free entry to
+    /// which the ID must be added.
     @_transparent private func index(of id: UInt64) -> Int {
         // The IDs of a simulation are consecutive, or nearly so.
         let mask = entries.count - 1

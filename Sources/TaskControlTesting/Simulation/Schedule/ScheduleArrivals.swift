@@ -23,7 +23,7 @@ struct ScheduleArrivals {
     /// The arrivals of each priority, by decreasing priority.
     private var classes: [Class] = []
 
-    /// Whether there are no fixed arrivals whose jobs have not run, and therefore no job has to wait for another job.
+    /// Whether the jobs of all fixed arrivals have run. If so, no job has to wait for another job.
     var isEmpty: Bool { classes.allSatisfy { $0.fixed.isEmpty && $0.waiting.isEmpty } }
 
     /// Notes that a job arrives at the actor.
@@ -41,14 +41,15 @@ struct ScheduleArrivals {
         return isReady
     }
 
-    /// Notes that a job must not run yet, because a job of a higher priority has overtaken it.
+    /// Notes that the given job must not run yet, because a job of a higher priority has overtaken it. A later call of
+    /// ``run(_:)`` returns the job.
     mutating func takeBack(_ item: Item) {
         let index = index(of: item.arrival!.priority)
         let position = classes[index].waiting.firstIndex { $0.place > item.place } ?? classes[index].waiting.endIndex
         classes[index].waiting.insert(item, at: position)
     }
 
-    /// Notes that a job runs now. Its arrival must be fixed.
+    /// Notes that the given job runs now. The arrival of the job must be fixed.
     ///
     /// - Returns: The jobs that had to wait for this job, and may run from now on.
     mutating func run(_ item: Item) -> [Item] {

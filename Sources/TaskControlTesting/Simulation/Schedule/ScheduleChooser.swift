@@ -14,7 +14,7 @@ struct ScheduleChooser: ~Copyable {
 
     enum Pick {
         case answer(Int)
-        /// The ready job with the given number runs next.
+        /// The ready job with the given number runs next. Jobs are numbered in the order in which they become ready.
         case item(Int)
     }
 
@@ -35,7 +35,8 @@ struct ScheduleChooser: ~Copyable {
     private enum Way {
         case inOrder
         case random
-        /// The plain schedule is followed in seven of eight cases.
+        /// In seven of eight cases, the answer is 0 (the plain schedule); otherwise each answer has the same
+        /// probability.
         case sticky
         /// The ready job with the highest rank runs.
         case ranked
@@ -53,11 +54,13 @@ struct ScheduleChooser: ~Copyable {
     /// except 0 is a preemption; the second is the number of possible answers.
     private var records = NumberTape()
     private var recordCount = 0
-    /// The recorded `costs` of the answers, by the number of the question. Only an exhaustive search needs them.
+    /// For each recorded answer, by the number of its question, which of the possible answers count as preemptions (see
+    /// ``Answer/costs``). Recorded only for an exhaustive search.
     private var costs = Dictionary<Int, [Bool]>()
-    /// The probability, in thousandths, that a timer fires although jobs are ready.
+    /// The probability, in thousandths, that a timer fires although jobs are ready. Zero unless ``asksForSlowness``.
     private var slowness: UInt64 = 0
-    /// The probability, in thousandths, that a created task starts before its creator continues.
+    /// The probability, in thousandths, that a created task starts before its creator continues. Zero unless
+    /// ``asksForEarlyStarts``.
     private var earliness: UInt64 = 0
     let asksForSlowness: Bool
     let asksForEarlyStarts: Bool
@@ -66,7 +69,10 @@ struct ScheduleChooser: ~Copyable {
 
     /// Creates a chooser that has made no choice.
     ///
-    /// - Parameter strategy: The strategy of the seed. It must not be `swarm`, from which each seed draws another strategy.
+    /// - Parameters:
+    ///   - seed: The seed of the random choices.
+    ///   - strategy: The method that makes the choices. It must not be `swarm`, from which each seed draws another
+    ///     strategy: pass the strategy that the seed has drawn.
     init(seed: UInt64, strategy: SimulationStrategy) {
         generator = SeededGenerator(seed: seed)
         asksForSlowness = strategy.hasSlowness
@@ -110,7 +116,9 @@ struct ScheduleChooser: ~Copyable {
         if way == .ranked { ranks.add(number, of: task, using: &generator) }
     }
 
-    /// Notes that the job with the given number runs without a choice, for example because no other job is ready.
+    /// Notes that a ready job runs without a choice, for example because no other job is ready.
+    ///
+    /// - Parameter number: The number of the job, in the order in which jobs become ready.
     mutating func removed(_ number: Int) {
         if way == .ranked { ranks.remove(number) }
     }
@@ -125,12 +133,18 @@ struct ScheduleChooser: ~Copyable {
         }
     }
 
-    /// Notes that the job with the given number runs without a choice, because it has been ready for too long.
+    /// Notes that a ready job runs without a choice, because it has been ready for too long.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the job, in the order in which jobs become ready.
+    ///   - task: The number of the task that the job belongs to; `nil` if it belongs to no task.
     mutating func mustRun(_ number: Int, of task: Int?) {
         if way == .ranked { _ = ranks.next(starving: (number, task)) }
     }
 
-    /// Notes that the job with the given number is no longer ready, although it has not run.
+    /// Notes that a job is no longer ready, although it has not run.
+    ///
+    /// - Parameter number: The number of the job, in the order in which jobs become ready.
     mutating func tookBack(_ number: Int) {
         if way == .ranked { ranks.takeBack(number) }
     }
@@ -163,12 +177,12 @@ struct ScheduleChooser: ~Copyable {
     /// probability of one half even if it is not due.
     ///
     /// - Parameters:
-    ///   - moments: The step from which on each action is due. There must be at least one action.
+    ///   - moments: For each action, the step from which on the action is due. There must be at least one action.
     ///   - step: The number of steps that have begun.
     ///   - isAboutToMoveTime: Whether virtual time moves next, because no job is ready.
     ///   - mustAct: Whether an action must run, because no job can run.
     ///
-    /// - Returns: The index of the action; `nil` if none runs.
+    /// - Returns: The index of the action in `moments`; `nil` if no action runs.
     mutating func action(_ moments: [Int], at step: Int, isAboutToMoveTime: Bool, mustAct: Bool) -> Int? {
         let width = mustAct ? moments.count : moments.count + 1
         if width == 1 { return 0 }
@@ -185,8 +199,9 @@ struct ScheduleChooser: ~Copyable {
         return mustAct ? answer : answer == 0 ? nil : answer - 1
     }
 
-    /// Draws the number of the step from which on a new action is due. The length of the program is unknown, so that
-    /// each order of magnitude has the same probability. Returns `Int.max` if the strategy makes no random choices.
+    /// Draws the number of the step from which on a new action of the program (see ``Simulation/atAnyPoint(_:)``) is
+    /// due. Each order of magnitude has the same probability, because the length of the program is unknown. Returns
+    /// `Int.max` if the strategy makes no random choices.
     ///
     /// - Parameter steps: The number of steps that have begun. The action is due at this step at the earliest.
     mutating func moment(after steps: Int) -> Int {

@@ -1,9 +1,11 @@
 /// The last steps of a schedule, in a compact form without texts. The steps of all schedules are recorded, but only the
 /// steps of failures are read.
 final class ScheduleLog {
-    /// The state of a task, as in ``SimulationTaskState``, with the number of an awaited task and the type of an actor.
+    /// The state of a task, as in ``SimulationTaskState``, but with the number of an awaited task instead of the task,
+    /// and with the IDs of the types of actors and executors instead of the names of the types.
     ///
-    /// Times are in nanoseconds. The type is trivial, so that a step is recorded quickly even in a debug build.
+    /// Times are in nanoseconds since the beginning of the run. The type is trivial, which makes it quick to record a
+    /// step even in a debug build.
     enum State {
         case ready, yielded, awaitingContinuation, awaitingChildTasks, ended, unknown
         case sleeping(until: Int64)
@@ -16,7 +18,8 @@ final class ScheduleLog {
         case ran(State)
         case actorTurn
         case action
-        /// The program added a note. The value is the index of the note's text and location.
+        /// The program added a note (see ``Simulation/note(_:fileID:filePath:line:column:)``). The value is the index
+        /// of the note's text and location.
         case note(Int)
         /// A call blocked its thread. The value is the index of the text that describes the call.
         case blocked(Int)
@@ -96,7 +99,7 @@ final class ScheduleLog {
     /// Creates an empty log.
     ///
     /// - Parameter capacity: The minimum number of the last steps that are kept. The default suffices for all steps of
-    ///   a schedule with the default `maxSteps`.
+    ///   a schedule with the default `maxSteps` of `simulate`.
     init(capacity: Int = 100_000) {
         self.capacity = capacity
     }
@@ -110,7 +113,11 @@ final class ScheduleLog {
         recent.append(kind.rawValue, value, task, actor, number, time)
     }
 
-    /// Stores a text, and returns the index with which an event refers to it.
+    /// Stores a text, and returns the index with which an ``Event`` refers to it.
+    ///
+    /// - Parameters:
+    ///   - text: The text of a note, or a description of a call that blocks its thread.
+    ///   - location: The source location of a note in the form `path:line:column`; `nil` for a blocking call.
     func text(_ text: String, location: String? = nil) -> Int {
         texts.append((text, location))
         return texts.count - 1
@@ -181,7 +188,8 @@ final class ScheduleLog {
         }
     }
 
-    /// Returns a text that describes the first step in which two runs differ.
+    /// Returns a text that describes the first step in which the run of this log and another run differ. The two runs
+    /// must differ.
     func divergence(from other: ScheduleLog) -> String {
         let (one, two) = (steps, other.steps)
         let index = zip(one, two).enumerated().first { $1.0 != $1.1 }?.offset ?? min(one.count, two.count)

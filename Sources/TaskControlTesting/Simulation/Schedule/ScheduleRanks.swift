@@ -50,7 +50,7 @@ struct ScheduleRanks: ~Copyable {
         nextChange = change(after: 0)
     }
 
-    /// Draws a step at which the task that would run next drops to the lowest rank.
+    /// Draws the number of a step at which the task that would run next drops to the lowest rank.
     ///
     /// - Parameter steps: The expected number of steps of the schedule; `nil` if it is unknown.
     private static func change(_ steps: Int?, using generator: inout SeededGenerator) -> Int {
@@ -59,8 +59,8 @@ struct ScheduleRanks: ~Copyable {
         return Int(magnitude + generator.next() % magnitude)
     }
 
-    /// Returns the lowest element of ``changes`` that is greater than a step: the next step at which a task drops to
-    /// the lowest rank. `Int.max` if there is none.
+    /// Returns the lowest element of ``changes`` that is greater than the given step: the next step at which a task
+    /// drops to the lowest rank. `Int.max` if there is none.
     private func change(after step: Int) -> Int {
         var (first, index) = (Int.max, 0)
         while index < changes.count {
@@ -90,8 +90,8 @@ struct ScheduleRanks: ~Copyable {
 
     /// Removes the job that runs next, and returns its number. There must be a job.
     ///
-    /// - Parameter starving: A job that must run next because it has been ready for too long, and its task; `nil` if
-    ///   there is none.
+    /// - Parameter starving: The number of a job that must run next because it has been ready for too long, and the
+    ///   number of its task (`nil` if the job belongs to no task); `nil` if there is no such job.
     /// - Complexity: O(log *n*) in the number of ready jobs, amortized; O(*n*) if a job is starving.
     mutating func next(starving: (number: Int, task: Int?)?) -> Int {
         steps += 1

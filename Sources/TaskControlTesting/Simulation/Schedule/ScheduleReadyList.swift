@@ -9,8 +9,8 @@ struct ScheduleReadyList: ~Copyable {
     }
 
     private var places = FlatArray<Place>()
-    /// The items of the jobs, in any order: each place contains the index of its item. An index in ``free`` refers to
-    /// the item of a job that was removed.
+    /// The items of the jobs, in any order: each element of ``places`` contains the index of its item. An index in
+    /// ``free`` refers to the item of a job that was removed.
     private var slots = FlatArray<Item>()
     private var free = FlatArray<UInt32>()
     /// The number of the first job whose task has not given up its turn with `Task.yield()`; `nil` if there is none.

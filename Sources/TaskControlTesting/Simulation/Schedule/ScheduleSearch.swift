@@ -12,8 +12,8 @@ struct ScheduleSearch {
         self.preemptions = preemptions
     }
 
-    /// Moves to the next schedule: increases the last answer that can be increased without exceeding the number of
-    /// preemptions, and drops the answers after it.
+    /// Moves to the next schedule: increases the last answer that can be increased without exceeding ``preemptions``,
+    /// the maximum number of preemptions, and drops the answers after it.
     ///
     /// - Parameter answers: All answers of the schedule that has run.
     /// - Returns: Whether there is another schedule. If so, ``prefix`` contains its first answers.

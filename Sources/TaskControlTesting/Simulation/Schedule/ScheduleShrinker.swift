@@ -37,7 +37,8 @@ struct ScheduleShrinker {
         best = recorded
     }
 
-    /// Notes that the schedule that ``next()`` has returned last passes, or fails for another reason.
+    /// Notes that the schedule that ``next()`` has returned last passes, or fails for another reason than the original
+    /// schedule.
     mutating func passes() {
         start += blockSize
     }

@@ -6,7 +6,8 @@
 ///
 /// Wherever a program can continue in several ways, this machine asks its ``ScheduleChooser``. Its answers define the
 /// schedule: equal answers produce equal schedules. Virtual time moves to the earliest deadline when no job is ready,
-/// moves when a job blocks its thread, and, if the strategy has slowness, may also move when jobs are ready.
+/// moves when a job blocks its thread, and, with ``SimulationStrategy/withSlowness()``, can also move when jobs are
+/// ready.
 ///
 /// The type is not generic over its jobs: generic code takes several times as long in a debug build, and most tests are debug builds. For the
 /// same reason, its arrays are ``FlatArray``s, and it cannot be copied.
@@ -75,7 +76,7 @@ struct ScheduleStateMachine: ~Copyable {
     private(set) var now: Time
     /// The number of jobs that have been returned to run: the number of steps.
     private(set) var steps = 0
-    /// A hash of all answers and events so far. Equal schedules have equal hashes.
+    /// A hash of all answers and events of the schedule so far. Equal schedules have equal hashes.
     private(set) var trace: UInt64 = 0xCBF2_9CE4_8422_2325
     private(set) var chooser: ScheduleChooser
     private var ready = ScheduleReadyList()
@@ -130,7 +131,12 @@ struct ScheduleStateMachine: ~Copyable {
         if isReady { makeReady(item) }
     }
 
-    /// Adds a job that sleeps until a deadline, which is a virtual time.
+    /// Adds a job that sleeps until a deadline.
+    ///
+    /// - Parameters:
+    ///   - job: The number with which the caller identifies the job.
+    ///   - task: The number of the task that the job belongs to; `nil` if it belongs to no task.
+    ///   - deadline: The virtual time at which the job becomes ready.
     ///
     /// - Complexity: O(*n*) in the number of sleepers with an earlier deadline.
     mutating func enqueue(_ job: Job, of task: Int?, at deadline: Time) {
@@ -154,8 +160,8 @@ struct ScheduleStateMachine: ~Copyable {
         if !item.hasYielded { eagerCount += 1 }
     }
 
-    /// Removes the ready jobs of an actor that have a lower priority than a new arrival which overtakes them. They
-    /// become ready again after the job of that arrival has run.
+    /// Removes the ready jobs of an actor that have a lower priority than the given new arrival, which overtakes them.
+    /// They become ready again after the job of that arrival has run.
     ///
     /// - Complexity: O(*n*) in the number of ready jobs.
     private mutating func takeBack(below arrival: Arrival) {
@@ -184,17 +190,17 @@ struct ScheduleStateMachine: ~Copyable {
         return item
     }
 
-    /// Removes and returns the job that became ready last, if it satisfies a condition and the schedule decides that it
-    /// starts before its creator continues; otherwise returns `nil`. Always returns `nil` unless the strategy has early
-    /// starts (see ``SimulationStrategy/withEarlyStarts()``).
+    /// Removes and returns the job that became ready last, if it satisfies the given condition and the schedule decides
+    /// that it starts before its creator continues; otherwise returns `nil`. Always returns `nil` unless the strategy
+    /// has early starts (see ``SimulationStrategy/withEarlyStarts()``).
     mutating func takeEarly(where isWanted: (Item) -> Bool) -> Item? {
         guard chooser.asksForEarlyStarts, !ready.isEmpty, isWanted(ready[ready.count - 1]) else { return nil }
         guard answer(chooser.startsEarly()) == 1 else { return nil }
         return takeUnasked(ready.count - 1)
     }
 
-    /// Removes and returns the first ready job that satisfies a condition, without asking the chooser; `nil` if there
-    /// is none.
+    /// Removes and returns the first ready job that satisfies the given condition; `nil` if there is none. This is not
+    /// a choice of the schedule: the ``ScheduleChooser`` is not asked.
     mutating func takeFirst(where isWanted: (Item) -> Bool) -> Item? {
         for index in 0..<ready.count where isWanted(ready[index]) { return takeUnasked(index) }
         return nil
@@ -255,7 +261,8 @@ struct ScheduleStateMachine: ~Copyable {
         while !sleepers.isEmpty, sleepers[sleepers.count - 1].deadline <= now { makeReady(sleepers.removeLast().item) }
     }
 
-    /// Asks the chooser for the ready job that runs next, and returns the index of this job. There must be a ready job.
+    /// Asks the ``ScheduleChooser`` which ready job runs next, and returns the index of this job. There must be a ready
+    /// job.
     ///
     /// Answer 0 is the choice of the plain schedule: the task that ran last continues if it can; otherwise the job runs that has been ready
     /// longest.
@@ -287,7 +294,7 @@ struct ScheduleStateMachine: ~Copyable {
     ///
     /// - Parameters:
     ///   - first: The index of the ready job that answer 0 stands for.
-    ///   - isGoingOn: Whether that job belongs to the task that ran last.
+    ///   - isGoingOn: Whether the job at `first` belongs to the task that ran last.
     private func costs(_ first: Int, _ isGoingOn: Bool) -> [Bool] {
         (0..<ready.count).map { answer in
             let hasYielded = ready[index(of: answer, first)].hasYielded
@@ -295,13 +302,14 @@ struct ScheduleStateMachine: ~Copyable {
         }
     }
 
-    /// Returns the index of the ready job that an answer stands for. Answer 0 stands for the job at index `first`; the
-    /// other answers stand for the other jobs, by increasing index.
+    /// Returns the index of the ready job that an answer to the question which job runs next stands for. Answer 0
+    /// stands for the job at index `first`; the other answers stand for the other jobs, by increasing index.
     private func index(of answer: Int, _ first: Int) -> Int {
         answer == 0 ? first : answer <= first ? answer - 1 : answer
     }
 
-    /// The index of the ready job that answer 0 stands for, and whether that job belongs to the task that ran last.
+    /// The index of the ready job that answer 0 to the question which job runs next stands for, and whether that job
+    /// belongs to the task that ran last.
     private var first: (index: Int, isGoingOn: Bool) {
         if let task = last.task {
             var index = ready.count - 1
@@ -314,7 +322,7 @@ struct ScheduleStateMachine: ~Copyable {
         return (ready.firstEagerIndex ?? 0, false)
     }
 
-    /// Adds the answer to a yes-or-no question (1 or 0) to the hash, and returns the answer.
+    /// Adds the answer to a yes-or-no question (1 or 0) to the hash ``trace``, and returns the answer.
     private mutating func answer(_ answer: Int) -> Int {
         note(UInt64(2) << 32 | UInt64(answer))
         return answer
@@ -329,9 +337,9 @@ struct ScheduleStateMachine: ~Copyable {
     /// Decides which action of the program (see ``Simulation/atAnyPoint(_:)``) runs now.
     ///
     /// - Parameters:
-    ///   - moments: The step from which on each action is due.
+    ///   - moments: For each action, the step from which on the action is due.
     ///   - mustAct: Whether an action must run, because no job can run.
-    /// - Returns: The index of the action; `nil` if none runs.
+    /// - Returns: The index of the action in `moments`; `nil` if no action runs.
     mutating func action(_ moments: [Int], mustAct: Bool = false) -> Int? {
         let index = chooser.action(moments, at: steps, isAboutToMoveTime: isAboutToMoveTime, mustAct: mustAct)
         note(UInt64(moments.count) << 32 | UInt64((index ?? -1) + 1))
@@ -340,7 +348,7 @@ struct ScheduleStateMachine: ~Copyable {
 
     // MARK: Fingerprint
 
-    /// Adds an event of the schedule to the hash.
+    /// Adds a number that stands for an event of the schedule to the hash ``trace``.
     mutating func note(_ value: UInt64) {
         trace = (trace ^ value) &* 0x100_0000_01B3
     }

@@ -23,17 +23,22 @@ final class SimulatedTasks {
 
     var all: [SimulationTask] { (0..<entries.count).map { self[$0] } }
 
-    /// Adds the next task with the data that is known without having noticed its creation. If the simulation notices
-    /// the creation afterwards, ``set(_:name:creator:)`` replaces the data.
+    /// Adds a task whose creation the simulation has not noticed. The task gets the next number. If the simulation
+    /// notices the creation afterwards, ``set(_:name:creator:)`` replaces the data of the task.
     ///
     /// - Parameters:
-    ///   - name: The name; `nil` for none.
+    ///   - name: The name of the task; `nil` for none.
     ///   - creator: The number of the task that created the task; `nil` if the creator is unknown.
     func append(_ name: UnseenName?, creator: Int?) {
         entries.append(Entry(creator: CompactNumber(creator), name: CompactNumber(name?.rawValue)))
     }
 
     /// Sets the data of a task whose creation the simulation has noticed.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the task.
+    ///   - name: The name of the task; `nil` if it has none.
+    ///   - creator: The number of the task that created the task; `nil` if the creator is unknown.
     func set(_ number: Int, name: String?, creator: Int?) {
         var index: Int?
         if let name {

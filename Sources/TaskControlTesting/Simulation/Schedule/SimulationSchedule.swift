@@ -12,7 +12,8 @@
 ///
 /// A schedule is valid for one version of a program: a change of the code under test may change the meaning of each choice.
 public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringConvertible, ExpressibleByStringLiteral {
-    /// A choice that differs from the plain schedule: a question, and the answer with which the schedule continues.
+    /// A choice that differs from the plain schedule: a question (a point at which the schedule can continue in several
+    /// ways), and its answer (the way in which the schedule continues).
     public struct Deviation: Sendable, Hashable, Codable {
         /// The number of the question (a point at which the schedule can continue in several ways), from 0, in the order in which questions
         /// arise.
@@ -93,7 +94,8 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
 
     // MARK: Text
 
-    /// The schedule as a text: the seed, `s` for slowness, `e` for early starts, a colon, and the deviations, such as `7s:12=1,40=3`.
+    /// The schedule as a text, such as `7s:12=1,40=3`: the seed, `s` if ``hasSlowness``, `e` if ``hasEarlyStarts``, a
+    /// colon, and the deviations in the form `question=answer`.
     public var description: String {
         let marks = (hasSlowness ? "s" : "") + (hasEarlyStarts ? "e" : "")
         let deviations = deviations.map { "\($0.question)=\($0.answer)" }
@@ -142,7 +144,8 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
         try container.encode(description)
     }
 
-    /// Creates a schedule from its ``description``, which the description of a failure contains. Traps if the literal is not valid.
+    /// Creates a schedule from a literal of its ``description``. The description of a ``SimulationFailure`` contains
+    /// this text. Traps if the literal is not valid.
     public init(stringLiteral value: String) {
         guard let schedule = SimulationSchedule(value) else {
             preconditionFailure(

@@ -7,7 +7,7 @@ struct TypeID: BitwiseCopyable {
         pointer = unsafeBitCast(type, to: UnsafeRawPointer.self)
     }
 
-    /// Creates the ID of a type from the ``bits`` of an earlier ID of this type.
+    /// Creates the ID of a type from the ``bits`` of another ID of the same type.
     init(bits: UInt64) {
         pointer = UnsafeRawPointer(bitPattern: UInt(truncatingIfNeeded: bits))!
     }
