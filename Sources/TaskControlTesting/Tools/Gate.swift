@@ -55,8 +55,8 @@ public final class Gate: Sendable {
 
     /// Waits until at least the given number of callers wait at the gate, so that the test knows where its tasks are.
     ///
-    /// A caller may have stopped waiting again when this function returns. No caller waits at an open gate: there, this
-    /// function waits until its own caller is cancelled.
+    /// When this function returns, some of these callers can already have stopped waiting. No caller waits at an open
+    /// gate: there, this function waits until its own caller is cancelled.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once.

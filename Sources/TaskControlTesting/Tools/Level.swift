@@ -63,8 +63,8 @@ final class Level<Value: Comparable & Sendable>: Sendable {
         try await wait(onEnrolled) { $0.enroll(for: mark) }
     }
 
-    /// Waits until at least the given number of callers wait for the value to reach a mark. Callers of this function do
-    /// not count.
+    /// Waits until at least the given number of callers wait for the value, with ``wait(for:onEnrolled:)`` or
+    /// ``waitIgnoringCancellation(for:)``. Callers of this function are not counted.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     func wait(forWaiters count: Int) async throws(CancellationError) {
@@ -112,8 +112,10 @@ final class Level<Value: Comparable & Sendable>: Sendable {
         return outcome != nil
     }
 
-    /// Registers a waiter with the given closure, and resumes the tasks that have waited for this number of waiters.
-    /// Returns the ID of the waiter; `nil` if there is nothing to wait for.
+    /// Calls the given closure, which registers the caller as a waiter. Then resumes those callers of
+    /// ``wait(forWaiters:)`` for which there are now enough waiters.
+    ///
+    /// - Returns: The ID of the registered caller; `nil` if there is nothing to wait for.
     private func enroll(_ enroll: (inout Machine) -> Machine.EnrollAction) -> Machine.ID? {
         switch state.withLock(enroll) {
         case .reached:

@@ -34,8 +34,8 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
 
     enum EnrollAction {
         case reached
-        /// The caller is registered, and must call `park` with its continuation. The waiters in `resume` have waited
-        /// for this number of callers, and must be resumed.
+        /// The caller is registered with the given ID, and must call ``park(_:_:)`` with its continuation. `resume`
+        /// contains the continuations of the spectators for which enough callers now wait: they must be resumed.
         case enrolled(ID, resume: [Waiter])
     }
 
@@ -62,8 +62,8 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
 
     /// Removes a caller that is cancelled. Has no effect on a caller that was already resumed.
     ///
-    /// - Returns: The waiter (the continuation) to resume; `nil` if the caller was already resumed, or has not parked
-    ///   yet.
+    /// - Returns: The waiter (the continuation) to resume; `nil` if the caller was already resumed, or has not called
+    ///   ``park(_:_:)`` yet.
     mutating func leave(_ id: ID) -> Waiter? {
         switch id {
         case .waiter(let id): waiters.leave(id)
@@ -82,16 +82,16 @@ struct LevelStateMachine<Value: Comparable, Waiter> {
     }
 
     enum StepAction {
-        /// The first caller may continue, and its waiter (its continuation) must be resumed. `nil` if the caller has
-        /// not parked yet: it then does not wait.
+        /// The first caller stops waiting, and its waiter (its continuation) must be resumed. `nil` if the caller has
+        /// not called `park` yet: then `park` returns the outcome.
         case woke(Waiter?)
-        /// No caller waits for a value up to the limit.
+        /// No caller waits for a value up to the limit of the step.
         case nobody
     }
 
     /// Raises the value to the lowest value for which a caller waits, and returns the first caller that waits for it.
-    /// If this value is above `limit`, or if no caller waits, the value can move up to `limit` in the same step, so
-    /// that a caller that is registered later is not passed over.
+    /// If this value is above `limit`, or if no caller waits, the value moves up to `limit` if `arrives` is `true`.
+    /// This check and this move are one step: otherwise the move could skip a caller that is registered in between.
     ///
     /// - Parameters:
     ///   - limit: The highest value to move to; `nil` for no limit: then the value does not change if no caller waits.

@@ -59,7 +59,14 @@ extension OrderRecorder where Event: Equatable {
 
     /// Throws an error unless exactly the given events have been recorded, in the given order.
     ///
-    /// - Throws: ``UnexpectedOrderError``, whose description shows the expected events, the recorded events, and the first difference.
+    /// - Parameters:
+    ///   - expected: All events that must have been recorded, the oldest first.
+    ///   - fileID: The file of the call, for the error.
+    ///   - filePath: The path of the file, for the error.
+    ///   - line: The line of the call, for the error.
+    ///   - column: The column of the call, for the error.
+    /// - Throws: ``UnexpectedOrderError``, whose description shows the expected events, the recorded events, and the
+    ///   first difference.
     /// - Complexity: O(*n*) in the number of events.
     public func checkOrder(
         _ expected: [Event],
@@ -96,7 +103,7 @@ public struct UnexpectedOrderError: Error, Hashable, CustomStringConvertible {
     /// The first index at which the expected and the recorded events differ. If the longer list begins with the shorter one, this is the
     /// length of the shorter list.
     public let firstDifference: Int
-    /// The location of the call of `checkOrder`.
+    /// The location of the call of ``OrderRecorder/checkOrder(_:fileID:filePath:line:column:)``.
     public let location: CheckLocation
 
     /// Several lines with the location of the check, the expected events, the recorded events, and the first difference.

@@ -64,7 +64,8 @@ public func requireDeallocated<Object: AnyObject & Sendable>(
 /// /tests/ModelTests.swift:7:19: Model is still alive 10.0 seconds after it was released: something retains it
 /// ```
 public struct StillAliveError: Error, Hashable, CustomStringConvertible {
-    /// The name of the type that the closure returns. The object may be an instance of a subclass.
+    /// The name of the type that the closure of `requireDeallocated` returns. The object can be an instance of a
+    /// subclass.
     public let type: String
     /// The time after which the object was still alive: the `limit` of the call.
     public let limit: Duration

@@ -50,8 +50,8 @@ public final class Sequencer: Sendable {
     /// have no order.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once, even if it was cancelled before the call. Its point is not reached, so that the callers of
-    /// higher points wait until another task reaches it.
+    /// A cancelled caller returns at once, even if it was cancelled before the call. Its point is not reached: the
+    /// callers of higher points continue to wait until another task reaches this point.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     /// - Complexity: O(log *n*) in the number of waiting callers, amortized.

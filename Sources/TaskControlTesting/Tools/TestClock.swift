@@ -105,10 +105,10 @@ public final class TestClock: Clock, Sendable {
     /// The number of sleeping tasks.
     public var sleeperCount: Int { time.waiterCount }
 
-    /// Waits until at least the given number of tasks sleep on this clock, so that the test knows which tasks its next call of
-    /// ``advance(by:waking:)`` finds.
+    /// Waits until at least the given number of tasks sleep on this clock, so that the test knows which tasks its next
+    /// call of ``advance(by:waking:)`` finds.
     ///
-    /// A sleep may have ended again when this function returns. Cancelled tasks are not counted.
+    /// When this function returns, some of these sleeps can already have ended. Cancelled tasks are not counted.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once.
@@ -163,9 +163,10 @@ public final class TestClock: Clock, Sendable {
     /// Advances time, from deadline to deadline, until at least `count` sleeping tasks have been resumed and no task
     /// sleeps.
     ///
-    /// Use this function if the test does not know the delays, such as those of a backoff with jitter. It does not return while a task
-    /// sleeps again and again: cancel such a task first, or use ``advance(by:waking:)``. A resumed task may sleep again after the call has
-    /// checked for sleepers: in this case, pass the number of sleeps as `count`.
+    /// Use this function if the test does not know the delays, such as those of a backoff with jitter. It does not
+    /// return while a task sleeps again and again: cancel such a task first, or use ``advance(by:waking:)``. If a
+    /// resumed task sleeps again only after some time, this function can return before that: pass the number of sleeps
+    /// as `count`.
     ///
     /// ## Cancellation
     /// If the caller is cancelled, this function returns at once, and leaves time where it is.
@@ -179,7 +180,7 @@ public final class TestClock: Clock, Sendable {
     /// Advances time and resumes the sleeping tasks (sleepers) whose deadlines it reaches. Waits for more sleepers
     /// until enough have been resumed.
     ///
-    /// A concurrent call may already have moved time to the deadline, or beyond: time never runs backwards.
+    /// If a concurrent call has already moved time to the deadline, or beyond, time stays: it never runs backwards.
     ///
     /// - Parameters:
     ///   - deadline: The instant to move to; `nil` to resume every sleeper, and to leave time at the deadline of the
@@ -203,7 +204,7 @@ public final class TestClock: Clock, Sendable {
         }
     }
 
-    /// Waits until the `sleep` of the task that was resumed last has returned, or the caller is cancelled.
+    /// Counts a sleeping task that was resumed, and waits until its `sleep` has returned, or the caller is cancelled.
     private func wakeHasLanded() async {
         let wakes = wakes.withLock { wakes in
             wakes += 1

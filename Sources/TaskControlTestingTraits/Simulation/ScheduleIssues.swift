@@ -13,9 +13,10 @@ final class ScheduleIssues: Sendable {
         /// The simulation that runs now; `nil` before the first and after the last.
         var simulation: Simulation?
         var hasIssue = false
-        /// The issue of the last schedule that had one; `nil` if none had.
+        /// The issue of the last schedule that had an issue which fails the test; `nil` if no schedule had one.
         var held: Issue?
-        /// The known issues and warnings that were recorded.
+        /// The descriptions of the known issues and warnings that were recorded. An issue whose description is in this
+        /// set is not recorded again.
         var recorded: Set<String> = []
     }
 
@@ -23,13 +24,15 @@ final class ScheduleIssues: Sendable {
 
     init() {}
 
-    /// The issue to record when the simulation has ended; `nil` if no schedule had one.
+    /// The issue to record when the simulation has ended: that of the last schedule with an issue that fails the test;
+    /// `nil` if no schedule had one.
     var held: Issue? { state.withLock { $0.held } }
 
-    /// Whether the schedule that began last had an issue that fails the test.
+    /// Whether an issue that fails the test has been reported since the last call of ``begin(_:)``.
     var hasIssue: Bool { state.withLock { $0.hasIssue } }
 
-    /// Records that a schedule begins. Issues that are reported from now on belong to this schedule.
+    /// Notes that the given simulation begins to run a schedule. Issues that are reported from now on belong to this
+    /// schedule.
     func begin(_ simulation: Simulation) {
         state.withLock { state in
             state.simulation = simulation
@@ -37,7 +40,8 @@ final class ScheduleIssues: Sendable {
         }
     }
 
-    /// Calls a function that runs schedules, and intercepts the issues that are reported meanwhile.
+    /// Calls a function that runs schedules, and intercepts the issues that are reported meanwhile for the given test
+    /// case of the given test.
     func hold(_ test: Test, _ testCase: Test.Case?, _ body: @Sendable () async throws -> Void) async throws {
         defer { state.withLock { $0.simulation = nil } }
         let handler = IssueHandlingTrait.compactMapIssues { [self] in receive($0) }
@@ -83,7 +87,8 @@ final class ScheduleIssues: Sendable {
 }
 
 extension ScheduleIssues {
-    /// Records the failure of the simulation as a single issue, and attaches the failing schedule.
+    /// Records the failure of the simulation as a single issue of the given test case of the given test, and attaches
+    /// the description of the failure, which contains the schedule.
     func record(_ failure: SimulationFailure, _ test: Test, _ testCase: Test.Case?) async throws {
         let comment = Comment(rawValue: "seed \(failure.seed)\nreplay: \(failure.replay)\n\(failure.details)")
         let held = held
@@ -114,8 +119,7 @@ extension ScheduleIssues {
 }
 
 extension Issue {
-    /// The text of the expectation that has failed. For other issues, the text "no issue." and the description of the
-    /// issue.
+    /// The text of the expectation that has failed. For another issue, its description after the words "no issue.".
     fileprivate var expectation: String {
         let prefix = "Expectation failed: "
         return description.hasPrefix(prefix) ? String(description.dropFirst(prefix.count)) : "no issue. \(description)"
@@ -123,7 +127,8 @@ extension Issue {
 }
 
 extension SourceLocation {
-    /// Creates the source location for an issue. A location without a line has line 0, which is replaced by 1.
+    /// Creates the source location of an issue. Swift Testing requires positive numbers: a line or column of 0, which
+    /// means unknown, becomes 1.
     fileprivate init(_ location: CheckLocation) {
         self.init(
             fileID: location.fileID,

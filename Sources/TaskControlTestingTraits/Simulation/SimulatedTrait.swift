@@ -13,7 +13,8 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
     /// Whether the trait of a suite also applies to the tests of the suite and of the suites within it. Always `true`.
     public var isRecursive: Bool { true }
 
-    /// Runs the test once per seed. Called by Swift Testing. If the test is cancelled, it ends with the seed that runs at that time.
+    /// Runs the test once per seed. Called by Swift Testing. If the test is cancelled, the current seed is the last one
+    /// that runs.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,
@@ -51,8 +52,14 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
         try await issues.record(failure, test, testCase)
     }
 
-    /// Runs the seeds. An outer ``TestScope`` does not observe the tasks of the simulation: a task that a seed leaves behind either fails this seed
-    /// or belongs to a seed that has failed.
+    /// Runs the test once per seed, and blocks the thread until all seeds have run. Must be called within
+    /// ``TestScope/unobserved(_:)``: a task that a seed leaves behind either fails this seed or belongs to a seed that
+    /// has failed.
+    ///
+    /// - Parameters:
+    ///   - issues: The object that collects the issues of the schedules.
+    ///   - isCancelled: Whether the test has been cancelled. If so, no further seed runs.
+    ///   - function: The function of the test.
     private func simulateSeeds(
         _ test: Test,
         _ issues: ScheduleIssues,
@@ -79,7 +86,8 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
         }
     }
 
-    /// A message that the platform has no simulation, written to standard error once per process.
+    /// A constant whose first use writes a message to standard error, once per process: the platform does not support
+    /// simulations.
     private static let saysThatTestsRunOnce: Void = System.writeToStandardError(
         "Simulation is not supported on this platform: tests with the trait .simulated run once, as ordinary tests."
     )
@@ -123,7 +131,7 @@ extension Trait where Self == SimulatedTrait {
     /// with an invalid value fails the test.
     ///
     /// ## Cancellation
-    /// If the test is cancelled, for example by `.timeLimit`, it ends with the seed that runs at that time.
+    /// If the test is cancelled, for example by `.timeLimit`, the current seed is the last one that runs.
     ///
     /// ## Other platforms
     /// On platforms without simulation, the test runs once in real time, as an ordinary test, and `Simulation.current` is `nil`. A message on

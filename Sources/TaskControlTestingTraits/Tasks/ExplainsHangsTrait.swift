@@ -6,7 +6,7 @@ public import Testing
 /// A trait that explains why a test does not return, and cancels it. Created with ``Testing/Trait/explainsHangs(after:)``.
 public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration
-    /// The clock that measures the limit.
+    /// The clock that measures the time limit of the test.
     let clock: any Clock<Duration>
 
     /// Whether the trait of a suite also applies to the tests of the suite and of the suites within it. Always `true`.
@@ -18,7 +18,8 @@ public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
         case stoppedWatching
     }
 
-    /// Runs the test, and cancels it at the limit. Called by Swift Testing. Cancelling the caller cancels the test.
+    /// Runs the test. If it has not returned at the time limit, records an issue and cancels the test. Called by Swift
+    /// Testing. Cancelling the caller cancels the test.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,
@@ -81,11 +82,12 @@ extension Trait where Self == ExplainsHangsTrait {
     /// }
     /// ```
     ///
-    /// If the test has not returned after the limit, the trait records one issue. It lists the test's tasks and calls in this library, which of them
-    /// waits for which, and deadlocks, in the form of a `TaskSnapshot`. Then the trait cancels the test, so that the test returns if it responds to
-    /// cancellation. The `CancellationError` that the test then throws is not recorded as another issue. A test that ignores its cancellation does
-    /// not return, but the issue shows the reason. By comparison, `.timeLimit` cannot end such a test either, records only that the limit was
-    /// exceeded, and has a resolution of one minute.
+    /// If the test has not returned after the limit, the trait records one issue. The issue lists the test's tasks and
+    /// its calls of TaskControl, which of them waits for which, and deadlocks, in the form of a `TaskSnapshot`. Then
+    /// the trait cancels the test, which returns if it responds to cancellation. The `CancellationError` that the test
+    /// then throws is not recorded as another issue. A test that ignores its cancellation does not return, but the
+    /// issue shows the reason. By comparison, `.timeLimit` cannot end such a test either, records only that the limit
+    /// was exceeded, and has a resolution of one minute.
     ///
     /// The issue does not list tasks and calls of other tests, except those for which this test waits. It does not list work that the test has
     /// started in a `Task.detached`, on a thread or in a Dispatch queue either. The library does not notice waits for `task.value`, a continuation or

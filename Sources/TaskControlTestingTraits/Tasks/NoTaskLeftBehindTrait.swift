@@ -2,11 +2,11 @@ internal import TaskControl
 internal import TaskControlTesting
 public import Testing
 
-/// A trait that fails a test if a task that it has started has not ended when the test returns. Created with
-/// ``Testing/Trait/noTaskLeftBehind(within:)``.
+/// A trait that fails a test if a task that the test has started has not ended within a time limit after the test has
+/// returned. Created with ``Testing/Trait/noTaskLeftBehind(within:)``.
 public struct NoTaskLeftBehindTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration
-    /// The clock that measures the limit.
+    /// The clock that measures the time for which the tasks may still run after the test has returned.
     let clock: any Clock<Duration>
     /// Whether the issue contains the source location at which each task was started. Tests of the trait turn this off, since finding a location
     /// takes a second in a debug build.
@@ -15,7 +15,8 @@ public struct NoTaskLeftBehindTrait: TestTrait, SuiteTrait, TestScoping {
     /// Whether the trait of a suite also applies to the tests of the suite and of the suites within it. Always `true`.
     public var isRecursive: Bool { true }
 
-    /// Runs the test, and then checks that its tasks have ended. Called by Swift Testing. Cancelling the caller cancels the test.
+    /// Runs the test, and then checks that the tasks that it has started have ended. Called by Swift Testing.
+    /// Cancelling the caller cancels the test.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,
@@ -38,7 +39,7 @@ public struct NoTaskLeftBehindTrait: TestTrait, SuiteTrait, TestScoping {
         }
     }
 
-    /// Waits until all tasks have ended or the limit is over.
+    /// Waits until all tasks of the given scope have ended, but at most for ``limit``.
     private func wait(for scope: TestScope) async {
         // In a task of its own: a test that was cancelled also gives its tasks the time to end.
         await Task {
@@ -60,12 +61,12 @@ public struct NoTaskLeftBehindTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == NoTaskLeftBehindTrait {
-    /// A trait that fails a test if a task that it has started with TaskControl has not ended one second after the test has returned. See
-    /// ``noTaskLeftBehind(within:)``.
+    /// A trait that fails a test if a task that the test has started with TaskControl has not ended one second after
+    /// the test has returned. See ``noTaskLeftBehind(within:)``.
     public static var noTaskLeftBehind: Self { .noTaskLeftBehind(within: .seconds(1)) }
 
-    /// Creates a trait that fails a test if a task that it has started with TaskControl has not ended within a time
-    /// after the test has returned. The issue lists up to ten of these tasks.
+    /// Creates a trait that fails a test if a task that the test has started with TaskControl has not ended within
+    /// `limit` after the test has returned. The issue lists up to ten of these tasks.
     ///
     /// ```swift
     /// @Test(.noTaskLeftBehind) func aClosedFeedStopsItsTasks() async {
@@ -93,7 +94,7 @@ extension Trait where Self == NoTaskLeftBehindTrait {
     /// simulation fails by itself if a task never ends.
     ///
     /// ## Cancellation
-    /// If the test is cancelled, its tasks have the same time to end.
+    /// If the test is cancelled, its tasks also have the time `limit` to end.
     ///
     /// - Parameter limit: The longest time that tasks may take to end after the test has returned: real time, except in
     ///   a simulation. The trait returns as soon as all tasks have ended.

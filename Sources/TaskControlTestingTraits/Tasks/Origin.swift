@@ -24,15 +24,16 @@ struct Origin: Sendable {
         return nil
     }
 
-    /// The loaded images of the process. They are read once, since reading them takes thirty times as long as walking a stack.
+    /// The loaded images (the executable and the libraries) of the process. They are read once, since reading them
+    /// takes thirty times as long as walking a stack.
     private static let images = ImageMap.capture()
 
-    /// The folder of this package's sources.
+    /// The path of the folder of this package's sources, with a `/` at the end.
     private static let library = #filePath.prefix(before: "TaskControlTestingTraits/")
 }
 
 extension String {
-    /// Returns the part before the last occurrence of a text.
+    /// Returns the part before the last occurrence of the given text; the empty string if the text does not occur.
     fileprivate func prefix(before text: String) -> String {
         var end = endIndex
         while end > startIndex, !self[..<end].hasSuffix(text) { end = index(before: end) }

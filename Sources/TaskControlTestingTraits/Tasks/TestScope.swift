@@ -41,7 +41,8 @@ final class TestScope: TaskObserver {
         self.recordsOrigins = recordsOrigins
     }
 
-    /// Calls a function with a new scope, and observes subjects that begin within the scope until the function returns.
+    /// Calls a function with a new scope. The scope observes the tasks and calls (see ``Subject``) that begin in
+    /// functions that run with ``run(_:)``, until the function returns.
     ///
     /// - Parameter recordsOrigins: Whether to record the source location at which each task is started.
     static func observing<Result>(
@@ -54,20 +55,21 @@ final class TestScope: TaskObserver {
         return try await body(scope)
     }
 
-    /// Calls the function of a test. Subjects that it begins belong to this scope.
+    /// Calls the function of a test. Tasks and calls (see ``Subject``) that begin in it belong to this scope.
     func run(_ function: @concurrent @Sendable () async throws -> Void) async throws {
         try await Self.$current.withValue(self) { try await function() }
     }
 
-    /// Calls a function. Subjects that it begins belong to no scope.
+    /// Calls a function. Tasks and calls (see ``Subject``) that begin in it belong to no scope.
     static func unobserved<Result>(_ body: () throws -> Result) rethrows -> Result {
         try $current.withValue(nil) { try body() }
     }
 
-    /// The subjects that are tasks and have not ended, in the order in which they were started.
+    /// The tasks and turns of tasks (see ``Subject``) that have not ended, in the order in which they were started.
     var tasks: [Subject] { state.withLock { $0.tasks } }
 
-    /// The identities of the subjects that have not ended, as a `TaskSnapshot` contains them.
+    /// The identities of the tasks and calls (see ``Subject``) that have not ended. A `TaskSnapshot` contains the same
+    /// identities.
     var identities: Set<TaskEvent.Identity> { state.withLock { Set($0.subjects.keys) } }
 
     /// Waits until all tasks of the scope have ended. Only one caller may wait at a time.
@@ -140,7 +142,8 @@ final class TestScope: TaskObserver {
 }
 
 extension TestScope.Subject: CustomStringConvertible {
-    /// One line with the primitive, the names, the state and the origin of the subject.
+    /// One line with the primitive (the type or function of this library), the names, the state and the origin of the
+    /// subject.
     var description: String {
         var words = "\(primitive)"
         if let ownerName { words += " \"\(ownerName.flat)\"" }
