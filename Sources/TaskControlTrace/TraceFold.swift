@@ -12,19 +12,19 @@ struct TraceFold {
         case calls(TaskEvent.Primitive)
     }
 
-    /// A bar, and data that is needed only while events are added.
+    /// The bar of a task or call (subject), and data that is needed only while events are added.
     private struct Draft {
         var bar: Bar
-        /// Whether the subject itself, or its creator, has reported an event. A subject about which only other tasks
-        /// have reported, perhaps late, has no bar.
+        /// Whether the task or call (subject) itself, or its creator, has reported an event. A subject about which only
+        /// other tasks have reported, perhaps late, is not drawn.
         var isReal = false
         var hasEnded = false
-        /// Whether the work of the subject threw an error, which its owner may have handled.
+        /// Whether the work of the task or call threw an error, even if its owner has handled the error.
         var hasThrown = false
-        /// Whether a task has run the work of the subject.
+        /// Whether a task has begun to run the work of this bar.
         var hasWorked = false
-        /// The index of the bar on which the task worked before it began to work on this one; `nil` if there was none.
-        /// That bar began earlier, so that a chain of bars never forms a circle.
+        /// The index of the bar on which the task worked before it began to work on this bar; `nil` if there was none.
+        /// That bar began earlier. Therefore a chain of bars never forms a circle.
         var outer: Int?
     }
 
@@ -82,7 +82,8 @@ struct TraceFold {
         drafts[index].bar.first = event.kind
     }
 
-    /// Adds a bar to the group of its owner. For an `AsyncTask`, this is the lifetime to which the task was bound.
+    /// Adds the bar at `index` to the group of its owner, if `event`, an event of the bar, names the owner. For an
+    /// `AsyncTask`, the owner is the lifetime to which the task was bound.
     private mutating func join(_ index: Int, _ event: TraceRecord) {
         guard drafts[index].bar.group < 0, let owner = event.owner else { return }
         let isBound = event.primitive == .asyncTask
@@ -146,8 +147,10 @@ struct TraceFold {
         return mark
     }
 
-    /// Returns the index of the innermost bar on which a task is working and that fulfils a condition; `nil` if there
-    /// is none.
+    /// Returns the index of the innermost bar on which the given task is working and that satisfies a condition; `nil`
+    /// if there is none, or if `task` is `nil`.
+    ///
+    /// - Parameter isIt: The condition for the index of a bar.
     private func bar(at task: TaskEvent.TaskIdentity?, where isIt: (Int) -> Bool) -> Int? {
         var next = task.flatMap { current[$0] }
         while let index = next {
@@ -157,8 +160,9 @@ struct TraceFold {
         return nil
     }
 
-    /// Adds a mark for an event without a subject. If the event has no owner either, the mark is added to the bar on which its task is working,
-    /// otherwise to the owner's group.
+    /// Adds a mark for an event without a subject, at the given time in nanoseconds. If the event has an owner, the
+    /// mark is added to the owner's group. Otherwise it is added to the innermost bar of the same primitive on which
+    /// the event's task is working; if there is none, to the group of the primitive's calls.
     private mutating func addMark(of event: TraceRecord, _ time: Int64) {
         if event.owner == nil, let index = bar(at: event.task, where: { drafts[$0].bar.primitive == event.primitive }) {
             drafts[index].bar.error = event.error ?? drafts[index].bar.error
@@ -224,8 +228,10 @@ struct TraceFold {
         return model
     }
 
-    /// Returns the groups that have content, in their order in the trace: groups of tasks before groups of calls, and then in the order of the first
-    /// appearance of their primitives and of the groups.
+    /// Returns the indices of the groups that have content, in their order in the trace: groups of tasks before groups
+    /// of calls, and then in the order of the first appearance of their primitives and of the groups.
+    ///
+    /// - Parameter members: For each group, the indices of its bars.
     private func order(_ members: [[Int]]) -> [Int] {
         func rank(_ index: Int) -> (Int, Int, Int) {
             let primitive = groups[index].primitive
@@ -243,7 +249,14 @@ extension TraceModel.Mark {
 }
 
 extension TraceModel {
-    /// Makes all times relative to the beginning of the recording, and updates the references to bars to their final positions.
+    /// Makes all times relative to the beginning of the recording, sets ``length``, and updates the references to bars
+    /// to their final positions.
+    ///
+    /// - Parameters:
+    ///   - earliest: The time at which the recording begins.
+    ///   - latest: The time at which the recording ends.
+    ///   - places: For each draft of a bar (the references contain its index), the final index of the bar; -1 if the
+    ///     draft has become no bar.
     fileprivate mutating func shift(to earliest: Int64, _ latest: Int64, _ places: [Int]) {
         func shifted(_ mark: Mark) -> Mark {
             var mark = mark

@@ -1,7 +1,7 @@
 /// Assigns lanes (rows of the drawing) to bars, so that bars that overlap in time are in different lanes.
 enum TraceLanes {
-    /// Assigns to each bar the first lane that is free when the bar begins. The number of lanes is the greatest number
-    /// of bars that exist at the same time.
+    /// Assigns to each of the given bars the first lane that is free when the bar begins. The number of lanes is the
+    /// greatest number of these bars that exist at the same time.
     ///
     /// - Parameter range: The indices of bars that are sorted by their beginnings.
     /// - Returns: The number of lanes.
@@ -23,7 +23,7 @@ enum TraceLanes {
         return count
     }
 
-    /// A binary heap whose first element has the smallest key.
+    /// A binary heap of lanes, each with a key. The first entry has the smallest key.
     private struct Heap {
         struct Entry {
             var key: Int64

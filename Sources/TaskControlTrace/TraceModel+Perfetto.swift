@@ -69,7 +69,14 @@ extension TraceText {
         }
     }
 
-    /// Writes the fields that all events of a lane have in common, up to the comma before the next field.
+    /// Begins an event of a lane: writes the fields that all events of lanes have in common. Does not write the comma
+    /// before the next field.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of the event (`ph`), such as `X` for a slice.
+    ///   - process: The number of the process, which stands for a group.
+    ///   - lane: The index of the lane in the group.
+    ///   - time: The beginning of the event, in nanoseconds.
     private mutating func putPlace(_ kind: StaticString, _ process: Int, _ lane: Int, _ time: Int64) {
         put(",\n{\"ph\":\"")
         put(kind)
@@ -140,6 +147,12 @@ extension TraceText {
     }
 
     /// Writes an arrow from the bar whose task has caused a cancellation to the bar that was cancelled.
+    ///
+    /// - Parameters:
+    ///   - number: The ID of the arrow, which no other arrow of the trace has.
+    ///   - time: The time of the cancellation, in nanoseconds.
+    ///   - cause: The bar whose task has caused the cancellation.
+    ///   - bar: The bar of the task or call that was cancelled.
     fileprivate mutating func putArrow(
         _ number: Int,
         at time: Int64,

@@ -10,14 +10,18 @@ struct TraceModel: Sendable {
         case completed
         case failed
         case timedOut
-        /// The subject was cancelled, before or while it ran.
+        /// The task or call was cancelled, before or while it ran.
         case cancelled
-        /// The end of the subject is not in the recording.
+        /// The end of the task or call is not in the recording.
         case unfinished
 
         /// Creates the outcome of a bar from the outcome in an event.
         ///
-        /// - Parameter hasThrown: Whether the work threw an error that its owner has handled, so that the task counts as completed.
+        /// - Parameters:
+        ///   - outcome: The outcome in the last event of the task or call.
+        ///   - isCancelled: Whether the task or call was cancelled before it ended.
+        ///   - hasThrown: Whether the work threw an error, even if its owner has handled the error and the event
+        ///     therefore has the outcome `completed`.
         init(_ outcome: TaskEvent.Outcome, isCancelled: Bool, hasThrown: Bool) {
             switch outcome {
             case .timedOut: self = .timedOut
@@ -39,11 +43,12 @@ struct TraceModel: Sendable {
         var begin: Int64
         var end: Int64
         var outcome = Outcome.unfinished
-        /// Whether the subject began before the recording.
+        /// Whether the task or call (subject) began before the recording.
         var beganEarlier = true
-        /// The age of the subject at its end, in nanoseconds. It is greater than the length of the bar if the subject began before the recording.
+        /// The age of the task or call (subject) at its end, in nanoseconds; `nil` if it is unknown. It is greater than
+        /// the length of the bar if the subject began before the recording.
         var age: Int64?
-        /// The kinds of the first and the last event of the subject.
+        /// The kinds of the first and the last event of the task or call; `nil` if they are not in the recording.
         var first: TaskEvent.Kind?
         var last: TaskEvent.Kind?
         var name: String?
@@ -54,7 +59,7 @@ struct TraceModel: Sendable {
         var attempt: Int?
         var status: Int?
         var delay: Int64?
-        /// The phases of the subject, each with its beginning. Before the first of them, the phase is unknown.
+        /// The phases of the task or call, each with its beginning. Before the first of them, the phase is unknown.
         var segments: [Segment] = []
         var marks: [Mark] = []
     }
@@ -68,9 +73,9 @@ struct TraceModel: Sendable {
     struct Mark: Sendable {
         var time: Int64
         var kind: TaskEvent.Kind
-        /// The index in `bars` of the bar whose task has caused the event; -1 if it is unknown.
+        /// The index in ``TraceModel/bars`` of the bar whose task has caused the event; -1 if it is unknown.
         var by = -1
-        /// The error, the key or the detail of the event.
+        /// The error, the key or the detail of the event; `nil` if the event has none, or if the bar shows it.
         var text: String?
         var number: Int?
     }
@@ -83,10 +88,10 @@ struct TraceModel: Sendable {
         var name: String?
         var marks: [Mark] = []
         var laneCount = 0
-        /// The indices of the group's bars, in the order of their beginnings.
+        /// The indices of the group's bars in ``TraceModel/bars``. The bars are in the order of their beginnings.
         var bars = 0..<0
 
-        /// The title of a group, such as `FIFOQueue "downloads" #7`.
+        /// The title of the group, such as `FIFOQueue "downloads" #7`.
         var title: String {
             guard let owner else { return primitive.rawValue }
             return name.map { "\(primitive.rawValue) \"\($0)\" \(owner)" } ?? "\(primitive.rawValue) \(owner)"
@@ -103,8 +108,10 @@ struct TraceModel: Sendable {
 
     /// Creates the model of recorded events.
     ///
-    /// - Parameter now: The current time on the clock of the events; `nil` if it is unknown. Bars of subjects that have not ended extend to this
-    ///   time.
+    /// - Parameters:
+    ///   - events: The recorded events.
+    ///   - now: The current time on the clock of the events; `nil` for the time of the latest event. Bars of tasks and
+    ///     calls that have not ended extend to this time.
     /// - Complexity: O(*n* log *n*) in the number of events.
     init(_ events: TraceRing.Copy, now: Duration? = nil) {
         var fold = TraceFold()
@@ -140,7 +147,8 @@ extension TraceModel.Bar {
         }
     }
 
-    /// The phases with their beginnings and ends, without those of zero length.
+    /// The phases of the task or call (waiting and running) with their beginnings and ends in nanoseconds, without
+    /// phases of zero length.
     var stretches: [(phase: TaskEvent.Phase, range: Range<Int64>)] {
         segments.indices.compactMap { index in
             let end = index + 1 < segments.count ? segments[index + 1].begin : end

@@ -19,7 +19,7 @@ struct TraceRecord: Sendable {
     let count: Int?
     let attempt: Int?
     let status: Int?
-    /// The delay before the next attempt, in nanoseconds.
+    /// The delay before the next attempt of a retry, in nanoseconds; `nil` if the event has none.
     let delay: Int64?
     let age: Int64?
 
@@ -84,10 +84,11 @@ extension TraceRecord {
         }
     }
 
-    /// Whether the event was reported by the task that runs the work of the subject: the event with which that work
-    /// begins.
+    /// Whether the event reports that the work of its subject (the task or call that it is about) begins to run, in a
+    /// task of its own. Then ``task`` is the task that runs the work.
     var isInWorkingTask: Bool { change == .entered(.running) && primitive.runsInOwnTask }
 
-    /// Whether the event reports that the work of a task threw an error. The error may be handled, so that the task completes.
+    /// Whether the event reports that the work of a task threw an error. If the owner of the task handles the error,
+    /// the task completes nevertheless.
     var isErrorOfWork: Bool { kind == .workFailed || kind == .unhandledError }
 }

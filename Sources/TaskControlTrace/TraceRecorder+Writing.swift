@@ -13,11 +13,12 @@ extension TraceRecorder {
 
     /// Writes the recorded events to a file. Recording continues while the file is written.
     ///
-    /// The file appears only when it is complete: it is written under another name in the same folder and then renamed,
-    /// so that an existing file is replaced in one step. If the path is a symbolic link, the file that it refers to is
-    /// replaced. If the path is not a regular file, such as `/dev/stdout`, it is written directly; a pipe blocks the
-    /// call until it is read. If the process is killed before the end, a hidden file remains whose name begins with
-    /// `.taskcontrol-`. The call blocks its thread for about a second per million events.
+    /// The file appears only when it is complete: it is written under another name in the same folder and then renamed.
+    /// Therefore an existing file is replaced in one step. If the path is a symbolic link, the file that it refers to
+    /// is replaced. If the path refers to something other than a regular file, such as `/dev/stdout`, this is written
+    /// directly; a pipe blocks the call until it is read. If the process is killed before the end, a hidden file
+    /// remains whose name begins with `.taskcontrol-`. The call blocks its thread for about a second per million
+    /// events.
     ///
     /// - Parameters:
     ///   - format: An HTML page for a browser, or JSON for Perfetto.
@@ -63,8 +64,13 @@ extension TraceRecorder {
 }
 
 extension TraceModel {
-    /// Produces the text of the trace, and passes it to a closure in parts of about 64 KB. Throws the error of the
-    /// closure.
+    /// Produces the text of the trace, and passes it to a closure in parts of about 64 KB.
+    ///
+    /// - Parameters:
+    ///   - format: An HTML page for a browser, or JSON for Perfetto.
+    ///   - title: The heading of the page, or the name of the trace in Perfetto.
+    ///   - sink: Receives the parts, as UTF-8.
+    /// - Throws: The error of `sink`.
     func write<Failure: Error>(
         as format: TraceRecorder.Format,
         title: String,

@@ -55,13 +55,13 @@ public final class TraceRecorder: TaskObserver {
         withExtendedLifetime(gone) {}
     }
 
-    /// Removes all recorded events. Tasks that exist at this time are shown in later traces as begun before the recording.
+    /// Removes all recorded events. Later traces show tasks that exist at this time as begun before the recording.
     public func removeAll() {
         let gone = ring.withLock { $0.removeAll() }
         withExtendedLifetime(gone) {}
     }
 
-    /// The recorded events, at most the latest ``capacity``. Only one reference per chunk of events is copied while the
-    /// lock is held.
+    /// The recorded events, at most the latest ``capacity``. While the lock is held, only one reference per chunk of
+    /// events (see ``TraceRing``) is copied.
     var events: TraceRing.Copy { ring.withLock { $0 }.latest }
 }

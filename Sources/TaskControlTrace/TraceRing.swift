@@ -15,25 +15,30 @@ struct TraceRing {
 
     let capacity: Int
     private let chunkSize: Int
-    /// The maximum number of chunks. It is large enough that `capacity` events are kept even if the newest chunk has only one event.
+    /// The maximum number of chunks. It is large enough that ``capacity`` events are kept even if the newest chunk has
+    /// only one event.
     private let chunkLimit: Int
     private var chunks: [Chunk] = []
+    /// The index in ``chunks`` of the chunk to which the next event is added.
     private var newest = 0
     /// The number of events that were ever added.
     private(set) var count = 0
 
     /// Creates an empty ring.
     ///
-    /// - Parameter capacity: The minimum number of the latest events that are kept: 1 or more.
+    /// - Parameters:
+    ///   - capacity: The minimum number of the latest events that are kept: 1 or more.
+    ///   - chunkSize: The number of events per chunk. It is limited to `capacity`.
     init(capacity: Int, chunkSize: Int = 256) {
         self.capacity = capacity
         self.chunkSize = min(chunkSize, capacity)
         chunkLimit = (capacity - 1 + self.chunkSize - 1) / self.chunkSize + 1
     }
 
-    /// Adds an event, and drops the oldest chunk if the buffer is full.
+    /// Adds an event. If the buffer is full, drops the oldest chunk with all its events.
     ///
-    /// - Returns: The dropped chunk, so that the caller can release it without the lock; `nil` if no chunk was dropped.
+    /// - Returns: The dropped chunk, which the caller should release only after it has unlocked the buffer; `nil` if no
+    ///   chunk was dropped.
     /// - Complexity: O(1). Memory is allocated once per chunk.
     @inline(__always)
     mutating func append(_ event: consuming TraceRecord) -> Chunk? {
@@ -57,14 +62,17 @@ struct TraceRing {
 
     /// Removes all events.
     ///
-    /// - Returns: All chunks, so that the caller can release them without the lock.
+    /// - Returns: All chunks, which the caller should release only after it has unlocked the buffer.
     mutating func removeAll() -> [Chunk] {
         let all = chunks
         self = TraceRing(capacity: capacity, chunkSize: chunkSize)
         return all
     }
 
-    /// The latest `capacity` events, oldest first. Call it on a copy of the buffer, without the lock, because it takes O(*n*/256).
+    /// The latest ``capacity`` events, oldest first. Read this property on a copy of the buffer, after unlocking the
+    /// original.
+    ///
+    /// - Complexity: O(*n*) in the number of chunks.
     var latest: Copy {
         var copy = Copy()
         var excess = chunks.reduce(0) { $0 + $1.count } - capacity

@@ -1,5 +1,5 @@
-/// Builds a text, and passes it to a closure in parts of about 64 KB, so that a million events do not become one
-/// string. The bytes are UTF-8.
+/// Builds a text, and passes it as UTF-8 to a closure in parts of about 64 KB. Therefore the text of a million events
+/// is never a single string.
 struct TraceText<Failure: Error> {
     typealias Sink = (borrowing [UInt8]) throws(Failure) -> Void
 
@@ -12,7 +12,8 @@ struct TraceText<Failure: Error> {
         bytes.reserveCapacity(pieceSize * 2)
     }
 
-    /// Passes the text to the closure if a part is full. Call it after each small item.
+    /// Passes the text that was appended since the last part to the closure, if it is long enough for a part. Call this
+    /// function after each small item.
     @inline(__always)
     mutating func handOnIfFull() throws(Failure) {
         if bytes.count >= pieceSize { try finish() }
@@ -23,7 +24,7 @@ struct TraceText<Failure: Error> {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Appends a text unchanged.
+    /// Appends a text unchanged, without quotes or escapes.
     @inline(__always)
     mutating func put(_ text: StaticString) {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))

@@ -6,6 +6,7 @@ public struct TraceWriteError: Error, Hashable, CustomStringConvertible {
     public let path: String
     /// The `errno` of the system call that failed.
     public let code: Int32
+    /// The step that failed, as a participle for ``description``, such as "written".
     private let step: String
     private let text: String
     private let isOfPath: Bool

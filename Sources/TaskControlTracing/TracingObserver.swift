@@ -79,7 +79,8 @@ public final class TracingObserver: TaskObserver {
     /// The number of spans that have not ended.
     var count: Int { state.withLock { $0.count } }
 
-    /// Creates a span whose parent is the `ServiceContext.current` of the caller.
+    /// Creates a span with the given name and the fields of the given event as attributes. Its parent is the
+    /// `ServiceContext.current` of the caller.
     private func makeSpan(_ name: String, _ event: TaskEvent) -> any Tracing.Span {
         let tracer = tracer ?? InstrumentationSystem.tracer
         let kind: SpanKind = event.primitive == .http ? .client : .internal

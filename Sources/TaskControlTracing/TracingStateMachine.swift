@@ -15,9 +15,11 @@ struct TracingStateMachine<Span> {
 
     enum Action {
         case nothing
-        /// Create a span for the subject, and pass it to ``begin(_:_:)``.
+        /// Create a span for the task or call (subject) with the given identity, and pass it to ``begin(_:_:)``.
         case begin(TaskEvent.Identity)
-        /// Create a span for a caller that joins a flight, with a link to the flight's span, and pass it to ``join(_:_:_:)``.
+        /// Create a span for a caller that joins a flight (one run of an operation that several callers share), with a
+        /// link to the span `flight`, and pass it to ``join(_:_:_:)``. The values are the identity of the flight, the
+        /// identity of the caller's task, and the span of the flight.
         case join(TaskEvent.Identity, TaskEvent.TaskIdentity, flight: Span)
         case mark(Span)
         /// End the span of a caller that has left its flight.
@@ -25,7 +27,7 @@ struct TracingStateMachine<Span> {
         case end(Span, TaskEvent.Outcome, joiners: [Span], joinedCount: Int)
     }
 
-    /// The primitives whose subjects have spans; `nil` for all.
+    /// The primitives (types and functions of TaskControl) whose tasks and calls have spans; `nil` for all.
     private let primitives: Set<TaskEvent.Primitive>?
     private var subjects: [TaskEvent.Identity: Subject] = [:]
 
@@ -33,7 +35,8 @@ struct TracingStateMachine<Span> {
         self.primitives = primitives
     }
 
-    /// The number of spans that have not ended: those of subjects, and those of callers that have joined flights.
+    /// The number of spans that have not ended: those of tasks and calls, and those of callers that have joined
+    /// flights.
     var count: Int { subjects.values.reduce(0) { $0 + 1 + $1.joiners.count } }
 
     mutating func receive(_ event: TaskEvent) -> Action {
@@ -60,13 +63,18 @@ struct TracingStateMachine<Span> {
         }
     }
 
-    /// Adds the span of a subject. No other event of the subject is received before this call.
+    /// Adds the span of the task or call (subject) with the given identity. Must be called before another event of the
+    /// subject is received.
     mutating func begin(_ identity: TaskEvent.Identity, _ span: Span) {
         subjects[identity] = Subject(span: span)
     }
 
     /// Adds the span of a caller that has joined a flight.
     ///
+    /// - Parameters:
+    ///   - identity: The identity of the flight.
+    ///   - task: The identity of the caller's task.
+    ///   - span: The span of the caller.
     /// - Returns: Whether the flight still exists. If it does not, the caller must end the span.
     mutating func join(_ identity: TaskEvent.Identity, _ task: TaskEvent.TaskIdentity, _ span: Span) -> Bool {
         guard subjects[identity] != nil else { return false }
@@ -74,7 +82,7 @@ struct TracingStateMachine<Span> {
         return true
     }
 
-    /// Removes the spans of all subjects and joined callers.
+    /// Removes the spans of all tasks and calls, and of the callers that have joined flights.
     ///
     /// - Returns: The removed spans, which the caller must end.
     mutating func clear() -> [Span] {
