@@ -40,10 +40,9 @@ extension ActorTaskQueue {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs on the actor, which it receives, with the task-locals of the caller.
-    /// - Returns: The task, to await or to cancel it. If the actor has been deallocated, the task throws
-    ///   `CancellationError`.
+    /// - Returns: The task, which holds the error of the operation: the compiler warns if the task is not used. If the
+    ///   actor has been deallocated, the task throws `CancellationError`.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
-    @discardableResult
     @inlinable
     public func addTask<Value: Sendable>(
         name: String? = nil,
@@ -91,9 +90,8 @@ extension ActorTaskQueue where ActorType == MainActor {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs on the main actor, with the task-locals of the caller.
-    /// - Returns: The task, to await or to cancel it.
+    /// - Returns: The task, which holds the error of the operation: the compiler warns if the task is not used.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
-    @discardableResult
     @inlinable
     public func addTask<Value: Sendable>(
         name: String? = nil,

@@ -35,6 +35,8 @@ extension Task where Failure == any Error {
     /// Creates a task that runs a throwing operation on an actor, from any context, in the order of the calls among
     /// tasks of equal priority.
     ///
+    /// The task holds the error of the operation: the compiler warns if the task is not used.
+    ///
     /// No queue is needed.
     ///
     /// ## Ordering
@@ -47,7 +49,6 @@ extension Task where Failure == any Error {
     ///   - actor: The actor to run on, which is retained until the task has ended.
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller. The
     ///     task starts on the actor directly, without a hop.
-    @discardableResult
     @inlinable
     public init<ActorType: Actor>(
         name: String? = nil,

@@ -58,6 +58,8 @@ extension Task where Failure == Never {
 extension Task where Failure == any Error {
     /// Creates a task that runs a throwing operation on an actor, in the order of the actor's queue.
     ///
+    /// The task holds the error of the operation: the compiler warns if the task is not used.
+    ///
     /// Traps if the queue has not adopted an actor.
     ///
     /// ## Cancellation
@@ -71,7 +73,6 @@ extension Task where Failure == any Error {
     ///     deallocated, the task throws `CancellationError`. See ``ActorQueue`` and ``CancellableQueue``.
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
-    @discardableResult
     @inlinable
     public init<ActorType: Actor>(
         name: String? = nil,
@@ -90,6 +91,8 @@ extension Task where Failure == any Error {
 
     /// Creates a task that runs a throwing operation on the main actor, in the order of the queue.
     ///
+    /// The task holds the error of the operation: the compiler warns if the task is not used.
+    ///
     /// Traps if the queue has not adopted the main actor, which `MainActor.queue` always has.
     ///
     /// ## Cancellation
@@ -102,7 +105,6 @@ extension Task where Failure == any Error {
     ///   - queue: `MainActor.queue`, or a ``CancellableQueue`` over it.
     ///   - operation: Runs on the main actor, with the task-locals of the caller.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
-    @discardableResult
     @inlinable
     public init(
         name: String? = nil,

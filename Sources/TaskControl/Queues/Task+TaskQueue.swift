@@ -67,6 +67,8 @@ extension Task where Failure == Never {
 extension Task where Failure == any Error {
     /// Creates a task that runs a throwing operation when its turn in a queue comes.
     ///
+    /// The task holds the error of the operation: the compiler warns if the task is not used.
+    ///
     /// ## Cancellation
     /// A task that is cancelled before its turn ends immediately with `CancellationError`; its operation never runs.
     ///
@@ -77,7 +79,6 @@ extension Task where Failure == any Error {
     ///     ``CancellableQueue``.
     ///   - operation: Runs in the isolation and with the task-locals of the code that creates the task.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
-    @discardableResult
     @inlinable
     public init(
         name: String? = nil,
@@ -99,6 +100,8 @@ extension Task where Failure == any Error {
 
     /// Creates a task that runs a throwing operation on an actor when its turn in a queue comes.
     ///
+    /// The task holds the error of the operation: the compiler warns if the task is not used.
+    ///
     /// ## Cancellation
     /// A task that is cancelled before its turn ends immediately with `CancellationError`; its operation never runs.
     ///
@@ -110,7 +113,6 @@ extension Task where Failure == any Error {
     ///   - isolatedActor: The actor to run on, which is retained until the task has ended.
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
-    @discardableResult
     @inlinable
     public init<ActorType: Actor>(
         name: String? = nil,

@@ -67,9 +67,8 @@ extension TaskQueue {
     ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
     ///   - behavior: Whether the operation of a task that is cancelled before its turn is skipped or runs.
     ///   - operation: Runs in the isolation and with the task-locals of the code that adds the task.
-    /// - Returns: The task, to await or to cancel it.
+    /// - Returns: The task, which holds the error of the operation: the compiler warns if the task is not used.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
-    @discardableResult
     @inlinable
     public func addTask<Value: Sendable>(
         name: String? = nil,

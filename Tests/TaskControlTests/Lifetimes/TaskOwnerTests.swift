@@ -36,8 +36,10 @@ struct TaskOwnerTests {
             Face(owner: bag) { body in bag.addTask { await body() } },
             Face(owner: identifiableBag) { body in identifiableBag.addTask(id: nextID()) { await body() } },
             Face(owner: store) { body in store.addTask(forKey: nextID()) { await body() } },
-            Face(owner: queue) { body in Task(on: queue) { () async throws in await body() } },
-            Face(owner: actorQueue) { body in Task(on: actorQueue) { (_: isolated Log) async throws in await body() } },
+            Face(owner: queue) { body in _ = Task(on: queue) { () async throws in await body() } },
+            Face(owner: actorQueue) { body in
+                _ = Task(on: actorQueue) { (_: isolated Log) async throws in await body() }
+            },
         ]
     }
 

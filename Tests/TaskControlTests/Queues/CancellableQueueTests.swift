@@ -82,7 +82,7 @@ struct CancellableQueueTests {
         let (line, gate, log) = (FIFOQueue(), Gate(), OrderRecorder<Int>())
         let (one, other) = (CancellableQueue(underlyingQueue: line), CancellableQueue(underlyingQueue: line))
         Task(on: line) { await gate.waitIgnoringCancellation() }
-        for number in 0..<6 { Task(on: number % 2 == 0 ? one : other) { () throws in log.record(number) } }
+        for number in 0..<6 { _ = Task(on: number % 2 == 0 ? one : other) { () throws in log.record(number) } }
         one.cancelTasks()
         #expect(one.count == 0 && other.count == 3)
         gate.open()

@@ -114,7 +114,7 @@ private struct Race {
     private mutating func actorQueue() {
         let (queue, actor) = (ActorQueue<HeldActor>(), HeldActor.held())
         queue.adoptExecutionContext(of: actor)
-        Task(priority: .medium, on: queue) { (_: isolated HeldActor) async throws in }
+        _ = Task(priority: .medium, on: queue) { (_: isolated HeldActor) async throws in }
         let a = Task(priority: .medium, on: queue) { (_: isolated HeldActor) async throws in }
         let b = Task(priority: .medium, on: queue) { (_: isolated HeldActor) async throws in }
         actor.executor.blockUntilHeld(3)

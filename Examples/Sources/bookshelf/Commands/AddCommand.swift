@@ -30,13 +30,13 @@ struct AddCommand: AsyncParsableCommand {
             // In order: each begins when the previous one has its number.
             let queue = CancellableQueue(underlyingQueue: FIFOQueue(name: "add"))
             for (index, title) in titles.enumerated() {
-                queue.addTask(name: title) {
+                queue.addTask(name: title, whenCancelledWaiting: .skip) {
                     do {
                         let book = try await service.add(NewBook(title: title, author: author, year: year))
                         await board.set(index, .done)
                         Screen.output.print([book])
                     } catch {
-                        try Task.checkCancellation()
+                        if Task.isCancelled { return }
                         await board.set(index, .failed(Complaint(error, server: options.server).text))
                     }
                 }
