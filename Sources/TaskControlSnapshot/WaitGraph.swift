@@ -1,9 +1,12 @@
-/// A graph of waits between tasks and subjects, which finds the nodes that will never continue (deadlocks).
+/// A graph of waits, which finds the nodes that never continue (deadlocks).
 ///
-/// A task waits for subjects (tasks and calls that events are about). A subject waits for the task in which it runs, or
-/// for one or all of several other subjects. A node that waits for nothing is free. A node that waits for one of
-/// several nodes is free if one of them is free; a node that waits for all of them is free if all are free. The
-/// remaining nodes never continue: they are in a circle, or wait for a node in a circle.
+/// There are three kinds of nodes: Swift tasks, subjects, and groups of subjects. A subject is a task or call that
+/// events are about, such as a task in a queue. A Swift task waits for the subjects that it awaits. A subject waits for
+/// the Swift task in which it runs, or for a group. A group waits for one of its subjects, or for all of them.
+///
+/// A node that waits for nothing is free. A node that waits for one of several nodes is free if one of them is free; a
+/// node that waits for all of them is free if all are free. The remaining nodes never continue: they are in a cycle, or
+/// wait for a node in a cycle.
 ///
 /// - Complexity: O(*n*) in the number of nodes and edges.
 struct WaitGraph {
@@ -28,7 +31,8 @@ struct WaitGraph {
     /// Marks a node as free, because something outside the graph can let it continue.
     mutating func free(_ node: Node) { isFree[node] = true }
 
-    /// Returns the circles among the nodes that never continue. Each circle is returned once, in the order in which each node waits for the next.
+    /// Returns the cycles among the nodes that never continue. Each cycle is returned once, in the order in which each
+    /// node waits for the next.
     func circles() -> [[Node]] {
         let isFree = everybodyFree()
         // Walks from each node that never continues to another one for which it waits, and so on, until a node repeats.
@@ -45,7 +49,7 @@ struct WaitGraph {
                 }
                 node = next
             }
-            // A circle that an earlier walk has found is not added again.
+            // A cycle that an earlier walk has found is not added again.
             if walk[node] == start + 1, let first = path.firstIndex(of: node) { circles.append(Array(path[first...])) }
         }
         return circles

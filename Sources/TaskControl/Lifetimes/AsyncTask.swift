@@ -6,17 +6,18 @@
 /// AsyncTask { await log(.screenViewed) }.detached()            // without an owner, to its end
 /// ```
 ///
-/// The task starts at once, with the isolation, priority and task-locals of the code that creates it, as `Task { }`
-/// does. If you call none of these three functions, the compiler warns; when such a task is released, it is cancelled
-/// and reported to diagnostics. If you keep the task in a variable instead, cancel it or await its ``value``.
+/// The initializer enqueues the task, as `Task { }` does, with the isolation, priority and task-locals of the code that
+/// creates it. If you call none of these three functions, the compiler warns; when such a task is released, it is
+/// cancelled and reported to diagnostics. If you keep the task in a variable instead, cancel it or await its ``value``.
+/// An initializer also accepts a closure, `onError`, which receives the error that the operation throws.
 ///
 /// An operation that captures the object that declares the lifetime retains that object, and with it the lifetime that
 /// should end with the object: for such work use `run(for:)` of an ``AsyncLifetime``.
 ///
 /// ## Ordering
-/// The initializer enqueues the task before it returns, as `Task { }` does: tasks of one actor and one priority start
-/// in the order in which they were created. Tasks without an actor start in no particular order. A task whose operation
-/// throws ends when `onError` has returned. The task then leaves its lifetime, and ``value`` returns.
+/// The task is enqueued before the initializer returns: tasks of one actor and one priority start in the order in which
+/// they were created. Tasks without an actor start in no particular order. A task whose operation throws ends when
+/// `onError` has returned. The task then leaves its lifetime, and ``value`` returns.
 ///
 /// ## Cancellation
 /// ``cancel()``, or the end of the lifetime that the task is bound to, cancels the task. A task that is cancelled
@@ -30,7 +31,7 @@ public final class AsyncTask: Sendable {
     // Written under the lock of `life`; read by `deinit` alone, which comes after everything else.
     nonisolated(unsafe) private var isDecided = false
 
-    /// Creates a task and starts it.
+    /// Creates a task and enqueues it.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -54,7 +55,7 @@ public final class AsyncTask: Sendable {
         emitCreated(name)
     }
 
-    /// Creates a task whose errors are handled, and starts it.
+    /// Creates a task whose errors are passed to a closure, and enqueues it.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.

@@ -13,9 +13,9 @@ internal import TaskControl
 /// in which its flight begins the work until the work ends.
 ///
 /// Loads and written values have serial numbers, in the order in which the loads began or the values were written. The
-/// flights of one key are distinguished by the serial number that they come after, called `after`. A caller that needs
-/// a newer result than a running load will have joins the flight that comes after that load. That flight waits until
-/// the running load has ended, and then loads.
+/// flights of one key are distinguished by the serial number of the load or written value that they come after, called
+/// `after`: their own loads have greater numbers. A caller that needs a newer result than a running load will have
+/// joins the flight that comes after that load. That flight waits until the running load has ended, and then loads.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. A key has at most one load at any time.
@@ -119,7 +119,8 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     ///
     /// - Parameters:
     ///   - capacity: The largest number of values. A negative number counts as zero.
-    ///   - retryDelay: The time after a failed load in which no read begins a refresh. It is longer after several failures in a row.
+    ///   - retryDelay: The time after a failed load in which no read begins a refresh. It is longer after several
+    ///     failures in a row.
     init(capacity: Int, retryDelay: Duration) {
         (self.capacity, self.retryDelay) = (max(0, capacity), retryDelay)
     }
@@ -129,15 +130,16 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     enum Answer {
         /// A value that is not due for a refresh, for the reader to return.
         case hit(Value)
-        /// A value that is due for a refresh, which this reader must not begin. `joining` identifies the expected
-        /// refresh, which runs or which another reader begins: the flight that comes after this serial number. `nil`:
-        /// no refresh is expected.
+        /// A value that is due for a refresh, which this reader must not begin. `isStale` is `true` if the value is no
+        /// longer fresh, and `false` if it is only due for an early refresh. `joining` identifies the flight of the
+        /// expected refresh, which runs or which another reader begins: it is the serial number of the load or written
+        /// value that this flight comes after. `joining` is `nil` if no refresh is expected.
         case old(Value, isStale: Bool, joining: Serial?)
-        /// A value that is due for a refresh. This reader must begin the refresh: the flight that comes after the
-        /// serial number `after`.
+        /// A value that is due for a refresh, which this reader must begin: the flight that comes after the load or
+        /// written value with the serial number `after`. `isStale` has the same meaning as for `old`.
         case refresh(Value, isStale: Bool, after: Serial)
-        /// There is no value to return. The reader must join or begin the flight that comes after the serial number
-        /// `after`. `expired` is the value that the read has removed, if any.
+        /// There is no value to return without a load. The reader must join or begin the flight that comes after the
+        /// serial number `after`. `expired` is the value that the read has removed, if any.
         case load(after: Serial, expired: Expired?)
     }
 
@@ -206,9 +208,9 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return bodies[Int(index)].isRefreshClaimed ? bodies[Int(index)].content?.serial : nil
     }
 
-    /// Determines the flight that a caller must join if the entry at an index has no value to return.
+    /// Determines the flight that a caller must join or begin if the entry at an index has no value to return.
     ///
-    /// - Returns: The serial number that this flight comes after.
+    /// - Returns: The serial number that this flight comes after. It is less than that of the flight's own load.
     private func flight(of index: Table.Index) -> Serial {
         if let load = bodies[Int(index)].load { return load.isSuperseded ? load.serial : load.after }
         return bodies[Int(index)].content?.serial ?? 0

@@ -25,12 +25,17 @@ final class _CachedValue<Value: Sendable>: _CachedResult, @unchecked Sendable {
     }
 }
 
-/// The functions of a cache that depend on the types of its keys and values.
+/// The three closures of a cache whose code depends on the types of its keys and values. This struct is named for the
+/// first of them, which loads the value of a key.
+///
+/// The closures receive and return values without these types, so that ``_CacheStorage``, which calls them, is compiled
+/// once for all types.
 @usableFromInline
 struct _CacheLoader: Sendable {
-    /// The client's function, which loads the value of a key.
+    /// The closure that calls the client's function to load the value of a key, and returns the value or the error.
     @usableFromInline let load: @Sendable (_ErasedKey) async -> _CachedResult
-    /// The closure that returns the time for which a result is fresh; `nil`: the time of the policy.
+    /// The closure that returns the time for which a result is fresh, where `nil` stands for the time of the policy.
+    /// The closure itself is `nil` if the time of the policy applies to all results.
     @usableFromInline let lifetime: (@Sendable (_CachedResult) -> Duration?)?
     /// The closure that returns the error of a call from inside the load of the same key.
     @usableFromInline let reentrancyError: @Sendable (_ErasedKey) -> SingleFlightReentrancyError

@@ -99,6 +99,8 @@ struct WatchStateMachine<Waiter> {
     private var run = 0
     private var connection = 0
     private var closing = Closing.none
+    /// The closer of the connection: the continuation of the code that waits until the state machine decides to end the
+    /// connection, and then ends it. `nil` if no such code waits.
     private var closer: Waiter?
     /// The number of consecutive connections that have failed.
     private var failures = 0
@@ -305,19 +307,21 @@ struct WatchStateMachine<Waiter> {
         return Action(wake: closer.take().map { [$0] } ?? [])
     }
 
-    /// Stores the waiter (a continuation) whose resumption ends the connection with a number.
+    /// Stores the closer of the connection with a number: the continuation of the code that ends the connection when it
+    /// is resumed.
     ///
-    /// - Returns: `nil` if the waiter was stored. Otherwise the given waiter: the connection must end at once.
+    /// - Returns: `nil` if the closer was stored. Otherwise the given continuation: the connection must end at once.
     mutating func parkCloser(_ number: Int, _ waiter: Waiter) -> Waiter? {
         guard number == connection, closing == .none else { return waiter }
         closer = waiter
         return nil
     }
 
-    /// Notes that the task of the connection with this number was cancelled, or that the connection ends by itself.
+    /// Notes that the code that ends the connection with this number stops waiting, because its task was cancelled or
+    /// because the connection ends by itself.
     ///
-    /// - Returns: The waiter (a continuation) that ``parkCloser(_:_:)`` has stored, which the caller must resume; `nil`
-    ///   if there is none.
+    /// - Returns: The closer, the continuation that ``parkCloser(_:_:)`` has stored, which the caller must resume;
+    ///   `nil` if there is none.
     mutating func leaveCloser(_ number: Int) -> Waiter? {
         guard number == connection else { return nil }
         if closing == .none { closing = .asFailure }

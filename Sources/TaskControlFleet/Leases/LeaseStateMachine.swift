@@ -7,8 +7,9 @@ internal import TaskControl
 ///        ▲            │ │          └─────▶ ended
 ///        └────────────┘ └─▶ adopted
 ///
-/// All times are measured from the same arbitrary moment, on one clock. One task asks for the next action with ``next(at:)``, executes it, and
-/// reports the answer. Watches and timers report events at any time. The rules of `withLease` are decided here:
+/// All times, such as the parameters `sent` and `now`, are durations since the creation of the session's `Stopwatch`.
+/// One task asks for the next action with ``next(at:)``, executes it, and reports the answer. Watches and timers report
+/// events at any time. The rules of `withLease` are decided here:
 ///
 /// - A lease is valid for the granted duration, less a margin, from the time at which its last *proven* renewal was sent. A renewal is proven by a
 ///   transaction that begins after the answer, finds the caller's entry, and has the same term (of the store's leader) as the renewal.
@@ -142,7 +143,8 @@ struct LeaseStateMachine: Hashable {
 
     // MARK: Entering
 
-    /// Notes that the store has granted a lease, in answer to a request that was sent at the time `sent`.
+    /// Notes that the store has granted a lease, in answer to a request that was sent at the time `sent`. The answer
+    /// has arrived at the time `now`. Both are times on the session's `Stopwatch`.
     mutating func granted(_ granted: StoreLease, sent: Duration, at now: Duration) {
         guard lease == nil else { return }
         guard phase == .entering else {
@@ -184,7 +186,6 @@ struct LeaseStateMachine: Hashable {
     ///   - token: The revision at which the entry was created.
     ///   - sight: The state of the line, as read by the transaction that created or found the entry.
     ///   - sent: The time at which the transaction was sent.
-    ///   - now: The current time.
     mutating func entered(_ token: FencingToken, _ sight: Sight, sent: Duration, at now: Duration) {
         guard phase == .entering, lease != nil else { return }
         record(now - sent)
@@ -250,9 +251,8 @@ struct LeaseStateMachine: Hashable {
         }
     }
 
-    /// Notes that a transaction, which was sent at the time `sent`, has read the line (``FleetLine``).
-    ///
-    /// - Parameter sight: The state of the line; `nil` if the caller's entry no longer exists.
+    /// Notes that a transaction, which was sent at the time `sent`, has read the state of the line (``FleetLine``):
+    /// `sight`, which is `nil` if the caller's entry no longer exists.
     mutating func verified(_ sight: Sight?, sent: Duration, at now: Duration) {
         guard phase == .waiting || phase == .holding else { return }
         expire(at: now)

@@ -120,16 +120,21 @@ public final class MemoryStore: CoordinationStore {
         return perform { $0.read(range, now: $1) }
     }
 
-    /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive` throws.
+    /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive`
+    /// throws.
     ///
-    /// All changes of one revision are in the same report. If the given revision is in the future, only changes after that revision are reported.
+    /// All changes of one revision are in the same report. If the given revision is in the future, only changes after
+    /// that revision are reported. If the store no longer keeps all changes after the given revision, or after the last
+    /// report of a slow watch, the next report is incomplete (``StoreChanges/isComplete``) and contains no changes. The
+    /// watch then continues with the changes after the revision of that report.
     ///
     /// - Parameters:
     ///   - range: The entries to watch. Its order and limit do not matter.
     ///   - revision: The revision after which changes are reported.
-    ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it reports that the watch has begun.
+    ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it
+    ///     reports that the watch has begun.
     /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled.
-    /// - Complexity: O(*n*) per report, in the number of kept changes and of watches.
+    /// - Complexity: O(*n*) per report, in the number of watches and of changes that the store keeps for them.
     public nonisolated(nonsending) func watch(
         _ range: StoreRange,
         after revision: Int64,

@@ -1,5 +1,6 @@
 #if SQLite
-/// The progress of a watch of a ``SQLiteStore``: the revision that it has reached, and its next report.
+/// The state of a watch of a ``SQLiteStore`` between two checks of the file for changes: the revision up to which the
+/// watch has found all changes, and the changes that it must report next.
 struct SQLiteWatch: Sendable {
     let keys: StoreRange.Keys
     /// The revision up to which all changes were reported, or are in ``report``.
@@ -18,7 +19,10 @@ struct SQLiteWatch: Sendable {
 }
 
 extension SQLiteContent {
-    /// Returns a watch after one check for changes: with its next report, if there is one, and the revision that it has reached.
+    /// Checks for changes on behalf of a watch.
+    ///
+    /// - Parameter watch: The state of the watch before the check. Its report must have been taken.
+    /// - Returns: The state after the check, with a report if there is something to report.
     func advance(_ watch: SQLiteWatch) throws -> SQLiteWatch {
         var watch = watch
         if watch.revision < compacted {

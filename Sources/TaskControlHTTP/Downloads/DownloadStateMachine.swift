@@ -41,12 +41,14 @@ struct DownloadStateMachine: Hashable {
         case refuse
     }
 
-    /// A body that can be written next: its representation and its positions in the file. ``begin()`` makes them the
-    /// state of the file.
+    /// The body of a response that may be written to the file, but is not being written yet. ``begin()`` replaces the
+    /// state of the file by these values: the file then contains the `position` bytes before the body.
     private struct Body: Hashable {
+        /// The representation that the body belongs to; `nil` if a download of this body could not be continued later.
         var entity: Entity?
+        /// The position in the file of the first byte of the body.
         var position: Int64 = 0
-        /// The position after the last byte of the body; `nil` if it is not known.
+        /// The position in the file after the last byte of the body; `nil` if it is not known.
         var end: Int64?
     }
 
@@ -62,7 +64,7 @@ struct DownloadStateMachine: Hashable {
     private(set) var received: Int64
     /// The position from which the current request asks for the body; `nil` if it asks for the whole body.
     private var requested: Int64?
-    /// The position after the last byte of the body that is being received; `nil` if it is not known.
+    /// The position in the file after the last byte of the body that is being received; `nil` if it is not known.
     private var end: Int64?
     /// The body that the last response announces; `nil` once that body is being written, or when another request
     /// begins.
@@ -156,8 +158,9 @@ struct DownloadStateMachine: Hashable {
         return Body(entity: Entity(validator: validator, length: length), end: length)
     }
 
-    /// Records that the body of the last response is being written from now on, which changes the file. Called after
-    /// ``answer(_:)`` has returned ``Answer/write(from:)``, and before the first byte is written.
+    /// Records that the body of the last response is being written from now on. The state then describes the
+    /// representation of that body and its announced end, and the received part ends where the body begins. Called
+    /// after ``answer(_:)`` has returned ``Answer/write(from:)``, and before the first byte is written.
     mutating func begin() {
         guard let body = answered.take() else { return }
         (entity, received, end, asksForEverything) = (body.entity, body.position, body.end, false)

@@ -31,7 +31,8 @@ final class ProgressReporter: Sendable {
         return Transfer(reporter: self, number: number)
     }
 
-    /// Ends the reports of an attempt. A report that another thread is making now is completed.
+    /// Ends the reports of an attempt. Updates that were not reported yet are dropped. Does not wait for a report that
+    /// another thread is making now: that report may still arrive after this function has returned.
     ///
     /// - Parameter number: The number of the attempt. If another attempt has begun, the call has no effect.
     private func end(_ number: Int) {

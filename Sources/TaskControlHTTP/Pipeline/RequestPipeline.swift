@@ -81,12 +81,13 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// Creates the request of an endpoint, and returns the call that sends it. If that fails, notifies the
-    /// ``ResponseObserver``.
+    /// Creates the request of an endpoint, lets the ``RequestAdapter`` change it, and returns the call that sends it.
+    /// If the request cannot be created or adapted, notifies the ``ResponseObserver``.
     ///
     /// - Parameters:
     ///   - make: Creates the request, and the body of an upload (`nil` if the call is no upload).
     ///   - prepare: Changes the request of each attempt, before the credential is attached.
+    /// - Throws: An error if the request could not be created or adapted.
     private func call(
         _ make: () throws -> (URLRequest, UploadEndpointBody?),
         _ prepare: @escaping (inout URLRequest) throws -> Void

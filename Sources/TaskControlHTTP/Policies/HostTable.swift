@@ -2,7 +2,11 @@ internal import TaskControlResilience
 
 /// A table with one value for each host that a client talks to, such as a retry budget or a resilience policy.
 ///
-/// If there are more than 64 hosts, values that are not needed are evicted, unused ones first. An evicted value is created again on demand.
+/// Before a value is added to a table that has 64 values or more, other values are evicted until it has fewer than 64:
+/// first the values whose eviction has no effect (``HostValueUse/unused``), then those that contain the history of
+/// earlier calls (``HostValueUse/used``). In each of these groups, the least recently used values are evicted first.
+/// Values that a call is using, and values that protect a failing host (``HostValueUse/needed``), are never evicted, so
+/// the table can exceed 64 values. An evicted value is created again on demand.
 final class HostTable<Value: Sendable>: Sendable {
     private let machine = Locked(HostTableStateMachine<Value>(comfortable: 64))
     private let judge: @Sendable (Value) -> HostValueUse
@@ -41,7 +45,8 @@ final class HostTable<Value: Sendable>: Sendable {
         return value
     }
 
-    /// Returns the entries that can be evicted, the unused ones first.
+    /// Returns the entries that can be evicted before another one is added, in the order of their eviction. Empty while
+    /// the table has room.
     private func removable() -> [HostTableStateMachine<Value>.Candidate] {
         let candidates = machine.withLock { $0.candidates() }.map { (candidate: $0, use: judge($0.value)) }
         return [.unused, .used].flatMap { use in candidates.filter { $0.use == use }.map(\.candidate) }

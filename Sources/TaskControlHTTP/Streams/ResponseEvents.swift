@@ -46,7 +46,8 @@ public struct ResponseEvents: AsyncSequence {
         ///
         /// - Throws: The errors of ``HTTPResponseBody/AsyncIterator/next()``; ``HTTPError`` with the reason
         ///   ``HTTPError/Reason/content`` for a response whose `Content-Type` is not `text/event-stream`, and with
-        ///   ``HTTPError/Reason/bodyTooLarge`` for a line or an event that is longer than the limit.
+        ///   ``HTTPError/Reason/bodyTooLarge`` for a line, or the data of an event, that is longer than the limit of
+        ///   ``HTTPTransportResponse/events(limit:)``.
         public mutating func next() async throws -> ServerSentEvent? {
             if isAtEnd { return nil }
             // Remains `true` if this function throws, so that the iteration ends.

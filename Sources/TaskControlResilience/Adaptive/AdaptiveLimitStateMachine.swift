@@ -9,11 +9,13 @@
 /// The calls are observed in windows. By Little's law, of *n* calls that run, *n* × (1 − baseline / mean) wait in a queue (the estimate of TCP
 /// Vegas). While the queue is shorter than a twentieth of the calls, the limit grows. When it is certainly longer than a tenth, the limit falls.
 ///
-/// The baseline is how long a call takes without a queue. An estimate that only compares durations cannot tell a queue from a service that has become
-/// slower, and one that averages its baseline grows without end in mild overload. failsafe-go looks for correlations of the past windows for that
-/// reason. This machine makes the experiment itself: a window with fewer calls. If these take less time, the calls before were in a queue. If they
-/// take as long, there was no queue, and their duration is the baseline. So a baseline rises only when fewer calls did not help. An experiment
-/// follows the first window, since there may already be a queue, and later it is repeated after a number of windows.
+/// The baseline is how long a call takes without a queue. An estimate that only compares durations cannot tell a queue
+/// from a service that has become slower, and one that averages its baseline grows without end in mild overload.
+/// failsafe-go looks for correlations of the past windows for that reason. This machine makes the experiment itself: a
+/// window in which fewer calls run at once. If these take less time, the calls before were in a queue. If they take as
+/// long, there was no queue, and their duration is the baseline. So a baseline rises only when fewer calls did not
+/// help. An experiment follows the first window, since there may already be a queue, and later it is repeated after a
+/// number of windows.
 ///
 /// A call that ends at its time limit is a *drop*, and its duration gives no information. When most calls of a window are drops, the limit is halved,
 /// and when a call succeeds again, the limit grows with each success up to nine tenths of its former value, as in the slow start of TCP.
@@ -50,7 +52,7 @@ struct AdaptiveLimitStateMachine: Sendable {
         var longestPause = 10
     }
 
-    /// An experiment: a window with a lower limit, which shows whether fewer calls take less time.
+    /// An experiment: a window with a lower limit, which shows whether calls take less time if fewer run at once.
     private struct Experiment {
         /// The average number of running calls in the window before the experiment. `mean` is the mean of their durations in seconds.
         var running: Double
@@ -291,8 +293,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         windowsUntilProbe = probeInterval
     }
 
-    /// Returns whether enough calls ran in a window for an experiment with fewer calls. With less load, a lower limit
-    /// would refuse callers that the service can serve.
+    /// Returns whether enough calls ran in a window for an experiment in which fewer run at once. With less load, a
+    /// lower limit would refuse callers that the service can serve.
     private func hasLoad(_ summary: DurationWindow.Summary) -> Bool {
         window.isOftenFull || summary.running >= configuration.fewestRunning
     }
@@ -336,8 +338,8 @@ struct AdaptiveLimitStateMachine: Sendable {
         self.experiment = nil
         let proportional = experiment.mean * summary.running / experiment.running
         let isUnaffected = summary.mean >= (experiment.mean + proportional) / 2
-        // Fewer calls take longer: the service changed during the experiment. Or the service seems to be slower, but
-        // the mean of a window during which it changed does not prove that.
+        // The calls take longer although fewer ran at once: the service changed during the experiment. Or the service
+        // seems to be slower, but the mean of a window during which it changed does not prove that.
         let isUnproved = isUnaffected && !experiment.isSecond && baseline.map { summary.low > 1.2 * $0 } ?? false
         if summary.low > 1.1 * experiment.mean || isUnproved {
             let working = summary.running * (baseline ?? summary.mean) / summary.mean
@@ -351,8 +353,9 @@ struct AdaptiveLimitStateMachine: Sendable {
         }
     }
 
-    /// Ends an experiment in which fewer calls took as long as before: there is no queue, and the mean duration of its
-    /// calls (in `summary`) becomes the baseline.
+    /// Ends an experiment in which the calls took as long as before, although fewer of them ran at once: there was no
+    /// queue. Their mean duration (in `summary`) becomes the baseline. If it differs from the present baseline only by
+    /// chance, the average of both becomes the baseline.
     private mutating func settle(_ experiment: Experiment, _ summary: DurationWindow.Summary) {
         // A difference that can be due to chance does not replace the measurements of earlier experiments.
         let isNear = abs((baseline ?? 0) - summary.mean) <= 2 * summary.error
@@ -363,8 +366,11 @@ struct AdaptiveLimitStateMachine: Sendable {
         estimate = isSlower ? former : max(min(former, spaced(working)), summary.running)
     }
 
-    /// Ends an experiment in which fewer calls took less time (their mean is in `summary`): the calls before it were in
-    /// a queue. Lowers the limit, or begins another experiment.
+    /// Ends an experiment in which the calls took less time than before (their mean is in `summary`), because fewer of
+    /// them ran at once: the calls before it were in a queue. If the mean is about the baseline, the limit becomes the
+    /// estimated number of calls that the service works on. Otherwise, or if there is no baseline yet, the limit falls
+    /// to about the number of calls that ran at once in the experiment, and another experiment begins with half as
+    /// many, unless that is less than the minimum.
     private mutating func followQueue(_ experiment: Experiment, _ summary: DurationWindow.Summary) {
         guard let known = baseline, summary.low <= 1.2 * known, summary.high >= 0.9 * known else {
             estimate = min(estimate, spaced(summary.running))

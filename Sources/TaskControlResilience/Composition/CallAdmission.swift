@@ -134,7 +134,8 @@ extension ResiliencePolicy {
     }
 }
 
-/// The admission of one call by the adaptive limit, the throttle and the breaker of a policy, for code that reports the outcome itself.
+/// The admission of one call by the adaptive limit, the throttle and the breaker of a policy, for code that reports the
+/// outcome itself.
 ///
 /// The outcome must be reported once. Until then the call counts as running for the adaptive limit, and as not accepted
 /// for the throttle. If the call is a probe of the breaker, the breaker admits no other call in its place until the
@@ -143,10 +144,12 @@ package struct _CallAdmission: Sendable {
     fileprivate let policy: ResiliencePolicy
     fileprivate let call: _PolicyCall
 
-    /// Reports to the parts of the policy that the service has answered.
+    /// Reports the success of the call to the parts of the policy that have admitted the call: the service has
+    /// answered.
     package func _succeeded() { policy.reportSuccess(of: call) }
 
-    /// Reports the error of the call to the parts of the policy, each of which classifies it.
+    /// Reports the error of the call to the parts of the policy that have admitted the call. Each of them classifies
+    /// it.
     package func _failed(_ error: any Error) {
         policy.report(
             call,
@@ -156,7 +159,7 @@ package struct _CallAdmission: Sendable {
         )
     }
 
-    /// Reports to the parts of the policy that the call gives no information about the service.
+    /// Ends the call without an outcome, because the call gives no information about the service.
     package func withdraw() {
         policy.report(call, { $0.withdraw($1) }, { $0.withdraw($1) }, { $0.withdraw($1) })
     }

@@ -1,8 +1,11 @@
 internal import TaskControl
 
-/// The registration of a message or a task that is under way: decreases a ``Level`` by one, and increases it again when
-/// `end()` is called or the registration is deallocated. (The operation of a task that is cancelled before it starts
-/// never runs, and so never calls `end()`.)
+/// The registration of a message or a task that is under way, for code that waits until none is. The value of a
+/// ``Level`` is the negated number of these registrations: creating a registration decreases it by one, and `end()`, or
+/// the deallocation of the registration, increases it by one. The code waits until the value is zero.
+///
+/// The deallocation matters for a task that is cancelled before it starts: its operation never runs, and so never calls
+/// `end()`.
 final class UnderWay: Sendable {
     private let level: Locked<Level<Int>?>
 

@@ -40,8 +40,18 @@ final class ScheduleIssues: Sendable {
         }
     }
 
-    /// Calls a function that runs schedules, and intercepts the issues that are reported meanwhile for the given test
-    /// case of the given test.
+    /// Calls a function that runs schedules, and handles the issues that are reported meanwhile.
+    ///
+    /// The first issue of a schedule that fails the test ends the schedule. It is kept as ``held``, where it replaces
+    /// the issue of an earlier schedule, and is not recorded: the caller must then call ``record(_:_:_:)``. Further
+    /// issues of the same schedule that fail the test are dropped. A known issue or a warning is recorded at once,
+    /// unless one with the same description was recorded before.
+    ///
+    /// - Parameters:
+    ///   - test: The test that `body` runs.
+    ///   - testCase: The case of the test that `body` runs; `nil` if `body` runs the test as a whole.
+    ///   - body: The function that runs schedules.
+    /// - Throws: The error of `body`.
     func hold(_ test: Test, _ testCase: Test.Case?, _ body: @Sendable () async throws -> Void) async throws {
         defer { state.withLock { $0.simulation = nil } }
         let handler = IssueHandlingTrait.compactMapIssues { [self] in receive($0) }
@@ -87,8 +97,13 @@ final class ScheduleIssues: Sendable {
 }
 
 extension ScheduleIssues {
-    /// Records the failure of the simulation as a single issue of the given test case of the given test, and attaches
-    /// the description of the failure, which contains the schedule.
+    /// Records the failure of the simulation as a single issue, with the kind, the location and the comments of the
+    /// ``held`` issue if there is one. Attaches the description of the failure, which contains the schedule.
+    ///
+    /// - Parameters:
+    ///   - failure: The failure of the simulation.
+    ///   - test: The test that the simulation has run.
+    ///   - testCase: The case of the test; `nil` if the simulation has run the test as a whole.
     func record(_ failure: SimulationFailure, _ test: Test, _ testCase: Test.Case?) async throws {
         let comment = Comment(rawValue: "seed \(failure.seed)\nreplay: \(failure.replay)\n\(failure.details)")
         let held = held

@@ -13,12 +13,12 @@
 /// was added, only its later events are delivered.
 ///
 /// ## Ordering
-/// ``sequence`` is the order of the library's decisions: for example, the end of a queue's task has a lower number than
-/// the start of the next task. An event is emitted after the effects of its decision, so events of different tasks may
-/// be delivered in another order than that of their numbers. The event that begins a subject is always delivered before
-/// the other events of the subject. Events that other tasks cause, such as ``Kind/cancelled`` or ``Kind/joined``, are
-/// emitted by those tasks and may be delivered after the end of the subject. An observer should usually ignore such a
-/// late event.
+/// The ``sequence`` numbers of events follow the order in which the reported changes happened: for example, the end of
+/// a queue's task has a lower number than the start of the next task. An event is emitted after the change has taken
+/// effect, so events of different tasks may be delivered in another order than that of their numbers. The event that
+/// begins a subject is always delivered before the other events of the subject. Events that other tasks cause, such as
+/// ``Kind/cancelled`` or ``Kind/joined``, are emitted by those tasks and may be delivered after the end of the subject.
+/// An observer should usually ignore such a late event.
 ///
 /// Which fields are set depends on the event: <doc:Events> lists all events with their fields.
 public struct TaskEvent: Sendable {
@@ -30,7 +30,8 @@ public struct TaskEvent: Sendable {
     public package(set) var change: Change
     /// The severity: ordinary operation, or a probable mistake in the program.
     public package(set) var severity = Severity.debug
-    /// The number of the event in the order of the library's decisions, across the process. A later decision has a higher number.
+    /// The number of the event in the order in which the reported changes happened, such as the start or the end of a
+    /// task, across the process. The event of a later change has a higher number, but may be delivered earlier.
     public internal(set) var sequence: UInt64 = 0
     /// The identity of the instance that the event happened in, such as an ``AsyncLifetime`` or a ``FIFOQueue``; `nil`
     /// for calls without an instance, such as `retry`.

@@ -23,8 +23,8 @@ final class ObserverCall: Sendable {
         ObserverCall(observer, within: outer)
     }
 
-    /// The value for a call of the redaction closure or of the configured clock. No observer receives the events that
-    /// such a call causes.
+    /// The value of ``current`` while the library calls the client's redaction closure or configured clock, or writes
+    /// to the system's log. These are not calls of an observer, but no observer receives the events that they cause.
     static let excludingEverybody = ObserverCall(nil, within: nil)
 
     /// Returns whether an observer must not receive the events that this call causes.

@@ -1,9 +1,10 @@
 /// A table whose elements keep their indexes. An element is inserted, accessed and removed in O(1), and memory is
 /// released when elements are removed.
 ///
-/// Indexes are reused, so code that keeps an index also keeps a serial number, to recognize that its element was removed: see ``Ticket``. Vacant
-/// slots at the end are released at once, other vacant slots are filled first, and the buffer becomes smaller when it is mostly empty. So a burst of
-/// elements leaves no memory allocated, except for vacant slots before an element that was inserted during the burst and is still there.
+/// Indexes are reused, so code that keeps an index also keeps a serial number, to recognize that its element was
+/// removed: see ``Ticket``. Vacant slots at the end are removed at once, other vacant slots are filled first, and a
+/// buffer for more than 128 elements becomes smaller when it is mostly empty. So a burst of elements leaves little
+/// memory allocated, except for vacant slots before an element that was inserted during the burst and is still there.
 @usableFromInline
 package struct SlotTable<Element> {
     @usableFromInline package typealias Index = Int32
@@ -102,7 +103,9 @@ package struct SlotTable<Element> {
         }
     }
 
-    /// The number of slots up to which the buffer is kept, so that a table that holds one element at a time does not allocate for each.
+    /// The capacity up to which a buffer is kept, even if it is empty: only a larger buffer is replaced by a smaller
+    /// one when it is mostly empty. So a table that holds one element at a time does not allocate memory for each
+    /// element.
     @inlinable static var smallest: Int { 128 }
 
     @inlinable

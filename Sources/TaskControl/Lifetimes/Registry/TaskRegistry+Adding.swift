@@ -9,10 +9,10 @@ extension TaskRegistry {
     ///   - name: The name of the task; `nil` for none.
     ///   - priority: The priority of the task; `nil` for that of the caller.
     ///   - work: The work that the task runs.
-    /// - Returns: The new task. If the key has a task and `behavior` is `preferPrevious`, the present task; if the
-    ///   present task is still being created, or its value has another type, a proxy for it: a task that ends when the
-    ///   present task ends, and whose cancellation cancels the present task. If the registry is closed, a cancelled
-    ///   task that never runs the work.
+    /// - Returns: The new task. If `behavior` is `preferPrevious` and the key has a task that was not cancelled, that
+    ///   task; if that task is still being created, or its value has another type, a proxy for it: a task that ends
+    ///   when that task ends, and whose cancellation cancels that task. If the registry is closed, a cancelled task
+    ///   that never runs the work.
     func addTask<Work: OwnedWork>(
         _ key: Key,
         _ behavior: TaskStoreDuplicateKeyBehavior,
@@ -63,10 +63,10 @@ extension TaskRegistry {
     ///   - name: The name of the task; `nil` for none.
     ///   - priority: The priority of the task; `nil` for that of the caller.
     ///   - work: The work that the task runs.
-    /// - Returns: The new task. If the key has a task and `behavior` is `preferPrevious`, the present task; if the
-    ///   present task is still being created, or its value has another type, a proxy for it: a task that ends when the
-    ///   present task ends, and whose cancellation cancels the present task. If the registry is closed, a cancelled
-    ///   task that never runs the work.
+    /// - Returns: The new task. If `behavior` is `preferPrevious` and the key has a task that was not cancelled, that
+    ///   task; if that task is still being created, or its value has another type, a proxy for it: a task that ends
+    ///   when that task ends, and whose cancellation cancels that task. If the registry is closed, a cancelled task
+    ///   that never runs the work.
     func addDelivery(
         _ key: Key,
         _ behavior: TaskStoreDuplicateKeyBehavior,
@@ -96,7 +96,8 @@ extension TaskRegistry {
     ///     `isDetached`.
     ///   - isDetached: Whether the task inherits neither isolation nor priority nor task-local values.
     ///   - work: The work that the task runs.
-    /// - Returns: Whether the task was created: `false` if the key has a task, or if the registry is closed.
+    /// - Returns: Whether the task was created: `false` if the key has a task that was not cancelled, or if the
+    ///   registry is closed.
     func addUnique(
         _ key: Key,
         _ name: String?,

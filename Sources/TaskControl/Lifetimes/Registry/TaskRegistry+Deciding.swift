@@ -8,11 +8,13 @@ extension TaskRegistry {
         var isNews = false
         /// The raw priority to which the task whose handle was attached by this decision must be escalated; 0 for none.
         var raisingTo: UInt8 = 0
-        /// The actions that concern tasks other than the current one; `nil` for most decisions, which have none.
+        /// The actions that concern tasks other than the one that the decision adds, starts or ends; `nil` for most
+        /// decisions, which have none.
         var consequences: Consequences?
     }
 
-    /// The actions that follow from a decision of the state machine and concern tasks other than the current one.
+    /// The actions that follow from a decision of the state machine, and concern tasks other than the one that the
+    /// decision adds, starts or ends: the waiters to resume, the tasks to cancel, and the interval to begin.
     final class Consequences {
         let waking: [Waiter]
         /// The tasks to cancel. Their handles are retained, since a task may end as soon as it is removed from the registry.
@@ -51,10 +53,11 @@ extension TaskRegistry {
     /// Passes an event to the state machine under the lock, and collects the actions that follow.
     ///
     /// - Parameters:
-    ///   - outcome: Receives the actions, which the caller must carry out. A parameter instead of a part of the result, which would then be generic
-    ///     and slow to destroy.
+    ///   - outcome: Receives the actions, which the caller must carry out. A parameter instead of a part of the result,
+    ///     which would then be generic and slow to destroy.
     ///   - cause: Returns the cause of the cancellations that follow from the event. Called under the lock, after
-    ///     `event`, and only if actions concern other tasks.
+    ///     `event`, and only if there are ``Consequences``: actions that concern tasks other than the one that the
+    ///     event adds, starts or ends.
     ///   - event: Calls the state machine. Runs under the lock.
     /// - Returns: The value that `event` returns.
     @inline(__always)
@@ -142,7 +145,8 @@ extension TaskRegistry {
     ///
     /// - Parameters:
     ///   - cause: Returns the cause of the cancellations that follow from the event. Called under the lock, after
-    ///     `event`, and only if actions concern other tasks.
+    ///     `event`, and only if there are ``Consequences``: actions that concern tasks other than the one that the
+    ///     event adds, starts or ends.
     ///   - event: Calls the state machine. Runs under the lock.
     /// - Returns: The value that `event` returns.
     @inline(__always)

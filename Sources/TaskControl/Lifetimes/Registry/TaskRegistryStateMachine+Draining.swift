@@ -8,9 +8,10 @@ extension TaskRegistryStateMachine {
 
     // MARK: Draining
 
-    /// Adds a waiter for the end of all tasks, which must then call `parkDrainer(_:_:)`.
+    /// Adds a waiter for the end of all tasks. The waiter must then pass its continuation to `parkDrainer(_:_:)`.
     ///
-    /// - Returns: The ID of the waiter; `nil` if there are no tasks.
+    /// - Returns: The ID of the waiter; `nil` if there are no tasks: then no waiter was added, and the caller need not
+    ///   wait.
     mutating func enrollDrainer() -> DrainID? {
         entries.isEmpty ? nil : drainers.enroll()
     }
@@ -25,16 +26,18 @@ extension TaskRegistryStateMachine {
 
     // MARK: Draining a key
 
-    /// Identifies a waiter for the end of the tasks of one key. The waiter calls `parkDrainer(_:_:)`, as waiters for
-    /// the end of all tasks do.
+    /// Identifies a waiter for the end of the tasks of one key. The waiter passes `id` and its continuation to
+    /// `parkDrainer(_:_:)`, as waiters for the end of all tasks do.
     struct LaneDrainID {
         let id: DrainID
         fileprivate let lane: Slot
     }
 
-    /// Adds a waiter for the end of the tasks of a key, which must then call `parkDrainer(_:_:)`.
+    /// Adds a waiter for the end of the tasks of a key. The waiter must then pass its continuation to
+    /// `parkDrainer(_:_:)`.
     ///
-    /// - Returns: The ID of the waiter; `nil` if the key has no tasks.
+    /// - Returns: The ID of the waiter; `nil` if the key has no tasks: then no waiter was added, and the caller need
+    ///   not wait.
     mutating func enrollDrainer(of key: Key) -> LaneDrainID? {
         guard let lane = lanes.index(of: key), lanes[lane].entryCount > 0 else { return nil }
         return LaneDrainID(id: drainers.enroll(in: &laneDrainers[lane, default: Chain()]), lane: lane)

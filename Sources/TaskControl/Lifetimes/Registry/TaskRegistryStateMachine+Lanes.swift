@@ -108,10 +108,9 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Cancels the oldest task of a
-    /// ``Lane`` if it has not begun and was cancelled through its own handle, as `isCancelled` reports; then does the
-    /// same for the next oldest task, and so on. The cancelled tasks will never run, so no other task needs to wait for
-    /// them.
+    /// Cancels the oldest tasks of a ``Lane`` that have not begun and were cancelled through their own handles, as
+    /// `isCancelled` reports. Begins with the oldest task, and stops at the first one that has begun or was not
+    /// cancelled. The cancelled tasks will never run, so no other task needs to wait for them.
     private mutating func cancelFirst(in lane: Slot, _ isCancelled: (Job) -> Bool, _ effects: inout Effects) {
         while case let first = lanes[lane].chain.first, first != Chain.none,
             [.starting, .quiet, .throttled, .leaving, .admitted].contains(entries[first].phase),
@@ -122,9 +121,9 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Cancels the task that claims the interval of a
-    /// ``Lane`` if it was cancelled through its own handle, as `isCancelled` reports: it would never begin the
-    /// interval. Then does the same for the next task that claims the interval.
+    /// Cancels the task that claims the interval of a ``Lane`` if it was cancelled through its own handle, as
+    /// `isCancelled` reports: it would never begin the interval. If another task then claims the interval, does the
+    /// same for that task, and stops at the first one that was not cancelled.
     private mutating func cancelClaimants(
         of lane: Slot,
         _ isCancelled: (Job) -> Bool,
@@ -202,8 +201,8 @@ extension TaskRegistryStateMachine {
         effects.wake(takeParked(first))
     }
 
-    /// Adds `change` to the number of live tasks, in total and in the ``Lane`` of the task at `slot`, which is no
-    /// longer live.
+    /// Adds `change` to the number of live tasks: to the total, and to the number in the ``Lane`` of the task at
+    /// `slot`. Called with -1 when that task is no longer live.
     mutating func changeLiveCount(of slot: Slot, by change: Int32, _ effects: inout Effects) {
         liveCount += Int(change)
         effects.liveCountChange += change

@@ -15,7 +15,7 @@ public struct RetryEvent: Sendable {
     /// The error of the attempt.
     public let error: any Error
 
-    /// The time until the next attempt: the delay of the backoff with its jitter, extended by the hint of the error if
-    /// there is one (see ``RetryAfterProviding``).
+    /// The time until the next attempt: the delay of the backoff with its jitter, or the hint of the error if the hint
+    /// is longer than that delay (see ``RetryAfterProviding``).
     public let delay: Duration
 }

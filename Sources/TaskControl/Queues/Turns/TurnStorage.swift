@@ -74,7 +74,8 @@ final class _TurnStorage: Sendable {
     /// Begins the turn of a task, if its turn has come.
     ///
     /// - Returns: Whether the turn has begun. If not, the task must call ``waitUntilCalled(_:)`` or
-    ///   ``waitUntilCalledOrCancelled(_:)``, and then call this function again.
+    ///   ``waitUntilCalledOrCancelled(_:)``, and then call this function again: if this call also returns `false`, the
+    ///   task has left the queue.
     @inline(__always)
     func begin(_ id: ID) -> Bool { state.hasGiven(id) || beginInLine(id) }
 
@@ -88,7 +89,8 @@ final class _TurnStorage: Sendable {
     // The frames of a waiting task must fit into the memory that the runtime allocates together with the task: each
     // function here adds one frame.
 
-    /// Suspends a task until its turn has come, so that it can begin, or until it has left the queue.
+    /// Suspends the calling task, whose place in the queue is `id`, until its turn has come or it has left the queue.
+    /// The task must then call ``begin(_:)``, which returns whether its turn has begun.
     nonisolated(nonsending) func waitUntilCalled(_ id: ID) async {
         _ = await suspend { waiter in
             state.withMachine { $0.park(id, waiter) } ? nil : .reached
@@ -97,8 +99,9 @@ final class _TurnStorage: Sendable {
         }
     }
 
-    /// Suspends a task until its turn has come, so that it can begin, or until it has left the queue. A task that is
-    /// cancelled leaves the queue at once.
+    /// Suspends the calling task, whose place in the queue is `id`, until its turn has come or it has left the queue.
+    /// If the task is cancelled, it leaves the queue at once. After this function has returned, the task must call
+    /// ``begin(_:)``, which returns whether its turn has begun; if not, it has left the queue.
     nonisolated(nonsending) func waitUntilCalledOrCancelled(_ id: ID) async {
         _ = await suspend { waiter in
             state.withMachine { $0.park(id, waiter) } ? nil : .reached

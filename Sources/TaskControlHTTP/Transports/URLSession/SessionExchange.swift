@@ -22,7 +22,8 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - upload: The opened body of the request.
+    ///   - upload: The body of the request, opened for reading; `nil` if there is none, or if the session reads it
+    ///     itself.
     ///   - taskQueue: The queue on which tasks are cancelled, suspended and resumed.
     init(_ request: HTTPTransportRequest, _ upload: SessionUpload?, taskQueue: DispatchQueue) {
         self.request = request

@@ -109,10 +109,12 @@ struct SimulatedJob {
 
     var job: UnownedJob { unsafeBitCast(pointer, to: UnownedJob.self) }
 
-    /// The number that identifies the job in the schedule: its address. The lowest bit is set if the job runs on the main actor.
+    /// The number that identifies the job in the schedule: its address. The lowest bit is set if the job runs on the
+    /// main actor.
     var handle: Int { Int(bitPattern: pointer) | (isOnMain ? 1 : 0) }
 
-    /// Creates the job of an item that the schedule has chosen.
+    /// Restores a job from the item with which the schedule represents it: from the number of the item, which is the
+    /// ``handle`` of the job, and from the address of the actor at which the job arrives.
     init(_ item: ScheduleStateMachine.Item) {
         self.init(UnsafeMutableRawPointer(bitPattern: item.job & ~1)!, isOnMain: item.job & 1 == 1)
         if let arrival = item.arrival, !isOnMain { actor = UnsafeMutableRawPointer(bitPattern: arrival.actor) }

@@ -264,8 +264,8 @@ struct ScheduleStateMachine: ~Copyable {
     /// Asks the ``ScheduleChooser`` which ready job runs next, and returns the index of this job. There must be a ready
     /// job.
     ///
-    /// Answer 0 is the choice of the plain schedule: the task that ran last continues if it can; otherwise the job runs that has been ready
-    /// longest.
+    /// Answer 0 is the choice of the plain schedule: the task that ran last continues if it can; otherwise the job runs
+    /// that has been ready longest. The other answers stand for the other ready jobs.
     private mutating func pick() -> Int {
         guard ready.count > 1 else {
             chooser.removed(ready.number(at: 0))
@@ -290,10 +290,10 @@ struct ScheduleStateMachine: ~Copyable {
         return index
     }
 
-    /// Returns, for each possible answer to the question which job runs next, whether it counts as a preemption.
+    /// Returns, for each possible answer to the question of `pick()`, whether it counts as a preemption.
     ///
     /// - Parameters:
-    ///   - first: The index of the ready job that answer 0 stands for.
+    ///   - first: The index of the ready job that is chosen by answer 0.
     ///   - isGoingOn: Whether the job at `first` belongs to the task that ran last.
     private func costs(_ first: Int, _ isGoingOn: Bool) -> [Bool] {
         (0..<ready.count).map { answer in
@@ -302,14 +302,14 @@ struct ScheduleStateMachine: ~Copyable {
         }
     }
 
-    /// Returns the index of the ready job that an answer to the question which job runs next stands for. Answer 0
-    /// stands for the job at index `first`; the other answers stand for the other jobs, by increasing index.
+    /// Returns the index of the ready job that an answer to the question of `pick()` chooses. Answer 0 chooses the job
+    /// at index `first`; the other answers choose the other jobs, by increasing index.
     private func index(of answer: Int, _ first: Int) -> Int {
         answer == 0 ? first : answer <= first ? answer - 1 : answer
     }
 
-    /// The index of the ready job that answer 0 to the question which job runs next stands for, and whether that job
-    /// belongs to the task that ran last.
+    /// The index of the ready job that the plain schedule chooses (answer 0 to the question of `pick()`), and whether
+    /// this job belongs to the task that ran last.
     private var first: (index: Int, isGoingOn: Bool) {
         if let task = last.task {
             var index = ready.count - 1
