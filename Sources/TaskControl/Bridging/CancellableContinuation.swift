@@ -4,9 +4,12 @@
 /// api.fetch { result in continuation.resume(with: result) }
 /// ```
 ///
-/// A continuation may be copied, stored, and resumed from any thread. Only the first call that resumes it counts. A later call does nothing, and is
-/// reported to diagnostics as a mistake. The callback with which an API responds to a cancellation is not a mistake: only observers receive it. When
-/// the last copy is released and none was resumed, the caller receives ``ContinuationDroppedError``.
+/// A continuation can be copied, stored, and resumed from any thread. Only the first call that resumes it, or one of
+/// its copies, counts; each later call does nothing. Such a later call is a mistake in the program, and is reported to
+/// diagnostics (see ``TaskDiagnostics``). The first call after a cancellation of the caller is not a mistake, even if
+/// the caller has already stopped waiting, because an API usually responds to a cancellation by calling back: only
+/// observers receive an event for it. When the last copy is released and none was resumed, the caller throws
+/// ``ContinuationDroppedError``.
 public struct CancellableContinuation<Value>: Sendable {
     @usableFromInline let _token: _TypedBridgeToken<Value>
 

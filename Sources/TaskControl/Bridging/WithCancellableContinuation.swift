@@ -16,7 +16,8 @@
 /// retains the callback, for example through a request that retains its completion handler. As long as it does, the
 /// callback is not released.
 ///
-/// Related APIs: `withCheckedThrowingContinuation` is for work that can't be cancelled. `Task.cancellableValue` awaits a task, and cancels it.
+/// Related APIs: `withCheckedThrowingContinuation` is for work that can't be cancelled. `Task.cancellableValue` awaits
+/// a task, and cancels the task if the caller is cancelled.
 ///
 /// ## Cancellation
 /// A caller that was cancelled before the call throws `CancellationError` without calling the API. If the caller is
@@ -41,9 +42,9 @@
 ///     isolation, so that it may use an actor's state, and does not escape. The handle that it returns is called from
 ///     any thread, and never while a lock of this library is held.
 /// - Returns: The value that the continuation was resumed with.
-/// - Throws: The error that the continuation was resumed with, or that `body` throws; if the caller is cancelled, `CancellationError` in its place. A
-///   `CancellationError` of the API itself, without a cancellation, is passed on like any other error. ``ContinuationDroppedError`` if the API
-///   releases its callback.
+/// - Throws: The error that the continuation was resumed with, or that `body` throws; if the caller is cancelled,
+///   `CancellationError` in its place. A `CancellationError` that the API passes although the caller was not cancelled
+///   is thrown like any other error. ``ContinuationDroppedError`` if the API releases its callback.
 /// - Complexity: O(1).
 @inlinable
 public nonisolated(nonsending) func withCancellableContinuation<Value>(

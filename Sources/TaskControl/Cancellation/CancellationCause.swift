@@ -25,8 +25,8 @@ public enum CancellationCause: Hashable, Sendable, Codable {
     case shutdown(name: String?)
     /// A deadline or a time limit of the operation has passed.
     case deadline
-    /// The last caller that waited for the task has stopped waiting: the task runs an operation that callers share,
-    /// such as that of a ``SingleFlight``, or an operation that its only caller may abandon, such as that of
+    /// The last caller that waited for the task has stopped waiting. Such a task runs an operation that callers share,
+    /// such as that of a ``SingleFlight``, or an operation that its only caller can abandon, such as that of
     /// ``withDetachedTimeout(_:name:clock:operation:)``.
     case lastCallerLeft
     /// A call such as ``TaskOwner/cancelAll(because:)`` has cancelled the task. The value is the reason that was
@@ -63,14 +63,14 @@ extension CancellationCause: CustomStringConvertible {
 extension Task where Success == Never, Failure == Never {
     /// The reason for which the running task was cancelled; `nil` if it was not cancelled.
     ///
-    /// The cause is that of the task that reads this property. The operations of ``withTimeout(_:clock:operation:)``,
-    /// ``withDeadline(_:operation:)``, `hedged`, `withLease`, `concurrentMap` and `concurrentForEach`, which run in
-    /// child tasks, also have the cause of their caller. Other child tasks, such as those of `async let` and task
-    /// groups, have the cause ``CancellationCause/unknown``, since Swift does not state which task a child belongs to:
-    /// read the cause in the parent task itself. A task that other code has cancelled also has the cause
-    /// ``CancellationCause/unknown``.
+    /// The cause is that of the task that reads this property. For the operations of
+    /// ``withTimeout(_:clock:operation:)``, ``withDeadline(_:operation:)``, `hedged`, `withLease`, `concurrentMap` and
+    /// `concurrentForEach`, which run in child tasks, the causes of the calling tasks count too, and the cause that was
+    /// recorded first is returned. Other child tasks, such as those of `async let` and task groups, have the cause
+    /// ``CancellationCause/unknown``, since Swift does not state which task a child belongs to: read the cause in the
+    /// parent task itself. A task that other code has cancelled also has the cause ``CancellationCause/unknown``.
     ///
-    /// - Complexity: O(*n*) in the number of time limits around the call.
+    /// - Complexity: O(*n*) in the number of these operations that enclose the current code.
     public static var cancellationCause: CancellationCause? {
         _isTaskCancelled ? CancellationCauses.cause(of: .running)?.cause ?? .unknown : nil
     }

@@ -1,5 +1,5 @@
 extension TaskDiagnostics {
-    /// The settings of diagnostics.
+    /// The settings of ``TaskDiagnostics``: the log, the removal of secrets from texts, and the clock.
     public struct Configuration: Sendable {
         /// Whether each event is written as a line: to `os.Logger` on Apple platforms, to standard error elsewhere. For swift-log, install a
         /// `LogObserver` of the product `TaskControlLogging`.

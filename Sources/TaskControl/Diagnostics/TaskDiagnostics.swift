@@ -41,7 +41,7 @@ public enum TaskDiagnostics {
 
     /// Adds an observer, until the returned observation is deallocated or its ``TaskObservation/end()`` is called.
     ///
-    /// Observers receive each event in the order in which they were added.
+    /// Each event is passed to the observers one after the other, in the order in which the observers were added.
     public static func observe(_ observer: some TaskObserver) -> TaskObservation {
         TaskObservation(number: Observation.add(observer))
     }
@@ -52,7 +52,8 @@ public enum TaskDiagnostics {
     /// Returns a sequence of the events from now on, for one loop. Events are collected until the sequence and its
     /// iterator are released.
     ///
-    /// The loop must not call this library for each event that it receives: it would receive its own events, and never end.
+    /// The loop must not call functions of this library for each event: the loop would also receive the events of these
+    /// calls, and make new calls without end.
     ///
     /// - Parameter limit: The number of events that are kept while the loop is busy; less than 1 counts as 1. If more
     ///   events come, the oldest are dropped, and counted in ``TaskEvents/droppedCount``.

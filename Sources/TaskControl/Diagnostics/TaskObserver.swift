@@ -16,16 +16,19 @@
 public protocol TaskObserver: Sendable {
     /// Receives an event. Called while the library holds no lock, so an observer may call this library.
     ///
-    /// Called on the thread and in the task of the event, after the effects of what happened: an observer delays that
-    /// task, but not the next task of a queue or the other callers of a ``SingleFlight``. There are three exceptions:
-    /// - An event that a handler of the runtime causes, such as a cancellation handler, is delivered outside the handler, on a thread of
-    ///   the library.
-    /// - An event about a subject whose beginning has not been delivered yet is delivered after the beginning, on the same thread and in the same
-    ///   task; ``TaskEvent/task`` names the task of the event.
+    /// Called on the thread and in the task in which the event happened, after what happened has taken effect: a slow
+    /// observer delays that task, but not the next task of a queue or the other callers of a ``SingleFlight``. There
+    /// are three exceptions:
+    /// - An event that happens in a handler that the Swift runtime calls, such as a cancellation handler, is delivered
+    ///   outside the handler, on a thread of the library.
+    /// - An event about a subject (a task or a call) whose first event has not been delivered yet is delivered after
+    ///   that first event, usually on the thread and in the task of the first event. ``TaskEvent/task`` still
+    ///   identifies the task in which the event happened.
     /// - The start of a task of a queue, or of work that holds permits, is delivered in the task of that work: an
     ///   observer also delays the tasks that wait for the work.
     ///
-    /// Events that this call causes on its own thread are delivered only to the other observers. Events of a task that was started in this call are
-    /// delivered: an observer that starts tasks of this library must ignore the events of those tasks, or it never ends.
+    /// Events that this call causes on its own thread are delivered only to the other observers. Events of a task that
+    /// was started in this call are delivered to this observer too: an observer that starts tasks of this library must
+    /// ignore the events of those tasks; otherwise it starts tasks without end.
     func receive(_ event: TaskEvent)
 }

@@ -30,11 +30,13 @@ extension TaskEvent {
         case completed
         /// The work threw an error.
         case failed
-        /// The work threw an error after its task was cancelled, or the caller stopped waiting because it was cancelled.
+        /// The work threw an error after its task was cancelled. Or a call that waits, for example for a permit,
+        /// stopped waiting because its caller was cancelled.
         case cancelled
         /// The task or call exceeded its time limit.
         case timedOut
-        /// The task or call was cancelled before its work began.
+        /// The task, or the work that the callers of a ``SingleFlight`` share, was cancelled before it began, and never
+        /// runs. A call that is cancelled while it waits, for example for a permit, ends as ``cancelled``.
         case skipped
     }
 

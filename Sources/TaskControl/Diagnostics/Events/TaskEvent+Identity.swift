@@ -16,7 +16,8 @@ extension TaskEvent {
         public var description: String { owner == 0 ? "#\(number)" : "#\(owner).\(number)" }
     }
 
-    /// The identity of the Swift task that an event happened in: unique among the tasks that exist at that time.
+    /// The identity of the Swift task that an event happened in: unique among the tasks that exist at that time. A
+    /// later task may have the same identity.
     public struct TaskIdentity: Hashable, Sendable {
         let address: UInt
 

@@ -43,7 +43,8 @@ extension TaskEvent.Kind {
     /// The task or call begins to wait: for its turn in a queue, for permits, for the end of a delay, or until no newer
     /// task has come for a while.
     public static var waiting: Self { Self("waiting") }
-    /// The work of the task or call begins, or is about to begin.
+    /// The work of the task or call begins. For a call whose work runs in a task of its own, this event precedes
+    /// ``running``.
     public static var started: Self { Self("started") }
     /// The work of a call begins to run, in a task of its own.
     public static var running: Self { Self("running") }
@@ -58,7 +59,8 @@ extension TaskEvent.Kind {
     /// Another caller begins to wait for the task or call, for example for work that the callers of a ``SingleFlight``
     /// share.
     public static var joined: Self { Self("joined") }
-    /// A caller that waited was cancelled, and no longer waits; or a task has begun work that it does not wait for.
+    /// A caller that waited was cancelled, and no longer waits. Also emitted when work that callers can share begins
+    /// without any caller, such as the refresh of a cached value in the background.
     public static var left: Self { Self("left") }
 }
 

@@ -27,8 +27,10 @@ extension TaskEvent {
         /// Hashes the name of the primitive.
         public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-        /// The properties of the tasks and calls that the events of a primitive are about. Without any trait, the
-        /// events are about tasks that belong to the instance from which the events come.
+        /// The properties of the tasks and calls that the events of a primitive are about, for tools that interpret
+        /// events. For example, the primitive `retry` has the trait ``call``, because its events are about calls of
+        /// `retry`, and ``FIFOQueue`` has the trait ``line``, because its tasks wait for earlier ones. Without any
+        /// trait, the events are about tasks that start at once and belong to an instance, such as a ``TaskBag``.
         public struct Traits: OptionSet, Sendable {
             /// The bits of the traits.
             public let rawValue: UInt8
@@ -36,19 +38,23 @@ extension TaskEvent {
             /// Creates traits from their bits.
             public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-            /// The trait of events that are about calls, not about tasks. A call runs in the task that makes it, unless
-            /// ``awaited`` is set too.
+            /// The trait of primitives whose events are about calls, such as those of `retry`, not about tasks. The
+            /// work of a call runs in the task that makes the call, unless ``awaited`` is set too.
             public static let call = Traits(rawValue: 1)
-            /// The trait of events that are about work that runs in a task of its own, while the task that begins the work waits for its end.
+            /// The trait of calls whose work runs in a separate task while the calling task waits for the end of the
+            /// work, such as those of `withTimeout`.
             public static let awaited = Traits(rawValue: 2)
-            /// The trait of tasks and calls that wait until the running tasks and calls of the same owner and key have ended.
+            /// The trait of owners whose tasks or calls wait until earlier ones of the same owner, and of the same key
+            /// if they have keys, have ended: for example ``FIFOQueue`` and ``AsyncSemaphore``.
             public static let line = Traits(rawValue: 4)
-            /// The trait of owners in which a task that is added later may run before a task that already waits.
+            /// The trait of owners in which a task that is added later may run before a task that already waits, such
+            /// as a ``TaskStore``.
             public static let overtaking = Traits(rawValue: 8)
-            /// The trait of owners whose `drain()` waits only for the tasks that were added before it was called.
+            /// The trait of owners whose `drain()` waits only for the tasks that were added before it was called, such
+            /// as a ``FIFOQueue``.
             public static let drainsEarlier = Traits(rawValue: 16)
-            /// The trait of calls whose wait ends by itself after a certain time, for example because they have a time
-            /// limit. So no task can wait forever for such a call.
+            /// The trait of calls whose wait ends by itself after a certain time, such as those of `withTimeout`. No
+            /// task can wait forever for such a call.
             public static let limited = Traits(rawValue: 32)
         }
     }

@@ -3,14 +3,15 @@
 /// ```swift
 /// try await withDeadline(in: .seconds(2)) {
 ///     let user = try await fetchUser()      // has 2 seconds
-///     // Has the remaining time, and makes no attempt that would begin later.
+///     // Has the remaining time, and makes no attempt that would begin after the deadline.
 ///     let feed = try await retry { try await fetchFeed(user) }
 /// }
 /// ```
 ///
-/// A time limit belongs to one call; a deadline is inherited. ``withDeadline(in:clock:operation:)`` sets the deadline
-/// of an operation, of its child tasks, and of the tasks that it creates with `Task`, with a ``TaskOwner`` or with a
-/// queue, such as a ``FIFOQueue``. A detached task has no deadline. If deadlines are nested, the earliest applies.
+/// A time limit, such as that of ``withTimeout(_:clock:operation:)``, applies to one call; a deadline is inherited.
+/// ``withDeadline(in:clock:operation:)`` sets the deadline of an operation, of its child tasks, and of the tasks that
+/// it creates with `Task`, with a ``TaskOwner`` or with a queue, such as a ``FIFOQueue``. A detached task has no
+/// deadline. If deadlines are nested, the earliest applies.
 ///
 /// `Task.currentDeadline` is the deadline of the running task. Code that is about to start something expensive can
 /// compare ``remaining`` with the time that it needs.
