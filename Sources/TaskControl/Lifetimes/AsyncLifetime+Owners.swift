@@ -14,8 +14,8 @@ extension AsyncLifetime {
     ///
     /// The operation of a `Task` that captures the owner retains it until the work has ended, and with the owner the
     /// lifetime that should cancel the work. With this function, the owner may be deallocated while the work is in
-    /// progress. If the lifetime is deallocated together with the owner, the work is cancelled; if the lifetime lives
-    /// elsewhere, the result is discarded.
+    /// progress. If the lifetime is deallocated together with the owner, the work is cancelled; if the lifetime belongs
+    /// to another object and outlives the owner, the work continues, and its result is discarded.
     ///
     /// ## Cancellation
     /// The work can check `Task.isCancelled`, as in any task. Once the task is cancelled, neither `deliver` nor
@@ -29,9 +29,9 @@ extension AsyncLifetime {
     ///     retain: if the compiler asks for an explicit `self`, capture the property instead.
     ///   - deliver: Runs in the isolation of the code that calls this function. Retains the owner until it returns, so
     ///     do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
-    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
-    ///     error too.
+    ///   - onError: Receives the error that the work threw, unless the task was cancelled; runs like `deliver`. If
+    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
+    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -69,9 +69,9 @@ extension AsyncLifetime {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs on the owner, which is retained until the closure returns, so do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
-    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
-    ///     error too.
+    ///   - onError: Receives the error that the work threw, unless the task was cancelled; runs like `deliver`. If
+    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
+    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -95,8 +95,9 @@ extension AsyncLifetime {
     /// ```
     ///
     /// The owner is kept alive while it handles an element, and not while the next one is awaited. The iteration ends
-    /// with the sequence, when the task is cancelled, and, if the lifetime outlives the owner, at the first element
-    /// after the owner is deallocated. The outcome of the task shows why the iteration has ended:
+    /// when the sequence ends or throws, or when the task is cancelled. If the lifetime outlives the owner, the
+    /// iteration ends when the first element after the deallocation of the owner arrives. The outcome of the task shows
+    /// why the iteration has ended:
     ///
     /// ```swift
     /// let listening = lifetime.forEach(updates, for: self) { model, update in await model.apply(update) }
@@ -115,9 +116,9 @@ extension AsyncLifetime {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - perform: Handles an element. Runs in the isolation of the code that calls this function.
-    ///   - onError: Receives the error that ended the sequence; runs like `perform`. If `nil`, or if the owner was
-    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
-    ///     error too.
+    ///   - onError: Receives the error that ended the sequence, unless the task was cancelled; runs like `perform`. If
+    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
+    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult
@@ -157,9 +158,9 @@ extension AsyncLifetime {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - perform: Handles an element. Runs on the owner.
-    ///   - onError: Receives the error that ended the sequence; runs like `perform`. If `nil`, or if the owner was
-    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
-    ///     error too.
+    ///   - onError: Receives the error that ended the sequence, unless the task was cancelled; runs like `perform`. If
+    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
+    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
     ///   ``DeliveryOutcome/cancelled``.
     @discardableResult

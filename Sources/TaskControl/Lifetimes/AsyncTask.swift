@@ -137,8 +137,8 @@ public final class AsyncTask: Sendable {
         return self
     }
 
-    /// Lets the task run to its end without an owner. A lifetime that the task was bound to no longer cancels it. A set that it was stored in still
-    /// does.
+    /// Lets the task run to its end without an owner. A lifetime that the task was bound to no longer cancels the task.
+    /// A set in which the task was stored still does, when the set releases the handle of the task.
     @discardableResult
     public func detached() -> Self {
         let moment = Diagnostics.moment
@@ -165,8 +165,9 @@ public final class AsyncTask: Sendable {
     /// Whether the task was cancelled; it may still run.
     public var isCancelled: Bool { task.isCancelled }
 
-    /// An empty value that is available when the task has ended. Never throws: an error of the operation is passed to
-    /// `onError`, or reported to diagnostics.
+    /// An empty value that is available when the task has ended. Never throws: the error of an operation is passed to
+    /// the `onError` closure, or, if the task was created without this closure, reported to diagnostics. An error that
+    /// is thrown after the task was cancelled counts as part of the cancellation.
     ///
     /// ## Cancellation
     /// A cancelled caller continues to wait, and the task continues.

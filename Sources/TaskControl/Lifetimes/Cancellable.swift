@@ -2,7 +2,7 @@
 /// task.
 ///
 /// ```swift
-/// extension Upload: Cancellable {}     // it has a `cancel()`: now `withCancellableContinuation` takes it
+/// extension Upload: Cancellable {}     // `Upload` has a `cancel()`; `withCancellableContinuation` now accepts it
 /// ```
 ///
 /// Combine has a protocol of the same name. In a file that imports both modules, `Cancellable` alone is an error ("'Cancellable' is

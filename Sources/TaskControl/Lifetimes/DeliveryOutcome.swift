@@ -18,8 +18,9 @@ public enum DeliveryOutcome: Sendable {
     /// has received each element.
     case delivered
 
-    /// The work or the sequence has thrown an error, and the task was not cancelled before the error was passed to
-    /// `onError` or reported. `onError` has returned, if there is one and the owner still existed.
+    /// The work or the sequence threw an error, and the task was not cancelled before the error was handled: `onError`
+    /// has received the error and has returned, or, if there is no `onError` or the owner was deallocated, the error
+    /// was reported to diagnostics.
     case failed(any Error)
 
     /// The task was cancelled before the value, an element or the error was delivered, or before the work began. An
@@ -32,10 +33,11 @@ public enum DeliveryOutcome: Sendable {
 
     /// The work was added to a ``TaskStore`` or ``TaskSlot`` with the behavior
     /// ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, and did not run, because its key already had a
-    /// task. That task was created by `addTask`, so it has no outcome that could be returned instead, and it has ended.
+    /// task that `addTask` created. Such a task has no outcome that could be returned instead. It has ended when this
+    /// outcome is returned.
     ///
-    /// This is also the outcome if another thread was adding the present task with `run` at the same time, and that
-    /// task ended before its outcome could be read.
+    /// In a rare case, this is also the outcome if `run` created the task that the key already had: when another thread
+    /// was just adding that task, and the task ended before its outcome could be read.
     case duplicate
 }
 

@@ -1,4 +1,4 @@
-/// An owner of tasks with IDs, at most one task per ID at a time: a duplicate is ignored until the first task has ended.
+/// An owner of tasks with IDs, which ignores a new task if its ID has a task that has neither ended nor been cancelled.
 ///
 /// ```swift
 /// let downloads = IdentifiableTaskBag<URL>()
@@ -21,7 +21,7 @@
 /// ## Cancellation
 /// ``cancel(id:)`` cancels one task, ``TaskOwner/cancelAll()`` cancels all, and ``TaskOwner/close()`` also refuses
 /// later ones. A bag that is deallocated is closed. A closed bag adds no task: each function that adds a task returns
-/// `false`, and a task that was started elsewhere continues.
+/// `false`. A task that was started elsewhere, and that a closed bag therefore does not add, is not cancelled.
 public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 
@@ -36,10 +36,10 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         registry.release()
     }
 
-    /// Returns whether a task that has neither finished nor been cancelled has this ID.
+    /// Returns whether the bag has a task with this ID that has not ended and that the bag has not cancelled.
     ///
-    /// A task that was added with ``add(_:id:)`` and that its creator has cancelled still counts until it has ended,
-    /// although its ID is free for a new task.
+    /// A task that was added with ``add(_:id:)``, and that its creator has cancelled through its `Task` handle, counts
+    /// until it has ended, although its ID is already free for a new task.
     public func contains(_ id: ID) -> Bool { registry.isLive(_ErasedKey(id)) }
 
     /// Cancels the task with this ID, if there is one. A new task can have the ID at once, even while the cancelled task still runs.

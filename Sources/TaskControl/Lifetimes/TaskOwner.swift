@@ -20,29 +20,31 @@
 ///
 /// ## Cancellation
 /// ``cancelAll()`` and ``close()`` return when the cancellation handlers of the tasks have run, not when the tasks have
-/// ended. The owner holds no lock while the handlers run, so a handler may call the owner. A cancelled task is no
-/// longer part of ``count``, but may still run: ``drain()`` waits for it.
+/// ended. The owner holds no lock while the handlers run, so a handler may call the owner. A task that the owner has
+/// cancelled is no longer part of ``count``, but may still run: ``drain()`` waits for it.
 public protocol TaskOwner: AnyObject, Sendable {
     /// The name shown in diagnostics; `nil` if the owner has none.
     var name: String? { get }
 
-    /// The number of tasks that have neither finished nor been cancelled. A running task that was cancelled through its
-    /// own `Task` handle counts until it has ended.
+    /// The number of tasks that have not ended and that the owner has not cancelled. A running task that was cancelled
+    /// by other code, for example through its `Task` handle, counts until it has ended.
     var count: Int { get }
 
     /// Cancels every task. The owner stays open: tasks added later are not affected.
     ///
-    /// A task that the owner created and that has not started never runs its operation, except in a
-    /// ``CancellableQueue`` where the operation does not throw. ``count`` is zero when this function returns, unless a
-    /// task was added meanwhile. A cancellation handler that this function triggers may call the function again.
+    /// A task that the owner created and that has not started never runs its operation. A ``CancellableQueue`` is the
+    /// exception: there, an operation still runs when its turn comes if it was added with
+    /// ``CancelledTurnBehavior/run``, or if it does not throw and was not added with ``CancelledTurnBehavior/skip``.
+    /// ``count`` is zero when this function returns, unless a task was added meanwhile. A cancellation handler that
+    /// this function triggers may call the function again.
     ///
     /// - Complexity: O(*n*) in the number of tasks.
     func cancelAll()
 
-    /// Cancels every task for a reason, which `Task.cancellationCause` contains when it is read inside the tasks.
+    /// Cancels every task for a reason, which the tasks can read as `Task.cancellationCause`.
     ///
-    /// In all other respects, this function is the same as ``cancelAll()``. The default implementation calls
-    /// ``cancelAll()`` and ignores the reason.
+    /// In all other respects, this function is the same as ``cancelAll()``. The owners of this library record the
+    /// reason. The default implementation, for types of your own, calls ``cancelAll()`` and ignores the reason.
     ///
     /// - Parameter reason: A description of the reason, for logs.
     /// - Complexity: O(*n*) in the number of tasks.
@@ -50,8 +52,8 @@ public protocol TaskOwner: AnyObject, Sendable {
 
     /// Cancels every task, and refuses later tasks. A closed owner cannot be opened again.
     ///
-    /// A refused operation is not started. Each function that adds a task documents what it returns then, and whether
-    /// it cancels a refused task that has already started elsewhere.
+    /// A refused operation is not started. Each function that adds a task documents what it returns if the owner is
+    /// closed, and whether it cancels a refused task that has already started elsewhere.
     ///
     /// - Complexity: O(*n*) in the number of tasks.
     func close()
@@ -90,7 +92,7 @@ extension TaskOwner {
     /// Cancels every task and ignores the reason: the default implementation calls ``cancelAll()``.
     public func cancelAll(because reason: String) { cancelAll() }
 
-    /// Whether ``count`` is zero. Cancelled tasks may still run: ``drain()`` waits for them.
+    /// Whether ``count`` is zero. Tasks that the owner has cancelled may still run: ``drain()`` waits for them.
     public var isEmpty: Bool { count == 0 }
 
     /// Refuses later tasks, gives the present ones some time to end, cancels the rest, and waits for them to end. The

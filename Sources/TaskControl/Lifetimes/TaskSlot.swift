@@ -41,7 +41,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///     once and the others are cancelled.
     ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and
     ///     ``TaskStoreDuplicateKeyBehavior/throttle(for:)``. Its `sleep` must end when its task is cancelled, as
-    ///     `Clock` requires: otherwise a task that is cancelled in its quiet time ends only after that time.
+    ///     `Clock` requires: otherwise a task that is cancelled while it waits for such a time ends only when the time
+    ///     has passed.
     public init(
         name: String? = nil,
         behavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
@@ -51,21 +52,23 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         self.behavior = behavior
     }
 
-    /// Whether the slot has a task that runs or waits and was not cancelled. Observable, as ``TaskStore/count`` is.
+    /// Whether the slot has a task that runs or waits to start and that the slot has not cancelled. Observable, as
+    /// ``TaskStore/count`` is.
     ///
-    /// A running task that was cancelled through its own handle counts until it has ended.
+    /// A running task that was cancelled through its own `Task` handle, not by the slot, counts until it has ended.
     public var isRunning: Bool { store.taskIsRunning(forKey: .only) }
 
-    /// Adds a task, according to the behavior of the slot. Cancellation works in the same way as in a ``TaskStore``.
+    /// Adds a task, according to the behavior of the slot. Cancellation works as described for
+    /// ``TaskStore/addTask(forKey:duplicateKeyBehavior:name:priority:operation:)``.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
     /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
-    ///   if there is one; if `run` created the present task, a proxy: a task that ends when the present task ends, and
-    ///   whose cancellation cancels the present task. If the slot is closed, a cancelled task that never runs the
-    ///   operation.
+    ///   of the slot, if there is one; if `run` created the present task, a proxy: a task that ends when the present
+    ///   task ends, and whose cancellation cancels the present task. If the slot is closed, a cancelled task that never
+    ///   runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func addTask(
@@ -76,8 +79,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         registry.addTask(Self.key, behavior, name, priority, OwnedOperation(received(operation)))
     }
 
-    /// Adds a task that may throw, according to the behavior of the slot, and handles its error. Cancellation works in
-    /// the same way as in a ``TaskStore``.
+    /// Adds a task that may throw, according to the behavior of the slot, and handles its error. Cancellation works as
+    /// described for ``TaskStore/addTask(forKey:duplicateKeyBehavior:name:priority:operation:)``.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -86,9 +89,9 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
     ///     function; not called for a task that was cancelled.
     /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
-    ///   if there is one; if `run` created the present task, a proxy: a task that ends when the present task ends, and
-    ///   whose cancellation cancels the present task. If the slot is closed, a cancelled task that never runs the
-    ///   operation.
+    ///   of the slot, if there is one; if `run` created the present task, a proxy: a task that ends when the present
+    ///   task ends, and whose cancellation cancels the present task. If the slot is closed, a cancelled task that never
+    ///   runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func addTask(
@@ -116,9 +119,9 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///     the owner.
     ///   - deliver: Runs in the isolation of the code that calls this function. Retains the owner until it returns, so
     ///     do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
-    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
-    ///     error too.
+    ///   - onError: Receives the error that the work threw, unless the task was cancelled; runs like `deliver`. If
+    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
+    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
     /// - Returns: The new task, whose value is its outcome. With
     ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `addTask`
     ///   created the present task, a proxy: a task with the outcome ``DeliveryOutcome/duplicate`` that ends when the
@@ -150,9 +153,9 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs on the owner, which is retained until the closure returns, so do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
-    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
-    ///     error too.
+    ///   - onError: Receives the error that the work threw, unless the task was cancelled; runs like `deliver`. If
+    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
+    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
     /// - Returns: The new task, whose value is its outcome. With
     ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `addTask`
     ///   created the present task, a proxy: a task with the outcome ``DeliveryOutcome/duplicate`` that ends when the

@@ -3,18 +3,19 @@ internal import Observation
 /// The observable state of a store, for systems with the Observation framework (macOS 14, iOS 17, tvOS 17, watchOS 10):
 /// a view that reads it is updated when it changes.
 extension TaskStore {
-    /// The number of tasks under all keys that run or wait and were not cancelled. Observable: a SwiftUI view that
-    /// reads this property is updated when it changes (macOS 14, iOS 17, tvOS 17, watchOS 10).
+    /// The number of tasks, under all keys, that run or wait to start and that the store has not cancelled. Observable:
+    /// a SwiftUI view that reads this property is updated when it changes (macOS 14, iOS 17, tvOS 17, watchOS 10).
     ///
-    /// A running task that was cancelled through its own handle counts until it has ended.
+    /// A running task that was cancelled through its own `Task` handle, not by the store, counts until it has ended.
     public var count: Int {
         observation.access()
         return registry.liveCount
     }
 
-    /// The keys that have tasks that run or wait and were not cancelled. Observable, as ``count`` is.
+    /// The keys that have at least one task that runs or waits to start and that the store has not cancelled.
+    /// Observable, as ``count`` is.
     ///
-    /// A running task that was cancelled through its own handle counts until it has ended.
+    /// A running task that was cancelled through its own `Task` handle, not by the store, counts until it has ended.
     ///
     /// - Complexity: O(*n*) in the number of keys.
     public var runningKeys: Set<Key> {
@@ -22,10 +23,11 @@ extension TaskStore {
         return Set(registry.liveKeys.map { $0.unwrapped(as: Key.self) })
     }
 
-    /// Returns whether a key has a task that runs or waits and was not cancelled. Observable, as ``count`` is.
+    /// Returns whether a key has a task that runs or waits to start and that the store has not cancelled. Observable,
+    /// as ``count`` is.
     ///
-    /// A waiting task counts as running here, as in ``runningKeys``. So does a running task that was cancelled through
-    /// its own handle, until it has ended.
+    /// A task that waits to start also counts as running here, as in ``runningKeys``. A running task that was cancelled
+    /// through its own `Task` handle, not by the store, counts until it has ended.
     public func taskIsRunning(forKey key: Key) -> Bool {
         observation.access()
         return registry.isLive(_ErasedKey(key))

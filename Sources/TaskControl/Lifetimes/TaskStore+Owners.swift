@@ -33,9 +33,9 @@ extension TaskStore {
     ///     the owner, which it would retain: if the compiler asks for an explicit `self`, capture the property instead.
     ///   - deliver: Runs in the isolation of the code that calls this function. Retains the owner until it returns, so
     ///     do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
-    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
-    ///     error too.
+    ///   - onError: Receives the error that the work threw, unless the task was cancelled; runs like `deliver`. If
+    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
+    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
     /// - Returns: The new task, whose value is its outcome. With
     ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `addTask`
     ///   created the present task, a proxy: a task with the outcome ``DeliveryOutcome/duplicate`` that ends when the
@@ -72,9 +72,9 @@ extension TaskStore {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
     ///   - deliver: Runs on the owner, which is retained until the closure returns, so do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
-    ///     deallocated, the error is reported to diagnostics. Unless the task was cancelled, the outcome contains the
-    ///     error too.
+    ///   - onError: Receives the error that the work threw, unless the task was cancelled; runs like `deliver`. If
+    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
+    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
     /// - Returns: The new task, whose value is its outcome. With
     ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `addTask`
     ///   created the present task, a proxy: a task with the outcome ``DeliveryOutcome/duplicate`` that ends when the

@@ -43,7 +43,8 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///   - name: The name shown in diagnostics.
     ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and
     ///     ``TaskStoreDuplicateKeyBehavior/throttle(for:)``. Its `sleep` must end when its task is cancelled, as
-    ///     `Clock` requires: otherwise a task that is cancelled in its quiet time ends only after that time.
+    ///     `Clock` requires: otherwise a task that is cancelled while it waits for such a time ends only when the time
+    ///     has passed.
     public init(name: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         let observation = TaskStoreObservation()
         self.observation = observation
@@ -60,7 +61,7 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     /// Cancelling the returned task cancels only that task, and no other task of its key. A task that is cancelled
     /// before it has started never runs its operation, and code that awaits the task continues at once. A task that is
     /// cancelled through its handle while it runs stays in the store, and in ``TaskOwner/count``, until it has ended,
-    /// but ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` does not prefer it to a new task.
+    /// but with ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` it does not prevent a new task.
     ///
     /// - Parameters:
     ///   - key: The key of the task. A key may have any number of tasks.
@@ -72,9 +73,9 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///     that may throw, use the form of this function that has `onError`, or `run(forKey:for:)`, which passes the
     ///     error to an object.
     /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
-    ///   if there is one; if `run` created the present task, a proxy: a task that ends when the present task ends, and
-    ///   whose cancellation cancels the present task. If the store is closed, a cancelled task that never runs the
-    ///   operation.
+    ///   of the key, if there is one; if `run` created the present task, a proxy: a task that ends when the present
+    ///   task ends, and whose cancellation cancels the present task. If the store is closed, a cancelled task that
+    ///   never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     @inlinable
@@ -115,9 +116,9 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
     ///     function; not called for a task that was cancelled.
     /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
-    ///   if there is one; if `run` created the present task, a proxy: a task that ends when the present task ends, and
-    ///   whose cancellation cancels the present task. If the store is closed, a cancelled task that never runs the
-    ///   operation.
+    ///   of the key, if there is one; if `run` created the present task, a proxy: a task that ends when the present
+    ///   task ends, and whose cancellation cancels the present task. If the store is closed, a cancelled task that
+    ///   never runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func addTask(

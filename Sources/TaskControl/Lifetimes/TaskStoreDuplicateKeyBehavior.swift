@@ -7,8 +7,8 @@
 /// | ``runConcurrently`` | continues | starts at once |
 /// | ``preferPrevious-type.property`` | continues | is not created |
 /// | ``keepLatest`` | a running task continues, a waiting one is cancelled | starts when the running task has ended |
-/// | ``debounce(for:)`` | is cancelled when the new one starts | starts after a quiet time |
-/// | ``throttle(for:)`` | is cancelled when the new one starts | starts at once, or an interval after the last start |
+/// | ``debounce(for:)`` | a running task is cancelled when the new one starts | starts after a quiet time |
+/// | ``throttle(for:)`` | as for `debounce` | starts at once, or an interval after the last start |
 ///
 /// A task that was cancelled but has not ended yet does not count as a present task, except for the behaviors that wait
 /// for the present tasks to end: they also wait for cancelled tasks that have begun. A task that was cancelled before
@@ -32,8 +32,8 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     ///   overlap.
     public static func cancelPrevious(wait: Bool) -> Self { Self(kind: .cancelPrevious(wait: wait)) }
 
-    /// The behavior that starts the new task when all present tasks have ended, in the order of the calls. No task is
-    /// cancelled.
+    /// The behavior that starts the new task when all present tasks have ended. New tasks that wait start one after the
+    /// other, in the order of the calls. No task is cancelled.
     ///
     /// The present tasks are escalated to the priority of the new task, also if the new task is escalated later, where
     /// the system supports it (macOS 26, Linux). A present task must not await the new task: each would wait for the
@@ -80,7 +80,7 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
 
     // MARK: Properties of a behavior
 
-    /// Whether the present task of a key is kept instead of creating a new task.
+    /// Whether the present task of a key is kept and no new task is created.
     public var preferPrevious: Bool { kind == .preferPrevious }
 
     /// Whether the present tasks of the key are cancelled: at once, or when the new task starts.
@@ -91,7 +91,8 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
         }
     }
 
-    /// Whether the new task, if one is created, starts only when the present tasks of the key have ended.
+    /// Whether the new task, if one is created, starts only when the present tasks of the key have ended. Also `true`
+    /// for ``preferPrevious-type.property``, which creates a new task only if the key has no present task.
     public var waitForPrevious: Bool {
         switch kind {
         case .cancelPrevious(let wait): wait
