@@ -2,7 +2,7 @@ extension SimulatedNetwork {
     /// The clock of a node, which can drift: it has a rate of its own, and jumps when the test calls ``Node/jumpClock(by:)``.
     ///
     /// The clock shows zero when the network is created, and continues through crashes and pauses. A clock with a rate
-    /// of 2 is twice as fast as the network's clock, so that a sleep on it takes half as long.
+    /// of 2 is twice as fast as the network's clock: a sleep of 2 s on it takes 1 s of the network's time.
     public struct NodeClock: Clock {
         /// A time that a node's clock shows. The times of different nodes must not be compared.
         public struct Instant: InstantProtocol, Hashable, CustomStringConvertible {
@@ -44,12 +44,13 @@ extension SimulatedNetwork {
         /// clock shows its deadline.
         public var minimumResolution: Duration { .zero }
 
-        /// Waits until the clock shows a time and the node is not paused. Returns at once if both are already the case.
+        /// Waits until the clock shows a time or a later one, and the node is not paused. Returns at once if both are
+        /// already the case.
         ///
         /// A sleep that is in progress follows jumps of the clock and changes of its rate.
         ///
         /// ## Cancellation
-        /// A cancelled caller returns at once, even if it was cancelled before the call.
+        /// If the caller is cancelled, or was cancelled before the call, this function throws at once.
         ///
         /// - Parameters:
         ///   - deadline: The time of this clock to wait for.

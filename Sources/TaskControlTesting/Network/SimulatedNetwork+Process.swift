@@ -22,7 +22,8 @@ extension SimulatedNetwork {
             (self.network, id, self.name) = (network, incarnation, name)
         }
 
-        /// The number of this start of the node, beginning with 1.
+        /// The number of starts of the node up to and including the start of this process: 1 for the node's first
+        /// process.
         public var incarnation: Int { id.number }
 
         /// Whether the process still runs: the node has not crashed since the start of the process.
@@ -39,8 +40,8 @@ extension SimulatedNetwork {
         /// Each request is handled in a separate task, so that several calls of a handler interleave wherever they suspend.
         ///
         /// ## Cancellation
-        /// A crash of the node cancels running handlers. Cancelling the sender of a request does not cancel its handler: a server cannot
-        /// know whether the sender still waits.
+        /// A crash of the node cancels running handlers. Cancelling the task that sent a request does not cancel the
+        /// handler of the request: a server cannot know whether the sender still waits.
         ///
         /// - Parameters:
         ///   - type: The type of the request.
@@ -63,8 +64,8 @@ extension SimulatedNetwork {
         /// returned. Catch errors in the task if it should continue.
         ///
         /// ## Cancellation
-        /// A crash of the node cancels the task, and an error that the task throws later is ignored. After a crash, this function does
-        /// nothing.
+        /// A crash of the node cancels the task, and an error that the task throws later is ignored. If the process has
+        /// already ended with a crash, this function does nothing.
         ///
         /// - Parameters:
         ///   - name: The name shown in the schedule of a simulation; `nil` for the name of the node.
@@ -77,17 +78,20 @@ extension SimulatedNetwork {
 
         /// Sends a request to a node, and waits for its reply.
         ///
-        /// The request arrives after the latency of its link, is handled by the process that runs on the node at that time, and the reply
-        /// is returned after another latency. A message (request or reply) is lost if its link is blocked or the network is partitioned
-        /// *when it would arrive*, if its receiver is down at that time, or if the seed decides so (``Faults``). If a message is lost, this
-        /// function waits until the caller is cancelled: use a time limit. A reply reaches only the process that has sent the request, and
-        /// not a later process of the same node.
+        /// The request arrives after a latency, and is handled by the process that runs on the receiving node at that
+        /// time. The reply arrives after another latency. A message (request or reply) is lost if the link from its
+        /// sender to its receiver is blocked or the network is partitioned *when it would arrive*, if its receiver is
+        /// down at that time, or if the network's seed decides so (see ``Faults``). If a message is lost, this function
+        /// waits until the caller is cancelled: use a time limit. A reply reaches only the process that has sent the
+        /// request, and not a later process of the same node.
         ///
-        /// If the seed duplicates the request, the duplicate reaches the node after the request, and its result is ignored.
+        /// If the seed duplicates the request, the duplicate reaches the node after the request, and the result of the
+        /// duplicate is ignored.
         ///
         /// ## Cancellation
-        /// A cancelled caller returns at once. A request that has been sent still arrives, and the caller does not know whether it is
-        /// handled. If the caller was cancelled before the call, nothing is sent.
+        /// If the caller is cancelled, this function throws at once. A request that has been sent still arrives, and
+        /// the caller does not know whether the request is handled. If the caller was cancelled before the call,
+        /// nothing is sent.
         ///
         /// - Parameters:
         ///   - request: The request.

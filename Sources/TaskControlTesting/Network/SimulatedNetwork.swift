@@ -66,8 +66,8 @@ public final class SimulatedNetwork: Sendable {
     ///   - latency: The range from which the travel time of each request and each reply is drawn, evenly distributed: zero or more. With
     ///     the default of `.zero ... .zero`, messages arrive at once, without a sleep.
     ///   - faults: The probabilities of faults.
-    ///   - clockRates: The range from which the rate of each node's clock is drawn, in seconds of the node per second of `clock`. By
-    ///     default 1, so that no clock drifts.
+    ///   - clockRates: The range from which the rate of each node's clock is drawn: the number of seconds that the
+    ///     node's clock advances per second of `clock`. By default 1, so that no clock drifts.
     public convenience init(
         seed: UInt64,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -81,14 +81,16 @@ public final class SimulatedNetwork: Sendable {
     /// Creates a network inside a simulation. The network uses the simulation's virtual time, and its seed is derived from the simulation's
     /// seed.
     ///
-    /// Each fault is added to the steps of the schedule as a note. Faults of ``injectFaults(_:count:within:lasting:on:)`` begin and end at
-    /// any point of the schedule. Traps if a latency is negative, or a clock rate is not positive.
+    /// Each ``Event`` of the network is added to the steps of the simulation's schedule as a note. Faults of
+    /// ``injectFaults(_:count:within:lasting:on:)`` begin and end at points of the schedule that the seed decides.
+    /// Traps if a latency is negative, or a clock rate is not positive.
     ///
     /// - Parameters:
     ///   - simulation: The simulation in whose body the network is used.
     ///   - latency: The range from which the travel time of each request and each reply is drawn, evenly distributed: zero or more.
     ///   - faults: The probabilities of faults.
-    ///   - clockRates: The range from which the rate of each node's clock is drawn, in seconds of the node per second of virtual time.
+    ///   - clockRates: The range from which the rate of each node's clock is drawn: the number of seconds that the
+    ///     node's clock advances per second of virtual time. By default 1, so that no clock drifts.
     public convenience init(
         in simulation: Simulation,
         latency: ClosedRange<Duration> = .zero ... .zero,
@@ -122,15 +124,16 @@ public final class SimulatedNetwork: Sendable {
     /// The numbers of requests and replies so far, all read at the same time.
     public var counts: Counts { storage.with(\.counts) }
 
-    /// The faults and the starts of nodes so far, in the order in which they happened. The network keeps all of them.
+    /// The events of the network so far, in the order in which they happened: faults, their ends, starts of nodes, and
+    /// errors of the nodes' tasks. The network keeps all of them.
     public var events: [Event] { storage.with(\.events) }
 
     /// Waits until no request, including duplicates, is on its way to a server or being handled.
     ///
-    /// Replies may still be under way. Requests that were lost are not waited for.
+    /// When this function returns, replies may still be under way. It does not wait for requests that were lost.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once. Messages under way continue.
+    /// If the caller is cancelled, this function throws at once. Messages under way continue.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     public func drain() async throws(CancellationError) {
@@ -150,9 +153,9 @@ extension SimulatedNetwork {
     ///   - name: The name of the node, to which requests are sent.
     ///   - losesUnsyncedWrites: Whether a crash can lose writes to the node's disk that were not synced: the seed decides for each write
     ///     whether it is kept. By default every write is durable at once.
-    ///   - startup: Called at each start of the node, with the process that begins. The closure registers handlers and starts tasks. The
-    ///     process receives no message, and no sleep of it ends, before the closure has returned. Variables in the closure are the node's
-    ///     volatile memory.
+    ///   - startup: Called at each start of the node, with the process that begins. The closure registers handlers and
+    ///     starts tasks. Before the closure has returned, the process receives no message, and none of its sleeps ends.
+    ///     Variables in the closure are the node's volatile memory.
     /// - Returns: The node.
     @discardableResult
     public func addNode(
@@ -173,19 +176,20 @@ extension SimulatedNetwork {
 
     /// Starts the nodes, calls a closure, and ends all nodes when the closure has returned or thrown.
     ///
-    /// At the end, every node crashes permanently, messages under way are lost, and this function waits until the last task of a node has
-    /// ended. Call it once: a second call traps.
+    /// At the end, every node crashes permanently, messages under way are lost, and this function waits until all tasks
+    /// of all nodes have ended. Call it once: a second call traps.
     ///
     /// ## Cancellation
-    /// Cancelling the caller cancels the closure, but not the tasks of the nodes, which end when the closure has returned.
+    /// Cancelling the caller cancels the closure, but not the tasks of the nodes. These are cancelled when the closure
+    /// has returned or thrown.
     ///
     /// ## Ordering
     /// Nodes start in the order in which they were added.
     ///
     /// - Parameter body: Called in the isolation of the caller, after the nodes have started.
     /// - Returns: The value of the closure.
-    /// - Throws: The error of the closure. If the closure throws none, the first error that a task of a process has thrown (see
-    ///   ``Process/addTask(name:operation:)``).
+    /// - Throws: The error of the closure or, if the closure throws none, the first error that a task of a process has
+    ///   thrown (see ``Process/addTask(name:operation:)``).
     public func run<Result>(_ body: () async throws -> Result) async throws -> Result {
         let nodes = storage.with { state -> Int? in
             guard state.phase == .prepared else { return nil }
