@@ -24,18 +24,24 @@ internal import TaskControl
 /// A run ends when the body has returned and every task that it started has ended. A run fails if the body throws, if
 /// an expectation of ``Simulation/expect(_:_:fileID:filePath:line:column:)`` does not hold, if no job can run although
 /// tasks have not ended (deadlock), if the run takes more than `maxSteps` steps (livelock), or if another thread takes
-/// part (escape). The call ends with the first seed that fails. Unless the run has failed as an escape, its schedule is
-/// then shortened: it is run again, at most 200 times, with fewer and fewer deviations from the plain schedule (see
-/// ``SimulationSchedule``), and the failure shows the shortest schedule that still fails. An error of Swift Testing's
-/// `#require` has already been recorded: it is rethrown unchanged, and the failure is written to standard error.
+/// part (escape). The call ends with the first seed that fails. The schedule of the failed run is then shortened: the
+/// body runs again, at most 200 times, with fewer and fewer deviations from the plain schedule (see
+/// ``SimulationSchedule``), and the failure shows the shortest schedule that still fails. ``SimulationFailure/shrunk``
+/// lists the failures whose schedule is not shortened.
+///
+/// If Swift Testing's `#require` throws in the body, it has already recorded its error as an issue. Therefore
+/// `simulate` rethrows this error unchanged in place of a ``SimulationFailure``, and writes the failure to standard
+/// error.
 ///
 /// ## Limits
-/// A body that uses another thread fails as an escape, at once and under every seed, with the name of the call. Escapes are: work that is
-/// given to another thread or a Dispatch queue (also by `URLSession` and `OperationQueue`), a timer of a run loop, a socket, another
-/// process, the executor of an actor, and a wait that would block, such as `DispatchSemaphore.wait()`. `DispatchQueue.sync` runs on the
-/// calling thread, and is allowed. The simulation does not notice threads that existed before the body and find their work without being
-/// woken, for example in a variable or a pipe. If such a thread resumes a task before the run ends, the run fails as an escape. Until then,
-/// a time limit in the body can expire without any real time passing, and a body that only waits for such a thread fails as a deadlock.
+/// A body that uses another thread fails as an escape, at once and under every seed, and the failure names the called
+/// function. Escapes are: work that is given to another thread or a Dispatch queue (also by `URLSession` and
+/// `OperationQueue`), a timer of a run loop, a socket, another process, an actor with a custom executor, and a wait
+/// that would block, such as `DispatchSemaphore.wait()`. `DispatchQueue.sync` runs on the calling thread, and is
+/// allowed. The simulation does not notice threads that existed before the body and find their work without being
+/// woken, for example in a variable or a pipe. If such a thread resumes a task before the run ends, the run fails as an
+/// escape. Until then, a time limit in the body can expire without any real time passing, and a body that only waits
+/// for such a thread fails as a deadlock.
 ///
 /// The code between two suspension points is one step: the simulation never interrupts it. Use ThreadSanitizer to find data races.
 ///
@@ -51,11 +57,12 @@ internal import TaskControl
 /// A hop to an actor ends a step, so that any other job may run before the task arrives at the actor. Tasks that are created on an actor
 /// begin in the order of their priority and creation, as in the runtime.
 ///
-/// Only one simulation at a time uses the main actor, but an ordinary test on the main actor can run concurrently, on another thread:
-/// serialize tests that share state of the process, or a global actor. The system's random generator stays random (use
-/// ``Simulation/random`` instead), and the order of a `Set` or `Dictionary` differs from process to process. `checksDeterminism` finds
-/// programs whose schedule depends on such a source, if two runs in one process differ. A failed `#expect` in the body is recorded without
-/// the seed, and the remaining seeds still run: use ``Simulation/expect(_:_:fileID:filePath:line:column:)``, or the trait `.simulated` of
+/// Only one simulation at a time uses the main actor, but an ordinary test on the main actor can run concurrently, on
+/// another thread: serialize tests that share state of the process, or a global actor. The system's random generator
+/// stays random (use ``Simulation/random`` instead), and the order of a `Set` or `Dictionary` differs from process to
+/// process. `checksDeterminism` finds a program that depends on such a source of chance, but only if two runs in the
+/// same process differ. A failed `#expect` in the body is recorded without the seed, and the remaining seeds still run:
+/// use ``Simulation/expect(_:_:fileID:filePath:line:column:)``, or the trait `.simulated` of
 /// `TaskControlTestingTraits`.
 ///
 /// The call blocks its thread until all seeds have run. The call traps if it is made inside another simulation. Tasks
@@ -63,9 +70,10 @@ internal import TaskControl
 /// in use: each keeps about 2.6 kB, and everything that its variables retain, until the process ends.
 ///
 /// ## Environment
-/// - `TASKCONTROL_SEED=3` runs only that seed, in place of `seeds`. With ``SimulationStrategy/exhaustive(preemptions:)``, this runs only
-///   the plain schedule: set `TASKCONTROL_SCHEDULE` instead.
-/// - `TASKCONTROL_SCHEDULE=3:12=1` runs only that schedule.
+/// - `TASKCONTROL_SEED=3` runs only that seed, in place of `seeds`. With
+///   ``SimulationStrategy/exhaustive(preemptions:)``, it runs only the plain schedule: set `TASKCONTROL_SCHEDULE`
+///   instead.
+/// - `TASKCONTROL_SCHEDULE=3:12=1` runs only the schedule with that ``SimulationSchedule/description``.
 /// - `TASKCONTROL_SEEDS=100000` runs that many seeds, from the lower bound of `seeds` on.
 /// - `TASKCONTROL_ARTIFACTS=folder` writes the description of a failure into a file in that folder. The file is named after the source file
 ///   and line of the call and the seed. The folder is created if it does not exist.
@@ -86,8 +94,9 @@ internal import TaskControl
 ///   - column: The column of the call, shown in the failure.
 ///   - body: The code under test. Receives the ``Simulation`` of the run, and inherits the caller's task-locals.
 /// - Returns: A report with the number of schedules that were run, and the number of different schedules among them.
-/// - Throws: ``SimulationFailure`` for the first seed that fails; ``SimulationUnsupportedError`` if the platform does not support
-///   simulations; ``SimulationEnvironmentError`` if an environment variable has an invalid value.
+/// - Throws: ``SimulationFailure`` for the first seed that fails; the error of `#require` if this is the reason;
+///   ``SimulationUnsupportedError`` if the platform does not support simulations; ``SimulationEnvironmentError`` if an
+///   environment variable has an invalid value.
 @discardableResult
 public func simulate(
     seeds: Range<UInt64> = 0..<1_000,
@@ -108,12 +117,13 @@ public func simulate(
     return try runner.run(environment.seeds(insteadOf: seeds), strategy)
 }
 
-/// Runs a test body once, with a given seed, to replay a failure. See
+/// Runs a test body once, with a given seed, to replay a failure. The other parameters are those of
 /// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)``.
 ///
 /// The environment variables that select seeds and schedules do not apply, and the schedule of a failure is not shortened.
 ///
-/// - Returns: The seed, the fingerprint of the schedule, its number of steps, and the virtual time that has passed.
+/// - Returns: The seed, the fingerprint (a hash) of the schedule, its number of steps, and the virtual time that has
+///   passed.
 /// - Throws: ``SimulationFailure`` if the run fails; ``SimulationUnsupportedError`` if the platform does not support simulations.
 @discardableResult
 public func simulate(
@@ -133,13 +143,14 @@ public func simulate(
     return try runner.run(seed, strategy)
 }
 
-/// Runs a test body once, with a given schedule, to replay a failure whose description contains the schedule. See
-/// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)``.
+/// Runs a test body once, with a given schedule, to replay a failure whose description contains the schedule. The other
+/// parameters are those of ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)``.
 ///
 /// The schedule replaces the strategy. The environment variables that select seeds and schedules do not apply, and the schedule of a
 /// failure is not shortened.
 ///
-/// - Returns: The seed, the fingerprint of the schedule, its number of steps, and the virtual time that has passed.
+/// - Returns: The seed, the fingerprint (a hash) of the schedule, its number of steps, and the virtual time that has
+///   passed.
 /// - Throws: ``SimulationFailure`` if the run fails; ``SimulationUnsupportedError`` if the platform does not support simulations.
 @discardableResult
 public func simulate(

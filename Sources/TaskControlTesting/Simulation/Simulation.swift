@@ -26,13 +26,14 @@ public final class Simulation: Sendable {
     /// can run.
     public var now: Duration { host.elapsed }
 
-    /// A generator of random numbers that are derived from the seed. The system's random generator is not seeded.
+    /// A generator of random numbers that are derived from the seed. Use it in place of `SystemRandomNumberGenerator`,
+    /// whose numbers differ from run to run.
     public var random: some RandomNumberGenerator & Sendable { SimulationGenerator(host: host) }
 
     /// Fails the run if a condition does not hold.
     ///
-    /// Any task of the body may call this function. It does not throw: the step that calls it runs to its end, and is the last step of the
-    /// run.
+    /// Any task of the body may call this function. It does not throw. If the condition does not hold, the step that
+    /// calls this function still runs to its end, and is the last step of the run.
     ///
     /// - Parameters:
     ///   - condition: The condition that must hold.
@@ -74,7 +75,7 @@ public final class Simulation: Sendable {
     }
 
     /// Cancels a task at a point of the schedule that the seed decides. This point can be before the task starts, or
-    /// after it has ended.
+    /// after the task has ended.
     public func cancelAtAnyPoint<Success, Failure>(_ task: Task<Success, Failure>) {
         atAnyPoint { task.cancel() }
     }

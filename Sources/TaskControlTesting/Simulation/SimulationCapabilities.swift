@@ -7,11 +7,11 @@
 /// func theReportOfADeadlockNamesTheTask() throws {
 /// ```
 ///
-/// On Linux, all capabilities are available if the Swift runtime is linked dynamically, and none otherwise. Each is detected once per
-/// process by a simulation with a known result, except ``crashNotes`` and ``watchdog``. <doc:Interposition> lists the capabilities of other
-/// platforms.
+/// On Linux, all capabilities are available if the Swift runtime is linked dynamically, and none otherwise.
+/// ``crashNotes`` and ``watchdog`` need no detection. Each other capability is detected once per process by a small
+/// simulation whose result is known. <doc:Interposition> lists the capabilities of other platforms.
 public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStringConvertible {
-    /// The bits of the set. They can change from version to version.
+    /// The bits of the set. Which bit stands for which capability can change from version to version of the package.
     public let rawValue: Int
 
     /// Creates a set from its bits.
@@ -29,15 +29,19 @@ public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStrin
     /// Without this capability, a task belongs to the simulation once it is enqueued on the simulation's thread, reports show no names, and
     /// a task without a parent leaves the simulation unnoticed when another thread resumes it.
     public static let createdTasks = Self(rawValue: 1 << 1)
-    /// The capability to end a step at a hop to an actor: another job can run before the task arrives at the actor.
+    /// The capability to end a step when a task switches to an actor, so that other jobs can run before the task
+    /// continues on the actor.
     ///
-    /// Without this capability, a task arrives at once at an actor that is idle. Therefore some bugs are not found
+    /// Without this capability, a task that switches to an idle actor continues there in the same step. A bug that
+    /// appears only if another job runs between the code before the switch and the code after it is then not found
     /// under any seed.
     public static let hops = Self(rawValue: 1 << 2)
     /// The capability to let all clocks of the process, and the functions that block a thread for a time, use virtual time.
     ///
-    /// Without this capability, `Task.sleep(for:)` still takes virtual time, rounded up to milliseconds, but `ContinuousClock.now` is the
-    /// real time: if a deadline is computed before two sleeps, the second sleep ends too late. ``Simulation/now`` is virtual.
+    /// Without this capability, `Task.sleep(for:)` still takes virtual time, rounded up to milliseconds, and
+    /// ``Simulation/now`` is still virtual. But `ContinuousClock.now` is the real time, which does not show the virtual
+    /// time that earlier sleeps have taken. Therefore a sleep until a deadline that was computed before an earlier
+    /// sleep ends too late.
     public static let virtualTime = Self(rawValue: 1 << 3)
     /// The capability to show in reports for what each task waits, and to fail a run that leaves a task behind that nothing will resume.
     ///

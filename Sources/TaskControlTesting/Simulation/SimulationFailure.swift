@@ -12,16 +12,16 @@ public struct SimulationFailure: Error, CustomStringConvertible {
         case expectation(String, location: CheckLocation)
         /// A deadlock: no task can run, no task sleeps, and the body has not returned.
         case deadlock
-        /// A livelock: the run has not ended after `steps` steps, the `maxSteps` of the call of `simulate`. Possibly
-        /// the program is in an endless loop.
+        /// A livelock: the run has not ended after `steps` steps. This number is the `maxSteps` of the call of
+        /// `simulate`. Possibly the program is in an endless loop.
         case livelock(steps: Int)
         /// The body has returned, and nothing will ever resume some of the tasks that it started. `tasks` is the number
         /// of these tasks.
         case leftBehind(tasks: Int)
-        /// An escape: the body called a function that makes a thread, a queue, a run loop or another process work, or
-        /// waits for one; or another thread resumed a task of the simulation, or used its ``Simulation``. From then on,
-        /// the seed does not decide the schedule. The text describes what happened, such as the name of the called
-        /// function.
+        /// An escape: code outside the simulation took part in the run, so that the seed no longer decides the
+        /// schedule. Either the body called a function that gives work to another thread, a queue, a run loop or
+        /// another process, or that waits for such work; or another thread resumed a task of the simulation, or used
+        /// its ``Simulation``. The text describes what happened, such as the name of the called function.
         case escaped(String)
         /// Two runs with the same seed took different steps: the program depends on something that the seed does not decide.
         case nondeterministic
@@ -47,16 +47,19 @@ public struct SimulationFailure: Error, CustomStringConvertible {
         }
     }
 
-    /// The shortest schedule that was found to fail for the same reason as the failed run.
+    /// The result of the search for a shorter schedule that fails for the same reason as the failed run: the shortest
+    /// such schedule, and how the run with this schedule failed.
     public struct Shrunk: Sendable, Hashable, Codable {
-        /// The schedule, which ``simulate(schedule:maxSteps:fileID:filePath:line:column:_:)`` can replay.
+        /// The shortened schedule: the one with the fewest deviations from the plain schedule (see
+        /// ``SimulationSchedule``) that was found. To replay it, pass it to
+        /// ``simulate(schedule:maxSteps:fileID:filePath:line:column:_:)``.
         public let schedule: SimulationSchedule
-        /// The steps of the schedule. If there are more than 100,000 steps, only the last ones are kept, at least
-        /// 100,000.
+        /// The steps of the run with the shortened schedule, the first step first. If there are more than 100,000, the
+        /// first ones can be missing, but at least the last 100,000 are kept.
         public let steps: [SimulationStep]
-        /// The tasks that had not ended when the run failed, with their states.
+        /// The tasks that had not ended when the run with the shortened schedule failed, with their states.
         public let unfinished: [SimulationUnfinishedTask]
-        /// The number of runs that were needed to find the schedule.
+        /// The number of runs that the search for the schedule took, including the runs that passed.
         public let runCount: Int
     }
 
@@ -64,24 +67,29 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     public let reason: Reason
     /// The seed of the run.
     public let seed: UInt64
-    /// The strategy of the run. If `simulate` was called with ``SimulationStrategy/swarm``, this is the strategy that the seed drew.
+    /// The strategy of the run. If `simulate` was called with ``SimulationStrategy/swarm``, this is the strategy that
+    /// was drawn for the seed.
     public let strategy: SimulationStrategy
-    /// The fingerprint of the schedule, its number of steps, and the virtual time that passed.
+    /// The seed of the run, the fingerprint (a hash) of its schedule, its number of steps, and the virtual time that it
+    /// took.
     public let run: SimulationRun
     /// The location of the call of `simulate`.
     public let location: CheckLocation
     /// The schedule of the failed run, before the schedule was shortened.
     public let schedule: SimulationSchedule
-    /// The steps of the failed run, before its schedule was shortened. If there are more than 100,000 steps, only the
-    /// last ones are kept, at least 100,000.
+    /// The steps of the failed run, before its schedule was shortened, the first step first. If there are more than
+    /// 100,000, the first ones can be missing, but at least the last 100,000 are kept.
     public let steps: [SimulationStep]
     /// The tasks that had not ended when the run failed, with their states.
     public let unfinished: [SimulationUnfinishedTask]
-    /// The shortest schedule that was found to fail for the same reason as the run.
+    /// The shortest schedule found that fails for the same reason as ``schedule``; `nil` if the search found none, or
+    /// if there was no search.
     ///
-    /// `nil` if no shorter schedule than ``schedule`` was found, or if none was searched for. There is no search if
-    /// `simulate` was called with a single seed or a schedule, if the reason is an escape or a nondeterministic
-    /// program, if the body threw an error of Swift Testing's `#require`, or if the test was cancelled.
+    /// There is no search in these cases:
+    /// - `simulate` was called with the parameter `seed` or `schedule`, not with `seeds`.
+    /// - The ``reason`` is ``Reason/escaped(_:)`` or ``Reason/nondeterministic``.
+    /// - The body threw an error of Swift Testing's `#require`.
+    /// - The body threw a `CancellationError` because the test was cancelled.
     public internal(set) var shrunk: Shrunk?
     /// The test for which a trait has called `simulate`; `nil` if `simulate` was called directly.
     let test = SimulatedTest.current
@@ -96,7 +104,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     private static let mostSteps = 40
 
     /// A text with the reason, the lines that replay the schedule, the tasks that have not ended, and the last steps.
-    /// If a shorter schedule was found (see ``shrunk``), the text shows its steps and tasks.
+    /// If a shorter schedule was found (see ``shrunk``), the text shows the tasks and steps of that schedule.
     public var description: String {
         "seed \(seed): \(reason)\nreplay: \(replay)\n\(details)"
     }
@@ -156,7 +164,8 @@ public struct SimulationUnsupportedError: Error, Hashable, CustomStringConvertib
 
     /// Creates the error. Intended for tests that check ``Simulation/capabilities`` themselves.
     ///
-    /// - Parameter missing: The capabilities that the process lacks; by default, all of them.
+    /// - Parameter missing: The capabilities that the process lacks; by default, all that are not in
+    ///   ``Simulation/capabilities``.
     public init(missing: SimulationCapabilities = .all.subtracting(Simulation.capabilities)) {
         self.missing = missing
     }

@@ -2,13 +2,13 @@
 public struct SimulationRun: Hashable, Sendable, Codable {
     /// The seed of the run.
     public let seed: UInt64
-    /// A hash of the schedule. Two runs with the same schedule have the same hash; runs with different schedules almost
-    /// certainly have different hashes.
+    /// A hash of the schedule, that is, of the order in which the jobs ran. Two runs with the same schedule have the
+    /// same hash; runs with different schedules almost certainly have different hashes.
     public let fingerprint: UInt64
     /// The number of steps, that is, of jobs that ran. A task takes one step up to its first suspension, and one more
     /// after each suspension.
     public let stepCount: Int
-    /// The virtual time that passed.
+    /// The virtual time that passed during the run.
     public let elapsed: Duration
 }
 
@@ -16,13 +16,14 @@ public struct SimulationRun: Hashable, Sendable, Codable {
 public struct SimulationReport: Hashable, Sendable, CustomStringConvertible {
     /// The number of schedules that were run.
     public internal(set) var scheduleCount = 0
-    /// The number of different schedules among those that were run. If this number is much smaller than ``scheduleCount``, more seeds find
-    /// few new schedules.
+    /// The number of different schedules among those that were run. If this number is much smaller than
+    /// ``scheduleCount``, further seeds would find few new schedules.
     public internal(set) var distinctScheduleCount = 0
     /// The number of steps of the longest schedule.
     public internal(set) var mostSteps = 0
-    /// The maximum number of preemptions (interruptions of a task that could continue) up to which every schedule was run. `nil` if the
-    /// strategy is not ``SimulationStrategy/exhaustive(preemptions:)``, or if there are more schedules than seeds.
+    /// The `preemptions` of the strategy ``SimulationStrategy/exhaustive(preemptions:)``, if every schedule with at
+    /// most that many preemptions (interruptions of a task that could continue) was run. `nil` for any other strategy,
+    /// or if there are more such schedules than seeds.
     public internal(set) var exhaustedPreemptions: Int?
 
     /// The report in one line, such as "1000 schedules pass, 37 of them distinct", or "all 92 schedules with at most 2 preemptions pass".

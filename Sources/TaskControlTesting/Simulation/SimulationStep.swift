@@ -2,8 +2,9 @@
 public struct SimulationTask: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The number of the task in the order of creation. The body of the simulation has the number 0.
     public let number: Int
-    /// The name of the task; `nil` if it has none. The simulation names three kinds of tasks itself: the "body", an
-    /// "async let", and "a timer", with which the runtime ends a sleep.
+    /// The name of the task; `nil` if it has none. The simulation itself names three kinds of tasks: "body" is the body
+    /// of the simulation, "async let" is the task of an `async let`, and "a timer" is a task with which the runtime
+    /// ends a sleep.
     public let name: String?
     /// The number of the task that created this task; `nil` if the creator is unknown.
     public let creator: Int?
@@ -33,8 +34,8 @@ public enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConver
     case outside(executor: String)
     /// The task has ended.
     case ended
-    /// The state cannot be read: the memory of the task belongs to its parent, as for an `async let`, or the platform does not show the states of
-    /// tasks (``SimulationCapabilities/taskStates``).
+    /// The state cannot be read: either the memory of the task belongs to its parent, as for an `async let`, or the
+    /// platform lacks ``SimulationCapabilities/taskStates``.
     case unknown
 
     /// The state as a predicate, such as "waits for #3 worker".
@@ -70,15 +71,15 @@ public struct SimulationUnfinishedTask: Sendable, Hashable, Codable, CustomStrin
     }
 }
 
-/// One step of a schedule: a task ran up to its next suspension, an actor did other work, an action of
-/// ``Simulation/atAnyPoint(_:)`` ran, a call blocked the thread, or the program added a note.
+/// One step of a schedule: a task ran up to its next suspension, an actor did work that belongs to no task, an action
+/// of ``Simulation/atAnyPoint(_:)`` ran, a call blocked the thread, or the program added a note.
 public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The kind of a step, and its details.
     @nonexhaustive
     public enum Event: Sendable, Hashable, Codable {
         /// The task ran, and was in the given state afterwards.
         case ran(SimulationTaskState)
-        /// An actor did work in its queue that belongs to no task, such as an isolated `deinit`.
+        /// An actor did work that belongs to no task, such as an isolated `deinit`.
         case actorTurn
         /// The program called ``Simulation/note(_:fileID:filePath:line:column:)`` with the given text.
         case note(String)
@@ -88,23 +89,24 @@ public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertib
         case blocked(String)
     }
 
-    /// The number of jobs that had started before the step: 0 for the first job, 1 for the second. For a note or a
-    /// blocking call, the job in which it happened is included.
+    /// The number of jobs that had started before the step, such as 0 for the first job and 1 for the second. A note or
+    /// a blocking call is a step that happens within a job: this job has started before, and is counted too.
     public let number: Int
     /// The virtual time at the end of the step, measured from the beginning of the run.
     public let time: Duration
-    /// The task that ran, blocked its thread, added the note, or enqueued the work that an actor has done; `nil` if
-    /// there is none.
+    /// The task of the step: the task that ran, that blocked its thread, or that added the note. For
+    /// ``Event/actorTurn``, the task that gave the work to the actor. `nil` if the step belongs to no task.
     public let task: SimulationTask?
-    /// The type of the actor on which the task ran, or which did other work; `nil` if there is none.
+    /// The name of the type of the actor on which the task ran or, for ``Event/actorTurn``, of the actor that did the
+    /// work. `nil` if no actor took part in the step.
     public let actor: String?
     /// The kind of the step, and its details.
     public let event: Event
     /// The source location of a note in the form `path:line:column`; `nil` for other events.
     public let location: String?
 
-    /// One line with the time, the task and the event. The line of a note begins with its location, in the form of a compiler's message, so
-    /// that editors link it.
+    /// One line with the time, the task and the event. The line of a note begins with the location of the note, in the
+    /// form of a compiler's message, so that editors turn the location into a link.
     public var description: String {
         let place = actor.map { " on \($0)" } ?? ""
         let label = task.map { "\($0)" }

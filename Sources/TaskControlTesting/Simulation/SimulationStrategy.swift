@@ -36,8 +36,9 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     /// The default strategy: each seed draws one of ``random``, ``sticky``, ``partialOrder``, and ``pct(depth:steps:)`` with a depth of 2
     /// or 3.
     ///
-    /// Each of these strategies misses bugs that another one finds at once. A failure names the strategy that its seed has drawn. Since the
-    /// strategy depends on the seed alone, ``pct(depth:steps:)`` is drawn without `steps`.
+    /// Each of these strategies misses bugs that another one finds at once. A failure names the strategy that its seed
+    /// has drawn. ``pct(depth:steps:)`` is drawn without `steps`, and without the number of steps of earlier runs, so
+    /// that the seed alone decides the schedule.
     ///
     /// The method is swarm testing (Groce, Zhang, Eide, Chen, Regehr: *Swarm Testing*, ISSTA 2012).
     public static let swarm = SimulationStrategy(kind: .swarm)
@@ -67,13 +68,15 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     /// Finds bugs that need one task to be delayed for a long time, which ``random`` rarely finds.
     ///
     /// This is probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte: *A Randomized Scheduler
-    /// with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010): one seed finds a bug that needs `depth` orderings
-    /// (an ordering is a pair of steps, one of which must run before the other), in a program of *n* tasks and *k*
-    /// steps, with a probability of at least 1 ÷ (*n* · *k*^(depth − 1)). If *k* is unknown, each order of magnitude of
-    /// the steps of the drops has the same probability, and the bug is found with a probability of at least 1 ÷ (*n* ·
-    /// (15 *k*)^(depth − 1)). Both bounds hold as long as no job is ready for more than about 200 steps without
-    /// running. Such a job runs next regardless of its rank. Therefore a program ends even if one of its tasks repeats
-    /// a loop until another task has run.
+    /// with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010). An *ordering* is a pair of steps, one of which
+    /// must run before the other. In a program of *n* tasks and *k* steps, one seed finds a bug that needs `depth`
+    /// orderings with a probability of at least 1 ÷ (*n* · *k*^(`depth` − 1)). If *k* is unknown (see `steps`), tasks
+    /// drop at step numbers of every order of magnitude with the same probability, and one seed finds the bug with a
+    /// probability of at least 1 ÷ (*n* · (15 *k*)^(`depth` − 1)).
+    ///
+    /// A job that has been ready for more than about 200 steps without running runs next, regardless of its rank.
+    /// Therefore a program ends even if one of its tasks repeats a loop until another task has run. Both probabilities
+    /// hold as long as no job waits that long.
     ///
     /// - Parameters:
     ///   - depth: The number of orderings that the bug needs, at least 1. Most bugs need 2 or 3.
@@ -92,9 +95,10 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     /// Returns a strategy that runs, one after another, all schedules with at most `preemptions` preemptions
     /// (interruptions of a task that could continue).
     ///
-    /// Suitable for programs with a few tasks and about ten choices. `simulate` returns a ``SimulationReport`` that shows whether all
-    /// schedules have run. The number of its `seeds` is the maximum number of schedules; all of them use the first seed. The points at
-    /// which actions of ``Simulation/atAnyPoint(_:)`` run are among the choices.
+    /// Suitable for programs with a few tasks and about ten choices. The number of the `seeds` that are passed to
+    /// `simulate` is the maximum number of schedules; the random numbers of all schedules are those of the first seed.
+    /// The points at which actions of ``Simulation/atAnyPoint(_:)`` run are among the choices. `simulate` returns a
+    /// ``SimulationReport`` that shows whether all schedules have run (``SimulationReport/exhaustedPreemptions``).
     ///
     /// The limit on preemptions is that of Musuvathi and Qadeer (*Iterative Context Bounding for Systematic Testing of Multithreaded
     /// Programs*, PLDI 2007): most bugs need at most two.
@@ -107,8 +111,8 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns this strategy with slowness: a timer may fire although jobs are ready, as on a busy machine.
     ///
-    /// Finds code that relies on a sleep to guarantee that something else has happened meanwhile. A correct program that assumes a minimum
-    /// speed also fails: for example, if a lease must be renewed in time, or a debounce must receive every event.
+    /// Finds code that relies on a sleep to guarantee that something else has happened meanwhile. A correct program
+    /// that assumes a minimum speed also fails, for example a program that must renew a lease before it expires.
     public func withSlowness() -> SimulationStrategy {
         var strategy = self
         strategy.hasSlowness = true

@@ -2,13 +2,14 @@ internal import TaskControl
 public import TaskControlTrace
 
 extension SimulationFailure {
-    /// Writes the steps of the failed run to a file: as an HTML page with one row per task, or as a trace for the
-    /// viewer Perfetto.
+    /// Writes the steps of the failure to a file: as an HTML page with one row per task, or as a trace for the viewer
+    /// Perfetto.
     ///
-    /// If a shorter schedule was found (see ``shrunk``), its steps are written; otherwise the steps of the failed run.
+    /// If a shorter schedule was found (see ``shrunk``), these are the steps of that schedule; otherwise, those of the
+    /// failed run.
     ///
-    /// The time axis shows virtual time plus one microsecond per step: virtual time does not change between most steps, and their order
-    /// must remain visible.
+    /// The time axis shows virtual time plus one microsecond per step: virtual time does not change between most steps,
+    /// and the order of the steps must remain visible.
     ///
     /// - Parameters:
     ///   - format: An HTML page for a browser, or JSON for Perfetto.

@@ -13,8 +13,8 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
     /// Whether the trait of a suite also applies to the tests of the suite and of the suites within it. Always `true`.
     public var isRecursive: Bool { true }
 
-    /// Runs the test once per seed. Called by Swift Testing. If the test is cancelled, the current seed is the last one
-    /// that runs.
+    /// Runs the test once per seed. Called by Swift Testing. If the test is cancelled, the seed that runs at that time
+    /// is the last one.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,
@@ -116,10 +116,11 @@ extension Trait where Self == SimulatedTrait {
     /// functions that cancel a task or call a closure at a random point of the schedule.
     ///
     /// ## Issues
-    /// The first issue that fails the test ends the seed and the test: a failed `#expect` or `#require`, a thrown error, `Issue.record`, or a problem
-    /// that the simulation itself finds, such as a deadlock. The issue is recorded once, with its location and its values. A comment contains the
-    /// seed, the command that replays it, and the schedule; the schedule is also attached to the test as a text. Known issues and warnings do not end
-    /// a seed, and each is recorded once, regardless of the number of seeds that have it.
+    /// The first issue that fails the test ends the seed and the test: a failed `#expect` or `#require`, a thrown
+    /// error, `Issue.record`, or a problem that the simulation itself finds, such as a deadlock. The issue is recorded
+    /// once, with its location and its values. A comment of the issue contains the seed, the command that replays it,
+    /// and the schedule; the schedule is also attached to the test as a text. Known issues and warnings do not end a
+    /// seed, and each is recorded once, regardless of the number of seeds that have it.
     ///
     /// Swift Testing finds the test of an issue through task-locals, which a `Task.detached` or another thread does not inherit. The trait does not
     /// notice an `#expect` there: its failure is recorded under every seed, without the seed. Use `Simulation.current?.expect` instead. An attachment
@@ -131,7 +132,7 @@ extension Trait where Self == SimulatedTrait {
     /// with an invalid value fails the test.
     ///
     /// ## Cancellation
-    /// If the test is cancelled, for example by `.timeLimit`, the current seed is the last one that runs.
+    /// If the test is cancelled, for example by `.timeLimit`, the seed that runs at that time is the last one.
     ///
     /// ## Other platforms
     /// On platforms without simulation, the test runs once in real time, as an ordinary test, and `Simulation.current` is `nil`. A message on

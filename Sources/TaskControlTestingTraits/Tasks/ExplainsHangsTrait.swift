@@ -82,12 +82,12 @@ extension Trait where Self == ExplainsHangsTrait {
     /// }
     /// ```
     ///
-    /// If the test has not returned after the limit, the trait records one issue. The issue lists the test's tasks and
-    /// its calls of TaskControl, which of them waits for which, and deadlocks, in the form of a `TaskSnapshot`. Then
-    /// the trait cancels the test, which returns if it responds to cancellation. The `CancellationError` that the test
-    /// then throws is not recorded as another issue. A test that ignores its cancellation does not return, but the
-    /// issue shows the reason. By comparison, `.timeLimit` cannot end such a test either, records only that the limit
-    /// was exceeded, and has a resolution of one minute.
+    /// If the test has not returned after the limit, the trait records one issue. The issue lists the tasks that the
+    /// test has started with TaskControl, the test's calls of TaskControl that have not returned, which of them waits
+    /// for which, and deadlocks, in the form of a `TaskSnapshot`. Then the trait cancels the test, which returns if it
+    /// responds to cancellation. The `CancellationError` that the test then throws is not recorded as another issue. A
+    /// test that ignores its cancellation does not return, but the issue shows the reason. By comparison, `.timeLimit`
+    /// cannot end such a test either, records only that the limit was exceeded, and has a resolution of one minute.
     ///
     /// The issue does not list tasks and calls of other tests, except those for which this test waits. It does not list work that the test has
     /// started in a `Task.detached`, on a thread or in a Dispatch queue either. The library does not notice waits for `task.value`, a continuation or
@@ -98,7 +98,7 @@ extension Trait where Self == ExplainsHangsTrait {
     /// `.simulated`, it limits the time of all seeds together.
     ///
     /// ## Cancellation
-    /// A cancelled test ends as it would without the trait.
+    /// If the test is cancelled before the limit, for example by `.timeLimit`, it ends as it would without the trait.
     ///
     /// - Parameter limit: The longest time that the test may take, in real time.
     public static func explainsHangs(after limit: Duration) -> Self {

@@ -81,11 +81,11 @@ extension Trait where Self == NoTaskLeftBehindTrait {
     ///   TaskStore "feed", task "poll", key news, runs, started at /app/Sources/Feed.swift:21
     /// ```
     ///
-    /// The trait checks tasks of the library's owners and queues, flights, `AsyncTask`, and work abandoned by
-    /// `withDetachedTimeout`. It does not notice a bare `Task { }`, but notices tasks that the bare task starts with
-    /// the library. Tasks of other tests that run at the same time do not count: a task-local identifies the test on
-    /// whose behalf code runs. A `Task.detached`, a thread and a Dispatch queue do not inherit task-locals, so the
-    /// trait does not notice the tasks that they start.
+    /// The trait checks tasks of the library's owners (such as `TaskStore` and `AsyncLifetime`) and queues, the shared
+    /// operations of `SingleFlight`, `AsyncTask`, and work abandoned by `withDetachedTimeout`. It does not notice a
+    /// bare `Task { }`, but notices tasks that the bare task starts with the library. Tasks of other tests that run at
+    /// the same time do not count: a task-local identifies the test on whose behalf code runs. A `Task.detached`, a
+    /// thread and a Dispatch queue do not inherit task-locals, so the trait does not notice the tasks that they start.
     ///
     /// On Linux, for code with debug information, the issue contains the source location at which each task was started. On other platforms, give
     /// names to tasks and their owners. On Linux, each task that is started while the test runs costs about 15 µs more.
@@ -94,7 +94,8 @@ extension Trait where Self == NoTaskLeftBehindTrait {
     /// simulation fails by itself if a task never ends.
     ///
     /// ## Cancellation
-    /// If the test is cancelled, its tasks also have the time `limit` to end.
+    /// If the test is cancelled, the tasks that it has started still have the time `limit` to end after the test has
+    /// returned.
     ///
     /// - Parameter limit: The longest time that tasks may take to end after the test has returned: real time, except in
     ///   a simulation. The trait returns as soon as all tasks have ended.

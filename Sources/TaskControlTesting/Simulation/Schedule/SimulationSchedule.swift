@@ -1,14 +1,15 @@
-/// The schedule of one run of a simulation: the choices of the order in which jobs ran. With it, the run can be replayed exactly.
+/// The schedule of one run of a simulation: the choices that decided the order in which jobs ran. With it, the run can
+/// be replayed exactly. A *job* is the part of a task between two suspension points.
 ///
 /// ```swift
 /// try simulate(schedule: "7:12=1,40=3") { sim in … }
 /// ```
 ///
-/// A schedule is described by its differences from the *plain schedule*, in which the task that ran last continues if it can, otherwise the
-/// job that has been ready longest runs, and a timer fires only when no job is ready. ``deviations`` lists the choices that differ. A
-/// failure with few deviations is easier to understand: for this reason,
-/// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)`` removes the deviations that a failure does not
-/// need.
+/// A schedule is described by its differences from the *plain schedule*. In the plain schedule, the task that ran last
+/// continues if it can; otherwise the job that has been ready longest runs; a timer fires only when no job is ready.
+/// ``deviations`` lists the choices that differ. A failure with few deviations is easier to understand. For this
+/// reason, ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)`` removes the
+/// deviations that a failure does not need.
 ///
 /// A schedule is valid for one version of a program: a change of the code under test may change the meaning of each choice.
 public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringConvertible, ExpressibleByStringLiteral {
@@ -18,24 +19,28 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
         /// The number of the question (a point at which the schedule can continue in several ways), from 0, in the order in which questions
         /// arise.
         ///
-        /// A question arises wherever several jobs are ready, and wherever an action of ``Simulation/atAnyPoint(_:)`` may run. If the
-        /// strategy has slowness or early starts, further questions arise: whether a timer fires now, and whether a created task starts
-        /// now.
+        /// A question arises wherever several jobs are ready, and wherever an action of ``Simulation/atAnyPoint(_:)``
+        /// may run. Further questions are whether a timer fires now, if the strategy has slowness
+        /// (``SimulationStrategy/withSlowness()``), and whether a created task starts now, if it has early starts
+        /// (``SimulationStrategy/withEarlyStarts()``).
         public let question: Int
-        /// The number of the answer, from 1.
+        /// The number of the answer, at least 1. Answer 0 is always that of the plain schedule, and is no deviation.
         ///
-        /// If the question is which job runs next, 0 is the job of the plain schedule, and the other jobs follow in the
-        /// order in which they became ready. If the question is which action of ``Simulation/atAnyPoint(_:)`` runs now,
-        /// 0 means none, and the actions follow in the order of the calls; if an action must run because no job can
-        /// run, 0 is the first action. For all other questions, 0 means no and 1 means yes.
+        /// The answers are numbered as follows, depending on the question:
+        /// - Which job runs next: 0 is the job of the plain schedule. The other jobs follow, from 1, in the order in
+        ///   which they became ready.
+        /// - Which action of ``Simulation/atAnyPoint(_:)`` runs now: 0 means none, and the actions follow, from 1, in
+        ///   the order of the calls. If an action must run because no job can run, 0 is the first action, and the
+        ///   others follow from 1.
+        /// - All other questions: 0 means no, and 1 means yes.
         public let answer: Int
 
         /// Creates a deviation.
         ///
         /// - Parameters:
         ///   - question: The number of the question (a point at which the schedule can continue in several ways), from 0.
-        ///   - answer: The number of the answer (one of the ways in which the schedule can continue), from 1. For the order of the answers,
-        ///     see ``answer``.
+        ///   - answer: The number of the answer (one of the ways in which the schedule can continue), from 1. See
+        ///     ``answer``.
         public init(question: Int, answer: Int) {
             self.question = question
             self.answer = answer
@@ -55,11 +60,12 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
     ///
     /// - Parameters:
     ///   - seed: The seed of the numbers of ``Simulation/random``.
-    ///   - deviations: The choices that differ from the plain schedule. If several have the same question, the last one
-    ///     counts. Deviations with a negative question are ignored, and an answer below 1 stands for the plain
-    ///     schedule.
-    ///   - hasSlowness: Whether timers may fire although jobs are ready.
-    ///   - hasEarlyStarts: Whether created tasks may start before their creator continues.
+    ///   - deviations: The choices that differ from the plain schedule, in any order. If several have the same
+    ///     ``Deviation/question``, the last one counts. After that, a deviation is removed if its question is negative,
+    ///     or if its ``Deviation/answer`` is below 1: the plain schedule decides that question.
+    ///   - hasSlowness: Whether timers may fire although jobs are ready: see ``SimulationStrategy/withSlowness()``.
+    ///   - hasEarlyStarts: Whether created tasks may start before their creator continues: see
+    ///     ``SimulationStrategy/withEarlyStarts()``.
     public init(seed: UInt64, deviations: [Deviation] = [], hasSlowness: Bool = false, hasEarlyStarts: Bool = false) {
         self.seed = seed
         var answers: [Int: Int] = [:]
