@@ -21,7 +21,7 @@ public final class Gate: Sendable {
     /// Whether the gate has been opened.
     public var isOpen: Bool { level.value > 0 }
 
-    /// Opens the gate permanently, and resumes all waiting callers. Opening it again does nothing.
+    /// Opens the gate permanently, and resumes all waiting callers. Opening an open gate does nothing.
     ///
     /// May be called from any context, such as a `deinit`, a cancellation handler, or a callback.
     ///
@@ -33,8 +33,9 @@ public final class Gate: Sendable {
     /// Waits until the gate is open, or until the caller is cancelled.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once. If the caller was cancelled before the call, this function throws, even if the gate is open. If
-    /// the caller is cancelled after the gate was opened for it, this function returns normally.
+    /// If the caller is cancelled while it waits, this function throws at once. If the caller was cancelled before the
+    /// call, this function throws, even if the gate is open. If the gate is opened while the caller waits, and the
+    /// caller is cancelled afterwards, this function returns normally.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     public func wait() async throws(CancellationError) {
@@ -55,11 +56,11 @@ public final class Gate: Sendable {
 
     /// Waits until at least the given number of callers wait at the gate, so that the test knows where its tasks are.
     ///
-    /// When this function returns, some of these callers can already have stopped waiting. No caller waits at an open
-    /// gate: there, this function waits until its own caller is cancelled.
+    /// When this function returns, some of these callers can already have stopped waiting. At an open gate, where no
+    /// caller waits, this function waits until its own caller is cancelled.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once.
+    /// If the caller is cancelled, this function throws at once.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     public func waitForWaiters(count: Int = 1) async throws(CancellationError) {

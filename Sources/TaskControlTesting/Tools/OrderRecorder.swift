@@ -39,7 +39,8 @@ public final class OrderRecorder<Event: Sendable>: Sendable {
     /// Waits until at least the given number of events have been recorded.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once, even if it was cancelled before the call.
+    /// If the caller is cancelled, this function throws at once. If the caller was cancelled before the call, this
+    /// function throws, even if enough events have been recorded.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     public func waitForEvents(count: Int) async throws(CancellationError) {
@@ -48,7 +49,8 @@ public final class OrderRecorder<Event: Sendable>: Sendable {
 }
 
 extension OrderRecorder where Event: Equatable {
-    /// Returns whether both events have been recorded, and the first occurrence of `earlier` is before the first occurrence of `later`.
+    /// Returns whether both events have been recorded, and the first occurrence of `earlier` comes before the first
+    /// occurrence of `later`.
     ///
     /// - Complexity: O(*n*) in the number of events.
     public func happened(_ earlier: Event, before later: Event) -> Bool {
@@ -61,10 +63,10 @@ extension OrderRecorder where Event: Equatable {
     ///
     /// - Parameters:
     ///   - expected: All events that must have been recorded, the oldest first.
-    ///   - fileID: The file of the call, for the error.
-    ///   - filePath: The path of the file, for the error.
-    ///   - line: The line of the call, for the error.
-    ///   - column: The column of the call, for the error.
+    ///   - fileID: The file of the call, shown in the error.
+    ///   - filePath: The path of that file, shown in the error.
+    ///   - line: The line of the call, shown in the error.
+    ///   - column: The column of the call, shown in the error.
     /// - Throws: ``UnexpectedOrderError``, whose description shows the expected events, the recorded events, and the
     ///   first difference.
     /// - Complexity: O(*n*) in the number of events.

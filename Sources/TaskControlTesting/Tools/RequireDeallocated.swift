@@ -13,22 +13,23 @@
 /// Calls the closure, releases the object that it returns, and checks whether the object is deallocated: at once, and then at growing
 /// intervals, the first of which is 1 ms long.
 ///
-/// A task that uses an object retains it until the task ends: an object that is released late by a task is not a leak. The default of
-/// `limit` is long because only a failing test takes that long.
+/// A task that uses the object retains it until the task ends. Therefore an object that is deallocated late, but within
+/// `limit`, is not a leak. The default of `limit` is long because only a failing test takes that long.
 ///
 /// Like `#require`, this function throws, so that the test ends at the first object that is still alive.
 ///
 /// ## Cancellation
-/// Throws `CancellationError` at once if the caller is cancelled. The closure runs in the caller's task, and is cancelled with it.
+/// The closure runs in the caller's task, and is cancelled with it. If the caller is cancelled while this function
+/// checks the object, it throws `CancellationError` at once.
 ///
 /// - Parameters:
 ///   - limit: The longest time for which the object may live after the closure has returned, in the time of `clock`.
 ///   - clock: The clock that measures the intervals between the checks. With a ``TestClock`` that advances automatically, a failing check
 ///     takes no real time.
-///   - fileID: The file of the call, for the error.
-///   - filePath: The path of the file, for the error.
-///   - line: The line of the call, for the error.
-///   - column: The column of the call, for the error.
+///   - fileID: The file of the call, shown in the error.
+///   - filePath: The path of that file, shown in the error.
+///   - line: The line of the call, shown in the error.
+///   - column: The column of the call, shown in the error.
 ///   - make: Creates and returns the object. Runs in the isolation of the caller.
 /// - Throws: ``StillAliveError`` if the object is still alive after `limit`; `CancellationError` if the caller is
 ///   cancelled; any error of the closure or of the clock.

@@ -1,6 +1,7 @@
 internal import TaskControl
 
-/// A sequence of points in the code of several tasks that forces the tasks to reach the points in a fixed order.
+/// A sequence of points in the code of several tasks that forces the tasks to reach the points in a fixed order. A
+/// point is a place where a task calls ``reach(_:)``.
 ///
 /// ```swift
 /// let order = Sequencer(points: 4)
@@ -19,11 +20,12 @@ internal import TaskControl
 /// Points are numbered from zero, and each is reached once. For a single point at which several tasks wait, use ``Gate``.
 ///
 /// ## Ordering
-/// ``reach(_:)`` returns once all lower points have been reached. Therefore work that one task does *before* a point is done before work
-/// that another task does *after* a higher point. Work that tasks do after their points is concurrent: if one task must see the work that
-/// another task does between two points, the other task must reach a further point after this work.
+/// ``reach(_:)`` returns once all lower points have been reached. Therefore the work that a task does *before* a point
+/// is done before the work that another task does *after* a higher point. The work that a task does *after* its last
+/// point has no fixed order with the work of other tasks. If another task must see the effect of some work, reach one
+/// point after that work, and a higher point in the other task.
 public final class Sequencer: Sendable {
-    /// The number of points of the sequencer.
+    /// The number of points (places where a task calls ``reach(_:)``) of the sequencer, as passed to ``init(points:)``.
     public let points: Int
 
     private let level = Level(0)
@@ -32,13 +34,15 @@ public final class Sequencer: Sendable {
 
     /// Creates a sequencer with the given number of points, none of which has been reached.
     ///
-    /// - Parameter points: The number of points. The points are `0..<points`.
+    /// - Parameter points: The number of points (places where a task calls ``reach(_:)``): zero or more. The points
+    ///   have the numbers `0..<points`.
     public init(points: Int) {
         insist(points >= 0, "Sequencer(points: \(points)): the number of points must not be negative. Give 0 or more.")
         self.points = points
     }
 
-    /// The number of points that have been reached. All points below this number have been reached.
+    /// The number of points that have been reached. Since points are reached in order, these are the points below this
+    /// number.
     public var reached: Int { level.value }
 
     /// Whether all points have been reached.
@@ -46,12 +50,12 @@ public final class Sequencer: Sendable {
 
     /// Waits until all lower points have been reached, and marks the given point as reached.
     ///
-    /// Traps if the point is not in `0..<points`, or if another call has reached it or waits to reach it: two tasks at the same point would
-    /// have no order.
+    /// Traps if the point is not in `0..<points`, or if another call has reached it or waits to reach it: two tasks at
+    /// the same point would have no fixed order.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once, even if it was cancelled before the call. Its point is not reached: the
-    /// callers of higher points continue to wait until another task reaches this point.
+    /// If the caller is cancelled, or was cancelled before the call, this function throws at once. The point is then
+    /// not reached, and the callers at higher points continue to wait until another task reaches it.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled.
     /// - Complexity: O(log *n*) in the number of waiting callers, amortized.

@@ -11,9 +11,9 @@ internal import TaskControl
 /// If the test does not check times, use `TestClock(advancesAutomatically: true)`: whenever tasks sleep, time jumps to the first deadline.
 ///
 /// ## Ordering
-/// The clock resumes sleeping tasks (sleepers) one after another, in the order of their deadlines, and for the same deadline in the order
-/// of their calls. When it resumes a sleeper, its time is the sleeper's deadline, and it does not look for the next sleeper before that
-/// `sleep` has returned. Time never runs backwards.
+/// The clock resumes sleeping tasks (sleepers) one after another, in the order of their deadlines, and for the same
+/// deadline in the order of their calls. When the clock resumes a sleeper, it shows the sleeper's deadline. It does not
+/// look for the next sleeper before the `sleep` of the resumed one has returned. Time never runs backwards.
 ///
 /// The work of a task after its `sleep` has returned is concurrent with the clock and with the test. Therefore:
 /// - If one task sleeps several times, pass the number of sleeps to ``advance(by:waking:)``. Time then stands still until the task sleeps
@@ -83,17 +83,19 @@ public final class TestClock: Clock, Sendable {
 
     // MARK: Sleeping
 
-    /// Waits until the clock has reached the deadline. Returns at once if the deadline is not later than ``now``.
+    /// Waits until the clock has reached the deadline. Returns at once if the deadline is not later than ``now``,
+    /// unless the caller is cancelled.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once, even if it was cancelled before the call. If the caller is cancelled after it has been resumed,
-    /// this function returns normally.
+    /// If the caller is cancelled while it sleeps, this function throws at once. If the caller was cancelled before the
+    /// call, this function throws, even if the deadline has passed. If the clock reaches the deadline while the caller
+    /// sleeps, and the caller is cancelled afterwards, this function returns normally.
     ///
     /// - Parameters:
     ///   - deadline: The instant at which the caller continues.
     ///   - tolerance: Not used: no sleep ends late.
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
-    /// - Complexity: O(log *n*) in the number of sleepers, amortized; O(1) for a deadline that is not before any other.
+    /// - Complexity: O(log *n*) in the number of sleepers, amortized; O(1) if no sleeper has a later deadline.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws(CancellationError) {
         let hasSlept = try await time.wait(for: deadline) {
             arrivals.move { $0 += 1 }
@@ -102,16 +104,16 @@ public final class TestClock: Clock, Sendable {
         if hasSlept { landings.move { $0 += 1 } }
     }
 
-    /// The number of sleeping tasks.
+    /// The number of tasks that sleep on this clock.
     public var sleeperCount: Int { time.waiterCount }
 
-    /// Waits until at least the given number of tasks sleep on this clock, so that the test knows which tasks its next
-    /// call of ``advance(by:waking:)`` finds.
+    /// Waits until at least the given number of tasks sleep on this clock, so that the next call of
+    /// ``advance(by:waking:)`` finds these tasks asleep.
     ///
     /// When this function returns, some of these sleeps can already have ended. Cancelled tasks are not counted.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once.
+    /// If the caller is cancelled, this function throws at once.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     public func waitForSleepers(count: Int = 1) async throws(CancellationError) {
@@ -120,16 +122,19 @@ public final class TestClock: Clock, Sendable {
 
     // MARK: Moving time
 
-    /// Advances time by a duration, from deadline to deadline, and resumes the sleepers whose deadlines it reaches.
+    /// Advances time by a duration, from deadline to deadline, and resumes the sleeping tasks whose deadlines it
+    /// reaches.
     ///
-    /// Returns when the clock shows the new time, the `sleep` of each resumed sleeper has returned, and at least `count` sleepers have been
-    /// resumed. If fewer sleepers were resumed, the call waits for more sleepers with deadlines in that time, and time stands still while
-    /// it waits. It resumes all sleepers that are due when it checks, even if they are more than `count`. The further work of the resumed
-    /// tasks is concurrent with the caller: see Ordering at ``TestClock``. Traps if the duration is negative.
+    /// A sleeper is a task that sleeps on this clock. The call returns when the clock shows the new time, the `sleep`
+    /// of each resumed sleeper has returned, and at least `count` sleepers have been resumed. As long as fewer have
+    /// been resumed, the call waits for tasks that begin to sleep with a deadline up to the new time, and time stands
+    /// still while it waits. The call resumes all sleepers whose deadlines are not after the new time, even if they are
+    /// more than `count`. The further work of the resumed tasks is concurrent with the caller: see Ordering at
+    /// ``TestClock``. Traps if the duration is negative.
     ///
     /// ## Cancellation
-    /// Once the caller is cancelled, the call no longer waits: it resumes the sleepers that are due, sets the clock to the new time, and
-    /// returns.
+    /// Once the caller is cancelled, the call no longer waits: it resumes the sleepers whose deadlines are not after
+    /// the new time, sets the clock to the new time, and returns.
     ///
     /// - Parameters:
     ///   - duration: The duration by which the clock is moved: zero or more.
@@ -144,7 +149,8 @@ public final class TestClock: Clock, Sendable {
         await move(to: now.advanced(by: duration), waking: count)
     }
 
-    /// Advances time to an instant, and resumes the sleepers whose deadlines it reaches. Traps if the instant has passed.
+    /// Advances time to an instant, and resumes the sleeping tasks whose deadlines it reaches. Traps if the instant is
+    /// earlier than ``now``.
     ///
     /// Equivalent to ``advance(by:waking:)`` with the duration from now to the instant, including its behavior on cancellation.
     ///
@@ -165,11 +171,12 @@ public final class TestClock: Clock, Sendable {
     ///
     /// Use this function if the test does not know the delays, such as those of a backoff with jitter. It does not
     /// return while a task sleeps again and again: cancel such a task first, or use ``advance(by:waking:)``. If a
-    /// resumed task sleeps again only after some time, this function can return before that: pass the number of sleeps
-    /// as `count`.
+    /// resumed task does other work before it sleeps again, this function can return before the second sleep begins:
+    /// pass the total number of sleeps as `count`.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, this function returns at once, and leaves time where it is.
+    /// If the caller is cancelled, this function returns at once, and the clock continues to show the time that it has
+    /// reached.
     ///
     /// - Parameter count: The minimum number of sleeps that must end. If fewer sleeps end, the call waits until the
     ///   caller is cancelled.
