@@ -14,11 +14,11 @@ extension TraceRecorder {
     /// Writes the recorded events to a file. Recording continues while the file is written.
     ///
     /// The file appears only when it is complete: it is written under another name in the same folder and then renamed.
-    /// Therefore an existing file is replaced in one step. If the path is a symbolic link, the file that it refers to
-    /// is replaced. If the path refers to something other than a regular file, such as `/dev/stdout`, this is written
-    /// directly; a pipe blocks the call until it is read. If the process is killed before the end, a hidden file
-    /// remains whose name begins with `.taskcontrol-`. The call blocks its thread for about a second per million
-    /// events.
+    /// Therefore an existing file is replaced in one step. If the path is a symbolic link, the file that the link
+    /// refers to is replaced. If the path refers to something other than a regular file, such as `/dev/stdout`, the
+    /// trace is written directly to it; if it is a pipe, the call blocks until the pipe is read. If the process is
+    /// killed while the call runs, a hidden file remains whose name begins with `.taskcontrol-`. The call blocks its
+    /// thread for about a second per million events.
     ///
     /// - Parameters:
     ///   - format: An HTML page for a browser, or JSON for Perfetto.

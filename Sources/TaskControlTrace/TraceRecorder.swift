@@ -14,14 +14,15 @@ internal import TaskControlSupport
 /// observation.end()
 /// ```
 ///
-/// The page is a single file that loads no other. It has lanes (rows) for lifetimes, stores, queues, flights and
-/// semaphores, and in the lanes a bar for each task or call, with the time for which it waited and ran, its outcome,
-/// name, key, age and error. Write the page before you end the observation: tasks and calls that have not ended are
-/// then drawn up to the current time.
+/// The page is a single file that loads no other. It has a group of rows for each object of TaskControl, such as an
+/// `AsyncLifetime`, a `TaskStore`, a queue, a `SingleFlight` or a semaphore. The rows contain a bar for each task or
+/// call of the object, with the time for which it waited and ran, its outcome, name, key, age and error. Write the page
+/// before you end the observation: tasks and calls that have not ended are then drawn up to the current time.
 ///
 /// ## Memory and time
-/// The recorder keeps the latest ``capacity`` events. Each takes about 280 bytes in addition to its texts, which are shortened to 512 bytes. The
-/// default of 100,000 events takes about 28 MB, allocated as events arrive. Older events are dropped, and both formats show their number.
+/// The recorder keeps the latest ``capacity`` events. Each takes about 280 bytes in addition to its texts, which are
+/// shortened to 512 bytes. The default of 100,000 events takes about 28 MB, allocated as events arrive. Older events
+/// are dropped, and both formats show how many.
 ///
 /// Recording an event takes 0.1 to 0.2 µs: it acquires a lock and copies the event. Formatting and writing happen only when you call
 /// ``write(_:to:title:)`` or ``text(as:title:)``, and recording continues meanwhile.
@@ -55,7 +56,8 @@ public final class TraceRecorder: TaskObserver {
         withExtendedLifetime(gone) {}
     }
 
-    /// Removes all recorded events. Later traces show tasks that exist at this time as begun before the recording.
+    /// Removes all recorded events. Traces that are written later show the tasks that exist now as tasks that began
+    /// before the recording.
     public func removeAll() {
         let gone = ring.withLock { $0.removeAll() }
         withExtendedLifetime(gone) {}

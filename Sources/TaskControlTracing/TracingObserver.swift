@@ -16,15 +16,18 @@ public import Tracing
 /// the fields of all events as attributes such as `taskControl.key`, after redaction. The attribute `taskControl.outcome` is the `TaskEvent.Outcome`
 /// of the end. The status of the span is `error` if the subject failed or exceeded its time limit, and was not cancelled.
 ///
-/// Each caller that joins a flight has a separate span, `SingleFlight.joined`, with a link to the span of the flight. It ends with the flight, or
-/// when the caller leaves. Its parent is the caller's context. If the caller joined before the beginning of the flight was delivered to the observer,
-/// the parent is the context of the first caller, whose task delivers both events: see `TaskObserver.receive(_:)`.
+/// Each caller that joins a flight has a separate span, `SingleFlight.joined`, with a link to the span of the flight.
+/// The caller's span ends when the flight ends, or when the caller stops waiting for the flight. Its parent is the
+/// `ServiceContext.current` of the caller, with one exception: if the caller joins before the observer has received the
+/// beginning of the flight, the task of the flight's first caller delivers the event of the join after the beginning
+/// (see `TaskObserver.receive(_:)`), so the parent is the context of the first caller.
 ///
 /// ## The context of the work
-/// The work of flights, queues, tasks and retries inherits `ServiceContext.current`, like every task-local, from the code that started it; for a
-/// flight, from the first caller. A span that is created within the work therefore has the same parent as the span that this observer creates: the
-/// two are siblings. An observer does not run the work, and so cannot set a task-local for it. To group the spans of the work below one span, open
-/// that span within the work, with `withSpan`.
+/// The work of flights, queues, tasks and retries inherits `ServiceContext.current`, like every task-local, from the
+/// code that started the work; for a flight, from the first caller. A span that is created within the work therefore
+/// has the same parent as the span that this observer creates: the two are siblings. An observer does not run the work,
+/// and so cannot set a task-local for it. To group the spans of the work below one span, open that span within the
+/// work, with `withSpan`.
 ///
 /// Subjects that began before the observer was added have no span. When the observer is deallocated after its observation has ended, it ends the
 /// spans of the remaining subjects.
@@ -51,7 +54,8 @@ public final class TracingObserver: TaskObserver {
         for span in state.withLock({ $0.clear() }) { span.end() }
     }
 
-    /// Begins a span for an event, adds the event to its span, or ends the span. Called by TaskControl.
+    /// Begins a span if the event is the beginning of a task or call, ends the span if the event is the end, and
+    /// otherwise adds the event to the span. Called by TaskControl.
     public func receive(_ event: TaskEvent) {
         switch state.withLock({ $0.receive(event) }) {
         case .nothing:
