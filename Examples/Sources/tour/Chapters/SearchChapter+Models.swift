@@ -35,9 +35,9 @@ final class SearchModel: SearchScreen {
     private let api: API
     private let searches: TaskSlot
 
-    init(api: API, behavior: TaskStoreDuplicateKeyBehavior) {
+    init(api: API, name: String, behavior: TaskStoreDuplicateKeyBehavior) {
         self.api = api
-        searches = TaskSlot(name: "search", behavior: behavior)
+        searches = TaskSlot(name: name, behavior: behavior)
     }
 
     func textChanged(_ text: String) -> any Endable {

@@ -11,10 +11,10 @@ struct SearchChapter: Chapter {
         let typed = script.keystrokes.count
         let naive = try await play(script, as: "naive", on: tour) { NaiveSearchModel(api: $0) }
         let latest = try await play(script, as: ".cancelPrevious", on: tour) {
-            SearchModel(api: $0, behavior: .cancelPrevious(wait: false))
+            SearchModel(api: $0, name: "search, .cancelPrevious", behavior: .cancelPrevious(wait: false))
         }
         let debounced = try await play(script, as: ".debounce", awaitsEveryRequest: false, on: tour) {
-            SearchModel(api: $0, behavior: .debounce(for: .milliseconds(120)))
+            SearchModel(api: $0, name: "search, .debounce", behavior: .debounce(for: .milliseconds(120)))
         }
         return Report(
             naive: naive.lines,
