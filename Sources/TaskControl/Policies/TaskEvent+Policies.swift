@@ -10,15 +10,15 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// A call of `retry` makes another attempt.
+    /// A call of `retry` begins another attempt, after the delay.
     public static var retrying: Self { Self("retrying") }
     /// A later attempt of a call of `retry` has succeeded, after the first had failed.
     public static var succeeded: Self { Self("succeeded") }
-    /// A call of `retry` failed, and makes no further attempt.
+    /// A call of `retry` makes no further attempt after a failed one, and throws.
     public static var gaveUp: Self { Self("gaveUp") }
     /// A call, for example of ``withTimeout(_:clock:operation:)``, exceeded its time limit.
     public static var timedOut: Self { Self("timedOut") }
-    /// Work that was no longer awaited has ended, for example after a time limit.
+    /// Work has ended that its caller no longer awaited, for example after a time limit was exceeded.
     public static var abandonedWorkEnded: Self { Self("abandonedWorkEnded") }
     /// A caller acquired permits, for example those of an ``AsyncSemaphore``.
     public static var acquired: Self { Self("acquired") }

@@ -14,12 +14,13 @@
 /// }
 /// ```
 ///
-/// Without a queue, `Task { await log.append(line) }` keeps no order. With this queue, each task starts on the actor
-/// directly, without a hop, and runs up to its first suspension; then the next one may begin, as usual for actors. So a
-/// task may await other tasks of its own queue.
+/// Without a queue, `Task { await log.append(line) }` keeps no order. With this queue, each task starts directly on the
+/// actor, without running elsewhere first, and runs up to its first suspension. Then the next task may begin, as usual
+/// for actors. So a task may await other tasks of its own queue.
 ///
-/// The operation receives the actor as its argument, since it is isolated to the actor although it is written outside
-/// it. `await Task(on: queue) { _ in }.value` returns when all tasks that were sent before have begun.
+/// The operation runs isolated to the actor, although its closure is written outside the actor. For this reason it
+/// receives the actor as its argument. `await Task(on: queue) { _ in }.value` returns when all tasks that were sent
+/// before have begun.
 ///
 /// Safe to use from any thread and any isolation.
 ///
@@ -30,8 +31,8 @@
 /// and keeps the order among tasks of equal priority.
 ///
 /// ## Ordering
-/// Tasks take their places in the order of the calls that create them, also when priorities differ, and when the actor
-/// is busy with other work. Up to its first suspension, a task runs before any later task begins. Calls from several
+/// Tasks take their places in the order of the calls that create them, even if their priorities differ or the actor is
+/// busy with other work. Up to its first suspension, a task runs before any later task begins. Calls from several
 /// threads that overlap have no defined order.
 ///
 /// ## Priorities
@@ -57,7 +58,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     ///
     /// Call ``adoptExecutionContext(of:)`` before a task is sent to the queue: sending a task earlier traps.
     ///
-    /// - Parameter name: The name shown in messages and diagnostics.
+    /// - Parameter name: The name shown in messages and diagnostics; `nil` for none.
     public convenience init(name: String? = nil) {
         self.init(name: name, emitsCreation: true)
     }
@@ -67,11 +68,11 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
         _turns = _TurnStorage(.actorQueue, name: name, capacity: nil, emitsCreation: emitsCreation)
     }
 
-    /// Sets the actor that the tasks of this queue run on. Must be called once, best in the actor's `init`, with the
-    /// queue stored in the actor.
+    /// Sets the actor that the tasks of this queue run on. Must be called exactly once, best by the `init` of an actor
+    /// that stores the queue in a property.
     ///
-    /// The queue does not retain the actor. A task that was sent retains the actor until the task has ended. A second
-    /// call traps.
+    /// The queue does not retain the actor. A task that was sent to the queue retains the actor until the task has
+    /// ended. A second call traps.
     ///
     /// - Parameter actor: The actor that the tasks run on.
     public func adoptExecutionContext(of actor: ActorType) {
@@ -87,20 +88,20 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     /// The queue itself, as ``ActorTaskQueue`` requires.
     @inlinable public var _queue: ActorQueue { self }
 
-    /// Takes the last place in the queue for a task that is about to be created. Traps if the queue has not adopted an
-    /// actor.
+    /// Takes the last place in the queue for a task that is about to be created. Traps if
+    /// ``adoptExecutionContext(of:)`` was not called before.
     ///
-    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
-    /// - Returns: The place, and the actor of the queue; `nil` if the actor has been deallocated.
+    /// - Parameter level: The raw value of the task's priority; 0 for the priority of the caller.
+    /// - Returns: The place, and the actor that the task runs on; `nil` if the actor has been deallocated.
     public func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)? { turn(level: level, group: nil) }
 
-    /// Takes the last place in the queue for a task that is about to be created. Traps if the queue has not adopted an
-    /// actor.
+    /// Takes the last place in the queue for a task that is about to be created. Traps if
+    /// ``adoptExecutionContext(of:)`` was not called before.
     ///
     /// - Parameters:
-    ///   - level: The raw priority of the task; 0 for that of the caller.
+    ///   - level: The raw value of the task's priority; 0 for the priority of the caller.
     ///   - group: The registry of the ``CancellableQueue`` through which the task is sent; `nil` for none.
-    /// - Returns: The place, and the actor of the queue; `nil` if the actor has been deallocated.
+    /// - Returns: The place, and the actor that the task runs on; `nil` if the actor has been deallocated.
     func turn(level: UInt8, group: TaskRegistry?) -> (turn: _Turn, actor: ActorType)? {
         let (actor, hasHappened) = adoption.withLock { ($0.actor, $0.hasHappened) }
         insist(

@@ -5,8 +5,9 @@ extension ActorTaskQueue {
     /// entries.addTask { log in log.append(line) }
     /// ```
     ///
-    /// Traps if the queue has not adopted an actor, or if the actor has been deallocated: the task must return a value,
-    /// and has nowhere to run. In the second case, a task that may throw ends with `CancellationError` instead.
+    /// Traps if the queue has no actor yet (see ``ActorQueue/adoptExecutionContext(of:)``), or if the actor has been
+    /// deallocated: the task must return a value, and has nowhere to run. (A task that may throw does not trap if the
+    /// actor has been deallocated: it throws `CancellationError`.)
     ///
     /// ## Cancellation
     /// If the task is cancelled before it has begun, the operation still runs, with `Task.isCancelled` true: it must
@@ -30,7 +31,7 @@ extension ActorTaskQueue {
 
     /// Adds a task that may throw, whose operation begins on the queue's actor in the order of the calls.
     ///
-    /// Traps if the queue has not adopted an actor.
+    /// Traps if the queue has no actor yet (see ``ActorQueue/adoptExecutionContext(of:)``).
     ///
     /// ## Cancellation
     /// If the task is cancelled before it has begun, it ends immediately with `CancellationError`, and its operation
@@ -56,7 +57,8 @@ extension ActorTaskQueue {
 extension ActorTaskQueue where ActorType == MainActor {
     /// Adds a task, whose operation begins on the main actor in the order of the calls.
     ///
-    /// Traps if the queue has not adopted the main actor, which `MainActor.queue` always has.
+    /// Traps if the queue has no actor yet (see ``ActorQueue/adoptExecutionContext(of:)``). `MainActor.queue` always
+    /// has its actor.
     ///
     /// ## Cancellation
     /// If the task is cancelled before it has begun, the operation still runs, with `Task.isCancelled` true: it must
@@ -80,7 +82,8 @@ extension ActorTaskQueue where ActorType == MainActor {
 
     /// Adds a task that may throw, whose operation begins on the main actor in the order of the calls.
     ///
-    /// Traps if the queue has not adopted the main actor, which `MainActor.queue` always has.
+    /// Traps if the queue has no actor yet (see ``ActorQueue/adoptExecutionContext(of:)``). `MainActor.queue` always
+    /// has its actor.
     ///
     /// ## Cancellation
     /// If the task is cancelled before it has begun, it ends immediately with `CancellationError`, and its operation

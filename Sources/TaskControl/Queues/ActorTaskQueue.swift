@@ -9,10 +9,10 @@ public protocol ActorTaskQueue<ActorType>: Sendable {
     /// The ``ActorQueue`` that runs the operations on its actor.
     var _queue: ActorQueue<ActorType> { get }
 
-    /// Takes the last place in the queue for a task that is about to be created. Traps if the queue has not adopted an
-    /// actor.
+    /// Takes the last place in the queue for a task that is about to be created. Traps if
+    /// ``ActorQueue/adoptExecutionContext(of:)`` was not called before.
     ///
-    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
-    /// - Returns: The place, and the actor of the queue; `nil` if the actor has been deallocated.
+    /// - Parameter level: The raw value of the task's priority; 0 for the priority of the caller.
+    /// - Returns: The place, and the actor that the task runs on; `nil` if the actor has been deallocated.
     func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)?
 }

@@ -1,4 +1,5 @@
-/// A group of tasks in a queue. The tasks of the group, both running and waiting ones, can be cancelled together.
+/// A group of tasks in another queue, its underlying queue. The tasks of the group, both running and waiting ones, can
+/// be cancelled together.
 ///
 /// ```swift
 /// let uploads = CancellableQueue(underlyingQueue: FIFOQueue())
@@ -42,8 +43,8 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, Regis
         registry = TaskRegistry(.cancellableQueue, name: underlyingQueue.name)
     }
 
-    /// Creates a queue that can cancel the tasks that are added through it to an ``ActorQueue``, which can adopt its
-    /// actor later.
+    /// Creates a queue that can cancel the tasks that are added through it to an ``ActorQueue``, which must adopt its
+    /// actor before the first task is added.
     public init<ActorType: Actor>(
         underlyingQueue: ActorQueue<ActorType>
     ) where UnderlyingQueue == ActorQueue<ActorType> {
@@ -67,7 +68,7 @@ extension CancellableQueue: TaskQueue where UnderlyingQueue: TaskQueue {
 
     /// Takes the last place in the queue for a task that is about to be created.
     ///
-    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
+    /// - Parameter level: The raw value of the task's priority; 0 for the priority of the caller.
     /// - Returns: The place.
     @inlinable
     public func _turn(level: UInt8) -> _Turn { _grouped(_underlyingQueue._turn(level: level)) }
@@ -80,11 +81,11 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
     /// The ``ActorQueue`` that runs the operations on its actor.
     @inlinable public var _queue: ActorQueue<ActorType> { _underlyingQueue._queue }
 
-    /// Takes the last place in the queue for a task that is about to be created. Traps if the queue has not adopted an
-    /// actor.
+    /// Takes the last place in the queue for a task that is about to be created. Traps if
+    /// ``ActorQueue/adoptExecutionContext(of:)`` was not called before.
     ///
-    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
-    /// - Returns: The place, and the actor of the queue; `nil` if the actor has been deallocated.
+    /// - Parameter level: The raw value of the task's priority; 0 for the priority of the caller.
+    /// - Returns: The place, and the actor that the task runs on; `nil` if the actor has been deallocated.
     @inlinable
     public func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)? { _turn(in: _queue, level: level) }
 }

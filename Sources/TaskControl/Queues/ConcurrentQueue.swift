@@ -21,12 +21,13 @@
 /// Tasks take their places in the order of the calls that add them, regardless of priorities; the same applies to
 /// ``run(_:)``. Calls from several threads that overlap have no defined order.
 ///
-/// If all running tasks of the queue await later tasks of the same queue, they wait forever. (``run(_:)`` and
-/// ``drain()`` detect this and throw.)
+/// If all running tasks of the queue await later tasks of the same queue, they wait forever. (A call of ``run(_:)`` or
+/// ``drain()`` from inside a turn of the queue, which could also wait forever, throws ``QueueReentrancyError``
+/// instead.)
 ///
 /// ## Priorities
-/// While a task waits, the tasks of the queue that are before it are raised to its priority, where the system supports
-/// it (macOS 26, Linux).
+/// While a task waits for its turn, all tasks of the queue that are ahead of it are raised to its priority, where the
+/// system supports it (macOS 26, Linux).
 ///
 /// ## Cancellation
 /// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun ends immediately with
@@ -47,7 +48,7 @@ public final class ConcurrentQueue: TaskQueue {
     /// Creates a queue without tasks.
     ///
     /// - Parameters:
-    ///   - name: The name shown in errors and diagnostics.
+    ///   - name: The name shown in errors and diagnostics; `nil` for none.
     ///   - priority: The priority of the tasks that are added without one; `nil` for that of their caller.
     ///   - maxConcurrentTasks: The number of tasks that may run at once. Traps if it is less than 1.
     public init(name: String? = nil, priority: TaskPriority? = nil, maxConcurrentTasks: Int) {
@@ -76,7 +77,8 @@ public final class ConcurrentQueue: TaskQueue {
     ///
     /// ## Ordering
     /// The call takes its place when it begins. With `Task { try await queue.run { … } }` or `async let`, it begins
-    /// only when that task runs, after all tasks that were added until then. `addTask` takes its place immediately.
+    /// only when that task runs, so its place is behind all tasks that were added until then. A task that is added with
+    /// `addTask` has its place immediately.
     ///
     /// ## Cancellation
     /// A caller that is cancelled before its turn stops waiting immediately, without running `body`. Once `body` runs,
@@ -114,7 +116,7 @@ public final class ConcurrentQueue: TaskQueue {
 
     /// Takes the last place in the queue for a task that is about to be created.
     ///
-    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
+    /// - Parameter level: The raw value of the task's priority; 0 for the priority of the caller.
     /// - Returns: The place.
     public func _turn(level: UInt8) -> _Turn { _Turn(in: _turns, level: level) }
 }

@@ -21,15 +21,16 @@
 /// Safe to use from any thread and any isolation.
 ///
 /// Related types: ``ConcurrentQueue`` runs more than one task at once. ``ActorQueue`` keeps only the order in which
-/// tasks *begin*, on an actor; it lets the next task begin when one suspends. ``CancellableQueue`` can cancel all tasks
-/// that were sent through it. ``TaskStore`` keeps an order for each key.
+/// tasks *begin*, on an actor; it lets the next task begin when the running task suspends. ``CancellableQueue`` can
+/// cancel all tasks that were sent through it. ``TaskStore`` keeps an order for each key.
 ///
 /// ## Ordering
 /// Tasks take their places in the order of the calls that create them, regardless of their priorities; so does
 /// ``run(_:)``. Calls from several threads that overlap have no defined order.
 ///
 /// A task that awaits the value of a later task of its own queue waits forever: add the later task without awaiting it,
-/// or use an ``ActorQueue``. (``run(_:)`` and ``drain()`` detect this, and throw.)
+/// or use an ``ActorQueue``. (A call of ``run(_:)`` or ``drain()`` from inside a turn of the queue, which would also
+/// wait forever, throws ``QueueReentrancyError`` instead.)
 ///
 /// ## Priorities
 /// A task of the queue that is ahead of a task with a higher priority is escalated to that priority while the later
@@ -37,11 +38,11 @@
 /// Its own task is not escalated, since it does not belong to the queue.
 ///
 /// ## Cancellation
-/// Each task is cancelled by its own handle. A *throwing* task that has not begun ends immediately, or as soon as it
-/// has been given a thread: it throws `CancellationError`, its operation never runs, its place is free, and the other
-/// tasks keep their order. A task that cannot throw must return a value: it runs at its turn, with `Task.isCancelled`
-/// true. `addTask(whenCancelledWaiting:)` changes this for both kinds. Releasing the queue cancels nothing: tasks that
-/// were sent still run.
+/// Each task is cancelled through its own handle, the `Task`. A *throwing* task that has not begun ends immediately, or
+/// as soon as it has been given a thread: it throws `CancellationError`, its operation never runs, its place is free,
+/// and the other tasks keep their order. A task that cannot throw must return a value: it runs at its turn, with
+/// `Task.isCancelled` true. `addTask(whenCancelledWaiting:)` can change this for both kinds of task. Releasing the
+/// queue cancels nothing: tasks that were sent still run.
 public final class FIFOQueue: TaskQueue {
     /// The name shown in errors and diagnostics; `nil` if the queue has none.
     public let name: String?
@@ -54,7 +55,7 @@ public final class FIFOQueue: TaskQueue {
     /// Creates a queue without tasks.
     ///
     /// - Parameters:
-    ///   - name: The name shown in errors and diagnostics.
+    ///   - name: The name shown in errors and diagnostics; `nil` for none.
     ///   - priority: The priority of the tasks that are added without one; `nil` for that of their caller.
     public init(name: String? = nil, priority: TaskPriority? = nil) {
         self.name = name
@@ -73,14 +74,15 @@ public final class FIFOQueue: TaskQueue {
     ///
     /// ```swift
     /// let balance = try await ledger.run {
-    ///     try await withdraw(amount)      // nothing else of this queue runs meanwhile, also while this is suspended
+    ///     try await withdraw(amount)      // nothing else of this queue runs meanwhile, even if this suspends
     ///     return try await fetchBalance()
     /// }
     /// ```
     ///
     /// ## Ordering
     /// The call takes its place when it begins. With `Task { try await queue.run { … } }` or `async let`, it begins
-    /// only when that task runs, after all tasks that were added until then. `Task(on:)` takes its place immediately.
+    /// only when that task runs, so its place is behind all tasks that were added until then. A task that is created
+    /// with `Task(on:)` has its place immediately.
     ///
     /// ## Cancellation
     /// A caller that is cancelled before its turn stops waiting immediately, without running `body`. Once `body` runs,
@@ -118,7 +120,7 @@ public final class FIFOQueue: TaskQueue {
 
     /// Takes the last place in the queue for a task that is about to be created.
     ///
-    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
+    /// - Parameter level: The raw value of the task's priority; 0 for the priority of the caller.
     /// - Returns: The place.
     public func _turn(level: UInt8) -> _Turn { _Turn(in: _turns, level: level) }
 }

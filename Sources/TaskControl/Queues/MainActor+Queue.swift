@@ -3,11 +3,11 @@ extension MainActor {
     ///
     /// ```swift
     /// Task(on: MainActor.queue) { label.text = "half way" }
-    /// Task(on: MainActor.queue) { label.text = "done" }       // always the last word
+    /// Task(on: MainActor.queue) { label.text = "done" }       // always runs second
     /// ```
     ///
-    /// A process has one such queue: tests that run at the same time share it. In a simulation, create an
-    /// `ActorQueue<MainActor>` instead.
+    /// A process has one such queue: tests that run at the same time share it. In a `Simulation` of
+    /// `TaskControlTesting`, create an `ActorQueue<MainActor>` instead.
     public static var queue: ActorQueue<MainActor> { MainActorQueue.shared }
 }
 

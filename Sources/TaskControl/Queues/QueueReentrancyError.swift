@@ -1,7 +1,8 @@
 /// The error of a caller that holds a turn of a queue, and requests another turn of the same queue or drains that
 /// queue: the caller would wait for itself forever.
 ///
-/// To fix the mistake, do the work in the present turn, or send it with `Task(on:)`, without awaiting it inside.
+/// To fix the mistake, do the work in the present turn, or send the work with `Task(on:)`, without awaiting that task
+/// inside the turn.
 public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the queue; `nil` if it has none.
     public let queueName: String?

@@ -1,6 +1,6 @@
 extension Task where Failure == Never {
-    /// Creates a task that runs an operation on an actor, from any context, in the order of the calls among tasks of
-    /// equal priority.
+    /// Creates a task that runs an operation on an actor, from any context. Tasks of equal priority begin in the order
+    /// of the calls.
     ///
     /// ```swift
     /// Task(isolatedTo: log) { log in log.append(line) }
@@ -17,7 +17,7 @@ extension Task where Failure == Never {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - actor: The actor to run on, which is retained until the task has ended.
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller. The
-    ///     task starts on the actor directly, without a hop.
+    ///     task starts directly on the actor, without running elsewhere first.
     @discardableResult
     @inlinable
     public init<ActorType: Actor>(
@@ -32,8 +32,8 @@ extension Task where Failure == Never {
 }
 
 extension Task where Failure == any Error {
-    /// Creates a task that runs a throwing operation on an actor, from any context, in the order of the calls among
-    /// tasks of equal priority.
+    /// Creates a task that runs a throwing operation on an actor, from any context. Tasks of equal priority begin in
+    /// the order of the calls.
     ///
     /// The task holds the error of the operation: the compiler warns if the task is not used.
     ///
@@ -48,7 +48,7 @@ extension Task where Failure == any Error {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - actor: The actor to run on, which is retained until the task has ended.
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller. The
-    ///     task starts on the actor directly, without a hop.
+    ///     task starts directly on the actor, without running elsewhere first.
     @inlinable
     public init<ActorType: Actor>(
         name: String? = nil,

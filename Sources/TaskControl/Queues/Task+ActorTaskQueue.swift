@@ -1,8 +1,9 @@
 extension Task where Failure == Never {
     /// Creates a task that runs an operation on an actor, in the order of the actor's queue.
     ///
-    /// Traps if the queue has not adopted an actor, or if the actor has been deallocated: the task must return a value,
-    /// and has nowhere to run. In the second case, a task that may throw ends with `CancellationError` instead.
+    /// Traps if the queue has no actor yet (see ``ActorQueue/adoptExecutionContext(of:)``), or if the actor has been
+    /// deallocated: the task must return a value, and has nowhere to run. (A task that may throw does not trap if the
+    /// actor has been deallocated: it throws `CancellationError`.)
     ///
     /// ## Cancellation
     /// A task that is cancelled before it has begun still runs, with `Task.isCancelled` true: it must return a value.
@@ -10,7 +11,7 @@ extension Task where Failure == Never {
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - queue: A queue that has adopted an actor, which is retained until the task has ended. See ``ActorQueue`` and
+    ///   - queue: The queue, whose actor is retained until the task has ended. See ``ActorQueue`` and
     ///     ``CancellableQueue``.
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
@@ -29,7 +30,8 @@ extension Task where Failure == Never {
 
     /// Creates a task that runs an operation on the main actor, in the order of the queue.
     ///
-    /// Traps if the queue has not adopted the main actor, which `MainActor.queue` always has.
+    /// Traps if the queue has no actor yet (see ``ActorQueue/adoptExecutionContext(of:)``). `MainActor.queue` always
+    /// has its actor.
     ///
     /// ## Cancellation
     /// A task that is cancelled before it has begun still runs, with `Task.isCancelled` true: it must return a value.
@@ -60,7 +62,7 @@ extension Task where Failure == any Error {
     ///
     /// The task holds the error of the operation: the compiler warns if the task is not used.
     ///
-    /// Traps if the queue has not adopted an actor.
+    /// Traps if the queue has no actor yet (see ``ActorQueue/adoptExecutionContext(of:)``).
     ///
     /// ## Cancellation
     /// A task that is cancelled before it has begun ends immediately with `CancellationError`; its operation never
@@ -69,8 +71,8 @@ extension Task where Failure == any Error {
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - queue: A queue that has adopted an actor, which is retained until the task has ended. If the actor has been
-    ///     deallocated, the task throws `CancellationError`. See ``ActorQueue`` and ``CancellableQueue``.
+    ///   - queue: The queue, whose actor is retained until the task has ended. If the actor has been deallocated, the
+    ///     task throws `CancellationError`. See ``ActorQueue`` and ``CancellableQueue``.
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @inlinable
@@ -93,7 +95,8 @@ extension Task where Failure == any Error {
     ///
     /// The task holds the error of the operation: the compiler warns if the task is not used.
     ///
-    /// Traps if the queue has not adopted the main actor, which `MainActor.queue` always has.
+    /// Traps if the queue has no actor yet (see ``ActorQueue/adoptExecutionContext(of:)``). `MainActor.queue` always
+    /// has its actor.
     ///
     /// ## Cancellation
     /// A task that is cancelled before it has begun ends immediately with `CancellationError`; its operation never

@@ -35,7 +35,8 @@ extension TaskQueue {
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
-    ///   - behavior: Whether the operation of a task that is cancelled before its turn is skipped or runs.
+    ///   - behavior: The rule for the operation if the task is cancelled before its turn: whether it is skipped or
+    ///     still runs.
     ///   - operation: Runs in the isolation and with the task-locals of the code that adds the task.
     /// - Returns: The task, to await or to cancel it.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
@@ -59,13 +60,15 @@ extension TaskQueue {
     /// Adds a task that may throw, whose operation runs when its turn in the queue comes.
     ///
     /// ## Cancellation
-    /// If the task is cancelled before its turn, it ends immediately with `CancellationError`, and its operation never
-    /// runs. With `whenCancelledWaiting: .run` the operation runs, with `Task.isCancelled` true.
+    /// By default, if the task is cancelled before its turn, it ends immediately with `CancellationError`, and its
+    /// operation never runs. With `whenCancelledWaiting: .run`, the operation runs at its turn, with `Task.isCancelled`
+    /// true.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
-    ///   - behavior: Whether the operation of a task that is cancelled before its turn is skipped or runs.
+    ///   - behavior: The rule for the operation if the task is cancelled before its turn: whether it is skipped or
+    ///     still runs.
     ///   - operation: Runs in the isolation and with the task-locals of the code that adds the task.
     /// - Returns: The task, which holds the error of the operation: the compiler warns if the task is not used.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.

@@ -10,7 +10,7 @@ public protocol TaskQueue: Sendable {
 
     /// Takes the last place in the queue for a task that is about to be created.
     ///
-    /// - Parameter level: The raw priority of the task; 0 for that of the caller.
+    /// - Parameter level: The raw value of the task's priority; 0 for the priority of the caller.
     /// - Returns: The place.
     func _turn(level: UInt8) -> _Turn
 }

@@ -8,8 +8,9 @@
 /// }
 /// ```
 ///
-/// The first caller of a key begins a *flight*: the operation, in a task of its own. Callers that come before it has ended join it, and all receive
-/// the same value, or the same error. Nothing is kept: a caller that comes after the end begins a new flight. It is not a cache.
+/// The first caller of a key begins a *flight*: the operation, in a task of its own. Callers that come before the
+/// flight has ended join it, and all receive the same value, or the same error. Nothing is cached: a caller that comes
+/// after the end begins a new flight.
 ///
 /// Safe to use from any thread and any isolation.
 ///
@@ -34,7 +35,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// Creates a group in which no work is in progress.
     ///
     /// - Parameters:
-    ///   - name: The name shown in diagnostics.
+    ///   - name: The name shown in diagnostics; `nil` for none.
     ///   - behavior: The rule for work whose last caller has stopped waiting. By default, the work is cancelled.
     public init(name: String? = nil, whenAbandoned behavior: AbandonedFlightBehavior = .cancel) {
         _flights = _FlightTable(
@@ -49,7 +50,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         Diagnostics.emit(_flights.source.event(.deallocated))
     }
 
-    /// The name shown in diagnostics.
+    /// The name shown in diagnostics; `nil` if the group has none.
     public var name: String? { _flights.name }
 
     /// Runs work once for all callers that ask for the same key at the same time, and returns its value.
@@ -63,7 +64,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// call neither begins nor joins a flight.
     ///
     /// - Parameters:
-    ///   - key: The key of the flight. Its `==` is called while a lock is held, if hashes are equal, and must not call this object.
+    ///   - key: The key of the flight. Its `==`, which is called if hashes are equal, runs while a lock is held, and
+    ///     must not call this object.
     ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's
     ///     task-locals, priority and task name. Not called if there is a flight to join. Never begins if the flight is
     ///     cancelled before, for example because all callers have stopped waiting.

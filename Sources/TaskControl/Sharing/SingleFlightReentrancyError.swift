@@ -1,14 +1,17 @@
-/// The error of a call of ``SingleFlight`` or ``withSingleFlight(key:operation:)`` from inside the operation of the
-/// same key: the call would wait for that operation, and so for itself, forever.
+/// The error of a call of ``SingleFlight`` or ``withSingleFlight(key:operation:)`` that asks for a key from inside the
+/// operation of the same key. The call would wait for that operation, and so for itself, forever.
 ///
-/// The operation that callers of one key share is called a *flight*. The child tasks of a flight, the flights of other
-/// keys that it starts, and a new `Task` that it creates also count as inside the flight, until the flight has ended.
-/// Two flights of one object that wait for each other also count as inside each other.
+/// A *flight* is one run of an operation, which all callers of its key share. Calls by the child tasks of the
+/// operation, by a new `Task` that it creates, and by the operations of other keys that it starts also count as inside,
+/// until the flight has ended.
 ///
-/// Two flights of different objects that wait for each other are not detected if each was started by another caller:
-/// they wait forever, like two threads that take two locks in opposite orders.
+/// The error is also thrown if two flights of one object would wait for each other: the call that would complete the
+/// circle throws.
 ///
-/// To fix the mistake, do the work in the running operation, or give the inner work another key.
+/// If two flights of different objects wait for each other, this is detected only if one of them was started inside the
+/// other. Otherwise both wait forever, like two threads that take two locks in opposite orders.
+///
+/// To fix the mistake, do the inner work directly in the running operation, or give it another key.
 public struct SingleFlightReentrancyError: Error, Sendable, CustomStringConvertible {
     /// The key that was requested from inside its own operation.
     public let key: any Hashable & Sendable

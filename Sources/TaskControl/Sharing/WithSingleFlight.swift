@@ -6,8 +6,9 @@
 /// }
 /// ```
 ///
-/// The first caller begins a *flight*: the operation, in a task of its own. Callers that come before it has ended join it, and all receive
-/// the same value, or the same error. Nothing is kept: a caller that comes after the end begins a new flight.
+/// The first caller begins a *flight*: the operation, in a task of its own. Callers that come before the flight has
+/// ended join it, and all receive the same value, or the same error. Nothing is cached: a caller that comes after the
+/// end begins a new flight.
 ///
 /// Flights are distinguished by the key, its type, and the type of the value: `1` and `1.0` are two keys. In a large program, and wherever keys of
 /// different servers or users can be equal, give the keys a type of their own, or use a ``SingleFlight``, which shares only with its own callers.
@@ -18,7 +19,8 @@
 /// begins a new flight. If a result and a cancellation come at the same time, the result counts.
 ///
 /// - Parameters:
-///   - key: The key of the flight. Its `==` is called while a lock is held, if hashes are equal, and must not call this function.
+///   - key: The key of the flight. Its `==`, which is called if hashes are equal, runs while a lock is held, and must
+///     not call this function.
 ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's
 ///     task-locals, priority and task name. Not called if there is a flight to join. Never begins if all callers have
 ///     stopped waiting before.
@@ -38,7 +40,8 @@ public nonisolated(nonsending) func withSingleFlight<Key: Hashable & Sendable, V
     return try await caller.value()
 }
 
-/// The operations of ``withSingleFlight(key:operation:)`` that are in progress, for tests and debugging.
+/// The registry of the operations of ``withSingleFlight(key:operation:)`` that are in progress. It counts them, for
+/// tests and debugging.
 public final class SingleFlightRegistry: Sendable {
     /// The registry of this process.
     public static let shared = SingleFlightRegistry()

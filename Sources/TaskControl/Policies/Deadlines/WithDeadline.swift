@@ -32,7 +32,7 @@ public nonisolated(nonsending) func withDeadline<Value>(
 ///
 /// - Parameters:
 ///   - instant: The instant of the deadline.
-///   - clock: The clock of the instant.
+///   - clock: The clock that measures `instant`.
 ///   - operation: Runs in the caller's isolation.
 /// - Returns: The result of the operation.
 /// - Throws: The same errors as ``withDeadline(_:operation:)``.
@@ -70,21 +70,22 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 /// after the deadline is not returned here, and the error is ``DeadlineExceededError``, not that of the operation.
 ///
 /// ## Cancellation
-/// A caller that is cancelled cancels the operation, waits for its end, and receives `CancellationError` if the
-/// operation fails, regardless of the error it throws. If the deadline has no effect because the caller's deadline is
-/// not later, the caller receives the error of the operation instead.
+/// If the caller is cancelled, the call cancels the operation, waits for its end, and throws `CancellationError`,
+/// unless the operation returns a value before the deadline. If the deadline has no effect, because the caller's own
+/// deadline is not later, the call returns the value or throws the error of the operation instead. The operation of a
+/// caller that was cancelled before the call does not begin.
 ///
 /// ## Ordering
 /// If the operation ends at about the same time as its deadline, the earlier event determines the result, as for
 /// ``withTimeout(_:clock:operation:)``.
 ///
 /// - Parameters:
-///   - deadline: The deadline. If it has passed, the operation does not begin.
+///   - deadline: The deadline. If it has passed before the call, the operation does not begin.
 ///   - operation: Runs in the caller's isolation, in a child task if the deadline needs a timer.
 /// - Returns: The result of the operation.
-/// - Throws: ``DeadlineExceededError`` at the deadline, or if it has passed; the error of the operation, if it throws
-///   before the deadline; `CancellationError` if the caller is cancelled and the operation has not returned a value;
-///   the error of the clock, if it cannot sleep.
+/// - Throws: `CancellationError` if the caller is cancelled and no value is returned; otherwise
+///   ``DeadlineExceededError`` at the deadline, or if the deadline has passed before the call; the error of the
+///   operation, if the operation throws before the deadline; the error of the clock, if the clock cannot sleep.
 @inlinable
 public nonisolated(nonsending) func withDeadline<Value>(
     _ deadline: Deadline,

@@ -27,7 +27,7 @@ extension AsyncSemaphore {
         public consuming func release() {}
     }
 
-    /// Acquires permits as a value that releases them when the value is destroyed.
+    /// Acquires permits, and returns them as a value: when the value is destroyed, the permits are released.
     ///
     /// Returns without waiting if the permits are available and no other caller waits; otherwise waits for the caller's
     /// turn.

@@ -35,7 +35,7 @@ public final class AsyncSemaphore: Sendable {
     /// Creates a semaphore with `value` available permits.
     ///
     /// - Parameters:
-    ///   - name: The name shown in diagnostics.
+    ///   - name: The name shown in diagnostics; `nil` for none.
     ///   - value: The number of permits. Traps if it is less than 1.
     public init(name: String? = nil, value: Int) {
         insist(value >= 1, "AsyncSemaphore(value: \(value)): no permit could ever be taken. Give 1 or more.")
@@ -170,7 +170,7 @@ public final class AsyncSemaphore: Sendable {
     /// Takes a permit, or several, if they are available and no caller waits. Never waits, and overtakes no caller.
     ///
     /// - Parameter count: The number of permits, from 1 to the number that the semaphore has. Traps otherwise.
-    /// - Returns: Whether the caller has the permits now.
+    /// - Returns: `true` if the caller now has the permits; `false` if nothing was taken.
     /// - Complexity: O(1).
     public func tryAcquire(_ count: Int = 1) -> Bool {
         check(count)

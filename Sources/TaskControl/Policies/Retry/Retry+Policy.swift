@@ -10,15 +10,14 @@
 /// takes each setting as a parameter.
 ///
 /// - Parameters:
-///   - policy: The number of attempts, the delays, and the errors that are retried. See ``RetryPolicy`` for its
-///     defaults.
-///   - clock: Measures the delays and `maxElapsed`.
-///   - onRetry: Receives each failure that another attempt follows, before the delay.
+///   - policy: The number of attempts, the delays, and the errors that are retried. By default ``RetryPolicy/default``.
+///   - clock: Measures the delays, and the ``RetryPolicy/maxElapsed`` of the policy.
+///   - onRetry: Receives each failure after which another attempt is made, before the delay.
 ///   - operation: The operation, which is called at least once.
 /// - Returns: The value of the first attempt that succeeds.
 /// - Throws: The error of the last attempt, unchanged; `CancellationError` if the caller is cancelled; the error of the
 ///   clock, if it cannot sleep.
-/// - Complexity: O(1). A call without `maxElapsed` that succeeds at once allocates nothing.
+/// - Complexity: O(1). A call that succeeds at once allocates nothing if the policy has no ``RetryPolicy/maxElapsed``.
 @inlinable
 public nonisolated(nonsending) func retry<Value, C: Clock>(
     _ policy: RetryPolicy = .default,
@@ -29,15 +28,15 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     try await retry(policy, clock: clock, onRetry: onRetry) { _ in try await operation() }
 }
 
-/// Calls an operation again when it fails, as a policy sets, and passes the number of the attempt, counted from 1, to
-/// the operation.
+/// Calls an operation again when it fails, with the number of attempts and the delays that a policy sets, and passes
+/// the number of the attempt, counted from 1, to the operation.
 ///
 /// Behaves otherwise, also on cancellation, like ``retry(_:clock:onRetry:operation:)-(_,_,_,()->Value)``, whose
 /// operation has no parameter.
 ///
 /// ```swift
-/// let page = try await retry(.mirrors) { attempt in
-///     try await fetch(page, from: mirrors[attempt - 1])
+/// let index = try await retry(.mirrors) { attempt in
+///     try await fetchIndex(from: mirrors[attempt - 1])
 /// }
 /// ```
 @inlinable

@@ -6,8 +6,8 @@
 /// }
 /// ```
 ///
-/// The operation runs in the caller's isolation and task: inside an actor it uses the actor's state, and its value need
-/// not be Sendable. The operation must be safe to repeat. To limit the time of an attempt, use
+/// The operation runs in the caller's isolation and task: inside an actor it can use the actor's state, and its value
+/// need not be Sendable. The operation must be safe to repeat. To limit the time of an attempt, use
 /// ``withTimeout(_:clock:operation:)`` inside the operation. To share the work with other callers, call `retry` inside
 /// the shared operation, for example that of a ``SingleFlight``.
 ///
@@ -36,23 +36,25 @@
 /// not sleep.
 ///
 /// ## Cancellation
-/// A caller that was cancelled before the call makes no attempt. If the caller is cancelled during an attempt that then
-/// fails, or during a delay, the call makes no further attempt and throws `CancellationError`, regardless of the
-/// operation's error; a delay ends immediately. If an attempt returns a value, the call returns it. A
-/// `CancellationError` that the operation throws in a caller that is not cancelled is treated like any other error.
+/// If the caller was cancelled before the call, the call makes no attempt and throws `CancellationError`. If the caller
+/// is cancelled during an attempt that then fails, or during a delay, the call makes no further attempt and throws
+/// `CancellationError`, regardless of the operation's error; a delay ends immediately. If an attempt returns a value,
+/// the call returns the value, even if the caller was cancelled during the attempt. A `CancellationError` that the
+/// operation throws in a caller that is not cancelled is treated like any other error.
 ///
 /// - Parameters:
 ///   - attempts: The number of attempts that are allowed, the first included. Traps if it is less than 1.
 ///   - backoff: The delays between the attempts. By default there are none. For a service on a network, use
 ///     `.exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full)`, as the AWS SDKs do.
-///   - shouldRetry: Returns whether an error is worth another attempt. Not called for the last attempt. By default,
-///     every error is retried.
+///   - shouldRetry: Returns whether another attempt may follow an error; if `false`, the call throws the error. Not
+///     called after the last attempt that is allowed. By default, every error is retried.
 ///   - budget: The budget that limits the retries of several calls together. `nil`: no such limit.
-///   - maxElapsed: The limit of the time from the call of `retry` to the end of a delay, measured by `clock`. A retry
-///     whose delay would end later is not begun. The limit does not end a running attempt. `nil`: no limit. With zero,
-///     a retry is allowed only while no time has passed; a negative limit allows none.
+///   - maxElapsed: The time after the call of `retry`, measured by `clock`, in which further attempts may begin. If the
+///     delay before an attempt would end later, the attempt is not made, and the call throws the last error without
+///     waiting. A running attempt is not ended. `nil`: no limit. With zero, an attempt is repeated only if no time has
+///     passed and there is no delay; a negative time allows no repetition.
 ///   - clock: Measures the delays and `maxElapsed`.
-///   - onRetry: Receives each failure that will be followed by another attempt, before the delay.
+///   - onRetry: Receives each failure after which another attempt is made, before the delay.
 ///   - operation: The work to repeat until it succeeds.
 /// - Returns: The value of the first attempt that succeeds.
 /// - Throws: The error of the last attempt, unchanged; `CancellationError` if the caller is cancelled; the error of the
@@ -87,8 +89,8 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
 /// operation has no parameter.
 ///
 /// ```swift
-/// let page = try await retry(attempts: 3) { attempt in
-///     try await fetch(page, from: mirrors[attempt - 1])
+/// let index = try await retry(attempts: 3) { attempt in
+///     try await fetchIndex(from: mirrors[attempt - 1])
 /// }
 /// ```
 @inlinable
@@ -155,8 +157,8 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
 /// like ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``.
 ///
 /// ```swift
-/// let page = try await retry(attempts: 3) { attempt in
-///     try await fetch(page, from: mirrors[attempt - 1])
+/// let index = try await retry(attempts: 3) { attempt in
+///     try await fetchIndex(from: mirrors[attempt - 1])
 /// } shouldRetry: { error in
 ///     error is ConnectionLost
 /// }

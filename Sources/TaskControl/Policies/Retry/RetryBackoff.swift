@@ -10,7 +10,8 @@
 ///
 /// A delay of more than 100 years counts as 100 years: neither a large number of attempts nor a large base overflows.
 ///
-/// The modifiers commute: jitter is applied to the capped delay, regardless of the order in which they are written.
+/// The order of ``capped(at:)`` and ``jittered(_:using:)`` does not matter: jitter is always applied to the capped
+/// delay.
 ///
 /// For a delay that a server asks for, see ``RetryAfterProviding``.
 public struct RetryBackoff: Sendable {
@@ -83,8 +84,8 @@ public struct RetryBackoff: Sendable {
         RetryBackoff(.custom(delay))
     }
 
-    /// Returns a backoff with the same delays, but none longer than `cap`. If this function is called several times,
-    /// the lowest cap applies.
+    /// Returns a backoff with the same delays, but none longer than `cap`. If a backoff is capped several times, the
+    /// lowest cap applies.
     ///
     /// The cap also applies to the hints of errors: a longer hint ends the retries. See ``RetryAfterProviding``.
     ///
@@ -98,7 +99,7 @@ public struct RetryBackoff: Sendable {
     /// Returns a backoff whose delays are random, so that clients that failed at the same time do not retry at the same
     /// time. The random delay is computed from the delay of this backoff, after the cap is applied.
     ///
-    /// If this function is called several times, the last jitter applies.
+    /// If a backoff is jittered several times, the last jitter applies.
     ///
     /// - Parameters:
     ///   - jitter: The range from which each delay is drawn.

@@ -1,5 +1,5 @@
-/// A failed attempt of `retry` that another attempt will follow, unless the caller is cancelled during the delay. The
-/// `onRetry` closure of `retry` receives this value before the delay begins.
+/// A failed attempt of `retry`, after which another attempt is made unless the caller is cancelled during the delay.
+/// The `onRetry` closure of `retry` receives this value before the delay begins.
 ///
 /// ```swift
 /// let feed = try await retry(attempts: 3, backoff: .fixed(.seconds(1)), onRetry: { event in

@@ -10,8 +10,8 @@ public enum RetryJitter: Sendable, Hashable, CaseIterable {
     /// A random delay between half of the delay of the backoff and all of it.
     case equal
 
-    /// A random delay between the base and three times the last delay; for the first delay, three times the base. The
-    /// delay grows randomly: the factor of ``RetryBackoff/exponential(base:factor:)`` is ignored.
+    /// A random delay between the base and three times the last delay. The first delay is between the base and three
+    /// times the base. The delay grows randomly: the factor of ``RetryBackoff/exponential(base:factor:)`` is ignored.
     ///
     /// The base of ``RetryBackoff/exponential(base:factor:)`` is its first delay; the base of another backoff is its
     /// delay after the failed attempt. The last delay is the previous one in the same call of `retry`, without the

@@ -16,19 +16,21 @@
 /// Copies of a policy share its budget. Create one policy per service, for example in a constant, so that an outage of
 /// one service does not use up the retries of another.
 public struct RetryPolicy: Sendable {
-    /// The policy of calls of `retry` that pass no policy. All of these calls share its budget.
+    /// The policy of a call of `retry` that passes neither a policy nor `attempts`, such as `retry { … }`. All such
+    /// calls share the budget of this policy.
     public static let `default` = RetryPolicy()
 
     /// The number of attempts that are allowed, including the first. Less than 1 counts as 1.
     public var attempts: Int
     /// The delays between the attempts.
     public var backoff: RetryBackoff
-    /// The budget that limits the retries of several calls together; `nil` for no such limit.
+    /// The budget that limits the retries of all calls with this policy together: see ``RetryBudget``. `nil`: no such
+    /// limit.
     public var budget: RetryBudget?
-    /// The limit of the time from the call of `retry` to the end of a delay; `nil` for none. A retry whose delay would
-    /// end later is not begun.
+    /// The time after the call of `retry` in which further attempts may begin; `nil` for no limit. If the delay before
+    /// an attempt would end later, the attempt is not made, and the last error is thrown.
     public var maxElapsed: Duration?
-    /// The closure that returns whether an error is worth another attempt.
+    /// The closure that returns whether another attempt may follow an error; if `false`, the error is thrown.
     public var shouldRetry: @Sendable (any Error) -> Bool
 
     /// Creates a policy.
@@ -37,11 +39,13 @@ public struct RetryPolicy: Sendable {
     ///   - attempts: The number of attempts that are allowed, including the first. Less than 1 counts as 1.
     ///   - backoff: The delays between the attempts. By default exponential from 50 ms, capped at 20 s, with full
     ///     jitter, as in the AWS SDKs.
-    ///   - budget: The budget that limits the retries of all calls with this policy. By default a new one: see
+    ///   - budget: The budget that limits the retries of all calls with this policy. By default a new budget: see
     ///     ``RetryBudget``. `nil`: no such limit.
-    ///   - maxElapsed: The limit of the time from the call of `retry` to the end of a delay. A retry whose delay would
-    ///     end later is not begun. `nil`, the default: no limit.
-    ///   - shouldRetry: Returns whether an error is worth another attempt. By default ``isWorthRetrying(_:)``.
+    ///   - maxElapsed: The time after the call of `retry` in which further attempts may begin. If the delay before an
+    ///     attempt would end later, the attempt is not made, and the last error is thrown. `nil`, the default: no
+    ///     limit.
+    ///   - shouldRetry: Returns whether another attempt may follow an error; if `false`, the error is thrown. By
+    ///     default ``isWorthRetrying(_:)``.
     public init(
         attempts: Int = 3,
         backoff: RetryBackoff = .exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full),

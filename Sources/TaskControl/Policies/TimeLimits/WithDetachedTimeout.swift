@@ -1,4 +1,4 @@
-/// Runs an operation with a time limit, for work that may ignore its cancellation: returns at the limit, even if the
+/// Runs an operation with a time limit, for work that may ignore its cancellation: throws at the limit, even if the
 /// operation has not ended.
 ///
 /// ```swift
@@ -32,9 +32,9 @@
 ///     priority. If that isolation is the caller's, as in a function of an actor, the operation must not block: the
 ///     caller could not return either.
 /// - Returns: The value of the operation.
-/// - Throws: ``TimeoutError`` at the limit; the error of the operation, if it throws before the limit;
-///   `CancellationError` if the caller is cancelled first; the error of the clock, if it cannot sleep: then the
-///   operation is cancelled and no longer awaited, as at the limit.
+/// - Throws: ``TimeoutError`` at the limit; the error of the operation, if the operation throws before the limit;
+///   `CancellationError` if the caller is cancelled first; the error of the clock, if the clock cannot sleep: the
+///   operation is then cancelled and no longer awaited, as at the limit.
 @inlinable
 public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Clock>(
     _ duration: Duration,

@@ -6,15 +6,16 @@
 /// }
 /// ```
 ///
-/// At the limit the operation is cancelled, and awaited. If the operation ignores its cancellation, the wait lasts
-/// until the operation ends: ``withDetachedTimeout(_:name:clock:operation:)`` returns at the limit instead.
+/// At the limit the operation is cancelled, and awaited. If the operation ignores its cancellation, the call waits
+/// longer than the limit. ``withDetachedTimeout(_:name:clock:operation:)`` does not wait: it throws at the limit.
 ///
 /// Limits can be nested: the limit that is over first cancels the work inside it, and its ``TimeoutError`` is thrown by
 /// the call that set it.
 ///
 /// ## Cancellation
-/// A caller that is cancelled cancels the operation, waits for its end, and receives `CancellationError` if the
-/// operation fails, regardless of the error it throws.
+/// If the caller is cancelled, the call cancels the operation, waits for its end, and throws `CancellationError`,
+/// unless the operation returns a value before the limit. The operation of a caller that was cancelled before the call
+/// does not begin.
 ///
 /// ## Ordering
 /// If the operation ends at about the same time as its limit, the earlier event determines the result: a value or an
@@ -28,9 +29,9 @@
 ///   - clock: Measures the time.
 ///   - operation: Runs in the caller's isolation, in a child task that has the caller's task name.
 /// - Returns: The value of the operation.
-/// - Throws: ``TimeoutError`` at the limit; the error of the operation, if it throws before the limit;
-///   `CancellationError` if the caller is cancelled and the operation has not returned a value; the error of the clock,
-///   if it cannot sleep: then the operation is cancelled, and awaited, as at the limit.
+/// - Throws: `CancellationError` if the caller is cancelled and no value is returned; otherwise ``TimeoutError`` at the
+///   limit; the error of the operation, if the operation throws before the limit; the error of the clock, if the clock
+///   cannot sleep: the operation is then cancelled and awaited, as at the limit.
 @inlinable
 public nonisolated(nonsending) func withTimeout<Value, C: Clock>(
     _ duration: Duration,

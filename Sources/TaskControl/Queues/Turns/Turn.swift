@@ -1,6 +1,6 @@
-/// The place in a queue of one task that is created for that queue.
+/// The place of one task in a queue.
 ///
-/// Public only because the requirements of ``TaskQueue`` and ``ActorTaskQueue`` name it.
+/// Public only because the requirements of ``TaskQueue`` and ``ActorTaskQueue`` name this type.
 public struct _Turn: Sendable {
     @usableFromInline let _turns: _TurnStorage
     let id: _TurnStorage.ID
