@@ -15,16 +15,17 @@ public import TaskControl
 /// articles.invalidate(id)                              // a load that runs now is not stored
 /// ```
 ///
-/// A value is fresh for the policy's ``CachePolicy/timeToLive``. After that a reader waits for a new value, unless the policy allows the cache to
-/// return the stale value while it is refreshed.
+/// A value is fresh for the policy's ``CachePolicy/timeToLive``. After that the value is stale, and a reader waits for
+/// a new value, unless the policy allows the cache to return the stale value at once, during a *refresh*: a load that
+/// the cache begins in the background.
 ///
 /// - At most one load per key runs at any time, refreshes included. A call that needs a newer result than the running load will have, such as
 ///   ``fresh(for:)`` or the first call after ``invalidate(_:)``, waits for the end of the running load. So give a load a time limit if it can hang.
 /// - ``update(_:for:)`` and ``invalidate(_:)`` take precedence over a load that runs: its result goes only to the callers that waited for it.
 /// - A refresh belongs to the cache. Cancelling the reader that triggered the refresh does not stop it; deallocating
 ///   the cache does.
-/// - A failed refresh is tried again by later reads, after ``CachePolicy/refreshRetryDelay``. Its error is emitted as
-///   the event `CachedFlight.failed`, and is thrown only to readers that waited for the refresh.
+/// - A failed refresh is tried again by later reads, after ``CachePolicy/refreshRetryDelay``. The error of the refresh
+///   is emitted as the event `CachedFlight.failed`, and is thrown only to readers that waited for the refresh.
 /// - The age of a value counts from the start of its load.
 /// - A value expires when neither ``CachePolicy/staleWhileRevalidate`` nor ``CachePolicy/staleIfError`` allows it to be
 ///   returned any longer. An expired value is never returned, even while its refresh hangs.
@@ -39,9 +40,10 @@ public import TaskControl
 /// Related: `SingleFlight` shares work among concurrent callers, and keeps nothing.
 ///
 /// ## Cancellation
-/// A caller that is cancelled while it waits receives `CancellationError` immediately. The load continues for its other callers; if the last caller
-/// leaves, the load is cancelled, except a refresh. `Task.cancellationCause` inside a load is `CancellationCause.lastCallerLeft`,
-/// `CancellationCause.superseded(key:)` after a write or an invalidation, or `CancellationCause.ownerDeallocated(name:)`.
+/// A caller that is cancelled while it waits receives `CancellationError` immediately. The load continues for its other
+/// callers; if the last caller stops waiting, the load is cancelled, unless it is a refresh. `Task.cancellationCause`
+/// inside a load is `CancellationCause.lastCallerLeft`, `CancellationCause.superseded(key:)` after a write or an
+/// invalidation, or `CancellationCause.ownerDeallocated(name:)`.
 ///
 /// ## Deadlines
 /// A load belongs to the cache and can continue without callers, so it has no deadline: neither that of its first
@@ -58,14 +60,14 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// Creates an empty cache.
     ///
     /// - Parameters:
-    ///   - name: The name shown in diagnostics.
+    ///   - name: The name shown in diagnostics; `nil` for none.
     ///   - capacity: The largest number of values. If it is zero or negative, no value is kept, and only concurrent
     ///     calls share a value.
     ///   - policy: The rules for how long values are returned, and for when they are loaded again.
     ///   - freshnessLifetime: Returns the time for which a result is fresh, for example from the headers of a response,
     ///     and `nil` for the time of the policy: its ``CachePolicy/timeToLive`` for a value and its
-    ///     ``CachePolicy/errorTimeToLive`` for an error. Called without a lock held: in the task of a load when the
-    ///     load has ended, except with an error after a cancellation, and by ``update(_:for:)``.
+    ///     ``CachePolicy/errorTimeToLive`` for an error. Called without a lock held: by ``update(_:for:)``, and in the
+    ///     task of a load when the load has ended. Not called with the error of a load that was cancelled.
     ///   - clock: Measures the age of values, and ``CachePolicy/patience``.
     ///   - random: Returns 64 random bits for ``CachePolicy/earlyRefresh``. By default, the bits of the system's random
     ///     number generator.
@@ -110,7 +112,7 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     deinit { _storage.end() }
 
-    /// The name shown in diagnostics.
+    /// The name shown in diagnostics; `nil` if the cache has none.
     public var name: String? { _storage.name }
 
     // MARK: Reading
@@ -120,17 +122,18 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// A fresh value is returned without suspending. The policy determines when a stale value is returned.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled while it waits for a load receives `CancellationError` immediately. The last caller that leaves cancels the load,
-    /// unless the load is a refresh. A caller that was cancelled before the call does not wait: it receives the cached value, or `CancellationError`
-    /// if there is none.
+    /// A caller that is cancelled while it waits for a load receives `CancellationError` immediately. If the last
+    /// caller stops waiting, the load is cancelled, unless it is a refresh. A caller that was cancelled before the call
+    /// does not wait: it receives the cached value, or `CancellationError` if there is none.
     ///
-    /// - Parameter key: The key of the value. Its `==` is called while a lock is held, when hashes are equal, and must not call the cache.
+    /// - Parameter key: The key of the value. Its `==`, which is called if hashes are equal, runs while a lock is held,
+    ///   and must not call the cache.
     /// - Returns: The value.
     /// - Throws: The error of the load, to all callers that waited for it, unless an old value can be returned; an
     ///   error that is cached; `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError` if the
     ///   caller is inside the load of the same key, or if two loads wait for each other.
-    /// - Complexity: O(1). A value that the cache has is returned without an allocation if the key is a trivial type of at most eight bytes, such as a
-    ///   number, and otherwise with one.
+    /// - Complexity: O(1). A cached value is returned without a memory allocation if the type of the key is trivial and
+    ///   has at most eight bytes, such as a number, and otherwise with one allocation.
     @inlinable
     public nonisolated(nonsending) func value(for key: Key) async throws -> Value {
         let key = _ErasedKey(key)
@@ -144,8 +147,8 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// wait at the same time share the next load. The value is stored in the cache.
     ///
     /// ## Cancellation
-    /// A cancelled caller receives `CancellationError` immediately. The last caller that leaves cancels the load,
-    /// unless the load is a refresh.
+    /// A cancelled caller receives `CancellationError` immediately. If the last caller stops waiting, the load is
+    /// cancelled, unless it is a refresh.
     ///
     /// - Parameter key: The key.
     /// - Returns: The value.
@@ -166,8 +169,8 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// If the cached value is fresh, it is the only element. If there is no value that may be returned at once, the
     /// only element is the loaded value, or an old value if the load fails and ``CachePolicy/staleIfError`` allows the
-    /// old value. Each iteration reads the cache again. If the refresh of a stale value fails, the iteration throws its
-    /// error after the stale value.
+    /// old value. Each iteration reads the cache again. If the refresh of a stale value fails, the iteration returns
+    /// the stale value, and then throws the error of the refresh.
     ///
     /// - Parameter key: The key.
     /// - Returns: A sequence of one or two values.
@@ -184,7 +187,8 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         _storage.peek(_ErasedKey(key)).flatMap { try? Self._value($0) }
     }
 
-    /// The number of values in the cache, including expired values that nothing has read since, and cached errors.
+    /// The number of values and cached errors in the cache. Includes expired values whose key was not read since they
+    /// expired.
     public var count: Int { _storage.count }
 
     // MARK: Changing

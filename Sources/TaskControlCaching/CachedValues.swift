@@ -4,8 +4,9 @@ internal import TaskControl
 /// ``CachedFlight/values(for:)``.
 ///
 /// ## Cancellation
-/// An iteration that is cancelled while it waits for the fresh value throws `CancellationError`. If the iteration has returned a stale value, the
-/// load continues as a refresh; otherwise the last caller that leaves cancels the load.
+/// An iteration that is cancelled while it waits for the fresh value throws `CancellationError`. If the iteration has
+/// returned a stale value, the load continues as a refresh. Otherwise, the load is cancelled when its last caller stops
+/// waiting.
 public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequence, Sendable {
     let cache: CachedFlight<Key, Value>
     let key: Key

@@ -8,29 +8,35 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// }
     /// ```
     ///
-    /// The work begins with the first call of the iterator's `next()`, and continues while the loop's body runs, until `limit` places are in use. A
-    /// place is in use by an operation that runs, and by a result that the loop has not taken: memory is bounded, also if the loop is slow, or if
-    /// the results wait for a slow operation before them. The next element is requested from the source only when a place is free.
+    /// The work begins with the first call of the iterator's `next()`, and continues while the body of the loop runs.
+    /// There are `limit` places: an operation takes a place when it begins, and frees the place when the loop takes its
+    /// result. So memory is bounded, even if the loop is slow, or if results wait for that of an earlier, slower
+    /// operation. The next element is requested from this sequence, the source, only when a place is free.
     ///
     /// ## Cancellation
-    /// The iterator owns the work. A loop that is left early releases its iterator, which cancels the work, with the cause
-    /// `CancellationCause.ownerDeallocated(name:)`, and does not wait for it. When `next()` is cancelled, it cancels the work, waits for its end,
-    /// and throws `CancellationError`. ``concurrentMap(limit:order:_:forEach:)`` waits for all work in every case.
+    /// The iterator owns the work. A loop that is left early releases the iterator: the work is cancelled, and nothing
+    /// waits for its end. `Task.cancellationCause` in the operations is then
+    /// `CancellationCause.ownerDeallocated(name:)`. If the task that waits in `next()` is cancelled, `next()` cancels
+    /// the work, waits for its end, and throws `CancellationError`. ``concurrentMap(limit:order:_:forEach:)`` waits for
+    /// the end of all work in every case.
     ///
     /// ## Errors
-    /// The first error, of an operation or of the source, cancels the source and the other operations, whose tasks have the cause
-    /// "another operation has failed". `next()` throws it when all have ended. Results that were not taken are discarded.
+    /// The first error, of an operation or of the source, cancels the source and the other operations, in which
+    /// `Task.cancellationCause` is then `CancellationCause.requested(reason:)` with the reason "another operation has
+    /// failed". `next()` throws the error when all have ended, or `CancellationError` if its caller is cancelled.
+    /// Results that were not taken are discarded.
     ///
     /// ## Ordering
     /// The operations begin in the order of the source.
     ///
     /// - Parameters:
-    ///   - limit: The largest number of running operations and results that were not taken, together. Less than 1 counts as 1.
+    ///   - limit: The number of places: the largest number of running operations and results that were not taken,
+    ///     together. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the source.
     ///   - operation: Runs in a child task of a task that the iterator creates, not in the caller's isolation. The
     ///     name, the priority and the task-local values, such as the deadline, are those of the task that calls
-    ///     `next()` first. A task of higher priority that waits in `next()` escalates the work. The child task runs
-    ///     other operations afterwards, unless it was cancelled.
+    ///     `next()` first. A task of higher priority that waits in `next()` escalates the work. One child task can run
+    ///     several operations in turn, but none after it was cancelled.
     /// - Returns: A sequence that buffers no results beyond the limit. Each iterator iterates the source separately.
     /// - Complexity: At most `limit` child tasks at a time.
     @inlinable
@@ -52,28 +58,34 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// }
     /// ```
     ///
-    /// At most `limit` places are in use. A place is in use by an operation that runs, and by a result that the consumer has not taken: memory is
-    /// bounded, also if the consumer is slow, or if the results wait for a slow operation before them. The next element is requested from the source
-    /// only when a place is free. All work has ended when this returns or throws.
+    /// There are `limit` places: an operation takes a place when it begins, and frees the place when the consumer takes
+    /// its result. So memory is bounded, even if the consumer is slow, or if results wait for that of an earlier,
+    /// slower operation. The next element is requested from this sequence, the source, only when a place is free. All
+    /// work has ended when this returns or throws.
     ///
     /// ## Cancellation
-    /// A cancelled caller cancels the source and the operations that run, begins no other, and waits for their end. It receives `CancellationError`,
-    /// or returns if the source had ended and no operation fails.
+    /// If the caller is cancelled, the call cancels the source and the running operations, begins no further operation,
+    /// and waits for their end. It then throws `CancellationError`, regardless of other errors. It returns normally
+    /// only if the source had ended before and neither an operation nor the consumer fails.
     ///
     /// ## Errors
-    /// The first error, of an operation, the source or the consumer, cancels the source and the operations, whose tasks have the cause "another
-    /// operation has failed". The error is thrown when all have ended and the consumer has returned. Results that were not taken are discarded.
+    /// The first error, of an operation, the source or the consumer, cancels the source and the operations, in which
+    /// `Task.cancellationCause` is then `CancellationCause.requested(reason:)` with the reason "another operation has
+    /// failed". The error is thrown when the source, the operations and the consumer have ended. Results that were not
+    /// taken are discarded.
     ///
     /// ## Ordering
     /// The operations begin in the order of the source.
     ///
     /// - Parameters:
-    ///   - limit: The largest number of running operations and results that were not taken, together. Less than 1 counts as 1.
+    ///   - limit: The number of places: the largest number of running operations and results that were not taken,
+    ///     together. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the source.
-    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
-    ///     other operations afterwards, unless it was cancelled.
+    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and
+    ///     task-local values. One child task can run several operations in turn, but none after it was cancelled.
     ///   - consume: Receives one result after the other, in the caller's task and isolation.
-    /// - Throws: The first error; `CancellationError` if the caller is cancelled.
+    /// - Throws: `CancellationError` if the caller is cancelled (see Cancellation for the exception), otherwise the
+    ///   first error.
     /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
     @inlinable
     public nonisolated(nonsending) func concurrentMap<Output: Sendable>(
@@ -100,25 +112,29 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// }
     /// ```
     ///
-    /// At most `limit` operations run at the same time, and the next element is requested from the source only when an operation has ended. All work
-    /// has ended when this function returns or throws.
+    /// At most `limit` operations run at the same time. The next element is requested from this sequence, the source,
+    /// only when its operation can begin. All work has ended when this function returns or throws.
     ///
     /// ## Cancellation
-    /// A cancelled caller cancels the source and the operations that run, begins no other, and waits for their end. It receives `CancellationError`,
-    /// or returns if the source had ended and no operation fails.
+    /// If the caller is cancelled, the call cancels the source and the running operations, begins no further operation,
+    /// and waits for their end. It then throws `CancellationError`, regardless of other errors. It returns normally
+    /// only if the source had ended before and no operation fails.
     ///
     /// ## Errors
-    /// The first error, of an operation or of the source, cancels the source and the other operations, whose tasks have the cause "another operation
-    /// has failed". This also ends a wait for the next element of the source. The error is thrown when all have ended.
+    /// The first error, of an operation or of the source, cancels the source and the other operations, in which
+    /// `Task.cancellationCause` is then `CancellationCause.requested(reason:)` with the reason "another operation has
+    /// failed". This also ends a wait for the next element of the source. The error is thrown when the source and the
+    /// operations have ended.
     ///
     /// ## Ordering
     /// The operations begin in the order of the source, and end in any order.
     ///
     /// - Parameters:
     ///   - limit: The number of operations that run at the same time. Less than 1 counts as 1.
-    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
-    ///     other operations afterwards, unless it was cancelled.
-    /// - Throws: The first error; `CancellationError` if the caller is cancelled.
+    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and
+    ///     task-local values. One child task can run several operations in turn, but none after it was cancelled.
+    /// - Throws: `CancellationError` if the caller is cancelled (see Cancellation for the exception), otherwise the
+    ///   first error.
     /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
     @inlinable
     public nonisolated(nonsending) func concurrentForEach(
@@ -140,28 +156,33 @@ extension Sequence where Self: Sendable, Element: Sendable {
     /// }
     /// ```
     ///
-    /// At most `limit` places are in use. A place is in use by an operation that runs, and by a result that the consumer has not taken: memory is
-    /// bounded, also if the consumer is slow, or if the results wait for a slow operation before them. The next element is taken from the sequence
-    /// only when a place is free. All work has ended when this returns or throws.
+    /// There are `limit` places: an operation takes a place when it begins, and frees the place when the consumer takes
+    /// its result. So memory is bounded, even if the consumer is slow, or if results wait for that of an earlier,
+    /// slower operation. The next element is taken from the sequence only when a place is free. All work has ended when
+    /// this returns or throws.
     ///
     /// ## Cancellation
-    /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives `CancellationError`, or returns if
-    /// the sequence had ended and no operation fails.
+    /// If the caller is cancelled, the call cancels the running operations, begins no further operation, and waits for
+    /// their end. It then throws `CancellationError`, regardless of other errors. It returns normally only if the
+    /// sequence had ended before and neither an operation nor the consumer fails.
     ///
     /// ## Errors
-    /// The first error, of an operation or the consumer, cancels the operations, whose tasks have the cause "another operation has failed". The error
-    /// is thrown when all have ended and the consumer has returned. Results that were not taken are discarded.
+    /// The first error, of an operation or the consumer, cancels the operations, in which `Task.cancellationCause` is
+    /// then `CancellationCause.requested(reason:)` with the reason "another operation has failed". The error is thrown
+    /// when the operations and the consumer have ended. Results that were not taken are discarded.
     ///
     /// ## Ordering
     /// The operations begin in the order of the sequence.
     ///
     /// - Parameters:
-    ///   - limit: The largest number of running operations and results that were not taken, together. Less than 1 counts as 1.
+    ///   - limit: The number of places: the largest number of running operations and results that were not taken,
+    ///     together. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the elements.
-    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
-    ///     other operations afterwards, unless it was cancelled.
+    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and
+    ///     task-local values. One child task can run several operations in turn, but none after it was cancelled.
     ///   - consume: Receives one result after the other, in the caller's task and isolation.
-    /// - Throws: The first error; `CancellationError` if the caller is cancelled.
+    /// - Throws: `CancellationError` if the caller is cancelled (see Cancellation for the exception), otherwise the
+    ///   first error.
     /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
     @inlinable
     public nonisolated(nonsending) func concurrentMap<Output: Sendable>(

@@ -34,8 +34,8 @@ where Base.Element: Sendable {
         )
     }
 
-    /// The iterator, which owns the work. Copies of an iterator share the work, which is cancelled when the last copy
-    /// is released.
+    /// The iterator, which owns the work: the running operations. Copies of an iterator share the work, which is
+    /// cancelled when the last copy is released.
     public struct Iterator: AsyncIteratorProtocol {
         @usableFromInline let run: _FanOutRun
 
@@ -48,8 +48,8 @@ where Base.Element: Sendable {
         /// If the caller is cancelled, the call cancels all work, waits until the work has ended, and throws
         /// `CancellationError`.
         ///
-        /// - Throws: The first error of the operation or of the source, once all work has ended; later calls return `nil`. `CancellationError` if the
-        ///   caller is cancelled.
+        /// - Throws: `CancellationError` if the caller is cancelled, otherwise the first error of an operation or of
+        ///   the source, once all work has ended. Later calls return `nil`.
         @inlinable
         public mutating func next() async throws -> Output? { try await run.next()?.output(as: Output.self) }
     }

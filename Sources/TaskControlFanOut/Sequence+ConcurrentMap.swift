@@ -7,21 +7,26 @@ extension Sequence where Element: Sendable {
     /// }
     /// ```
     ///
-    /// At most `limit` operations run at the same time. The next element is taken from the sequence when an operation has ended, so a lazy sequence
-    /// is never ahead of the work. All operations have ended when this returns or throws.
+    /// At most `limit` operations run at the same time. An element is taken from the sequence only when its operation
+    /// can begin, so a lazy sequence computes no element too early. All operations have ended when this returns or
+    /// throws.
     ///
-    /// To consume the results one at a time, in memory that is bounded by the limit, use ``concurrentMap(limit:order:_:forEach:)``.
+    /// To consume the results one at a time, with memory for at most `limit` results, use
+    /// ``concurrentMap(limit:order:_:forEach:)``.
     ///
     /// ## Cancellation
-    /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives
-    /// `CancellationError`, or the array if the iterator of the sequence had returned `nil` before and no operation
-    /// fails. If `Failure` is neither `any Error` nor `CancellationError`, the call cannot throw `CancellationError`:
-    /// the operations of all elements then begin in spite of the cancellation, each in a cancelled task.
+    /// If the caller is cancelled, the call cancels the running operations, begins no further operation, and waits for
+    /// their end. It then throws `CancellationError`, regardless of other errors. It returns the array only if the
+    /// iterator of the sequence had returned `nil` before and no operation fails.
+    ///
+    /// If `Failure`, the type of the error that `operation` can throw, is neither `any Error` nor `CancellationError`,
+    /// the call cannot throw `CancellationError`. The operations of all elements then begin in spite of the
+    /// cancellation, each in a cancelled task, and the call returns the array or throws the first error.
     ///
     /// ## Errors
-    /// The first operation that throws cancels the others, whose tasks have the cause "another operation has failed".
-    /// Its error is thrown when all operations have ended. All results, and the errors of the other operations, are
-    /// discarded.
+    /// The first operation that throws cancels the others, in which `Task.cancellationCause` is then
+    /// `CancellationCause.requested(reason:)` with the reason "another operation has failed". The first error is thrown
+    /// when all operations have ended. All results, and the errors of the other operations, are discarded.
     ///
     /// ## Ordering
     /// The operations begin in the order of the sequence.
@@ -29,10 +34,11 @@ extension Sequence where Element: Sendable {
     /// - Parameters:
     ///   - limit: The number of operations that run at the same time. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the elements.
-    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
-    ///     other operations afterwards, unless it was cancelled.
+    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and
+    ///     task-local values. One child task can run several operations in turn, but none after it was cancelled.
     /// - Returns: One result per element.
-    /// - Throws: The first error of an operation; `CancellationError` if the caller is cancelled.
+    /// - Throws: `CancellationError` if the caller is cancelled (see Cancellation for the exceptions), otherwise the
+    ///   first error of an operation.
     /// - Complexity: O(*n*) in the number of elements, and at most `limit` child tasks at a time.
     @inlinable
     public nonisolated(nonsending) func concurrentMap<Output: Sendable, Failure: Error>(
@@ -66,27 +72,33 @@ extension Sequence where Element: Sendable {
     /// }
     /// ```
     ///
-    /// At most `limit` operations run at the same time. The next element is taken from the sequence when an operation has ended, so a lazy sequence
-    /// is never ahead of the work. All operations have ended when this returns or throws.
+    /// At most `limit` operations run at the same time. An element is taken from the sequence only when its operation
+    /// can begin, so a lazy sequence computes no element too early. All operations have ended when this returns or
+    /// throws.
     ///
     /// ## Cancellation
-    /// A cancelled caller cancels the operations that run, begins no other, and waits for their end. It receives
-    /// `CancellationError`, unless the iterator of the sequence had returned `nil` before and no operation fails. If
-    /// `Failure` is neither `any Error` nor `CancellationError`, the call cannot throw `CancellationError`: the
-    /// operations of all elements then begin in spite of the cancellation, each in a cancelled task.
+    /// If the caller is cancelled, the call cancels the running operations, begins no further operation, and waits for
+    /// their end. It then throws `CancellationError`, regardless of other errors. It returns normally only if the
+    /// iterator of the sequence had returned `nil` before and no operation fails.
+    ///
+    /// If `Failure`, the type of the error that `operation` can throw, is neither `any Error` nor `CancellationError`,
+    /// the call cannot throw `CancellationError`. The operations of all elements then begin in spite of the
+    /// cancellation, each in a cancelled task, and the call returns normally or throws the first error.
     ///
     /// ## Errors
-    /// The first operation that throws cancels the others, whose tasks have the cause "another operation has failed".
-    /// Its error is thrown when all operations have ended. The errors of the other operations are discarded.
+    /// The first operation that throws cancels the others, in which `Task.cancellationCause` is then
+    /// `CancellationCause.requested(reason:)` with the reason "another operation has failed". The first error is thrown
+    /// when all operations have ended. The errors of the other operations are discarded.
     ///
     /// ## Ordering
     /// The operations begin in the order of the sequence, and end in any order.
     ///
     /// - Parameters:
     ///   - limit: The number of operations that run at the same time. Less than 1 counts as 1.
-    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and task-local values. It runs
-    ///     other operations afterwards, unless it was cancelled.
-    /// - Throws: The first error of an operation; `CancellationError` if the caller is cancelled.
+    ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and
+    ///     task-local values. One child task can run several operations in turn, but none after it was cancelled.
+    /// - Throws: `CancellationError` if the caller is cancelled (see Cancellation for the exceptions), otherwise the
+    ///   first error of an operation.
     /// - Complexity: O(*n*) in the number of elements, and at most `limit` child tasks at a time. Memory: O(`limit`).
     @inlinable
     public nonisolated(nonsending) func concurrentForEach<Failure: Error>(

@@ -1,9 +1,10 @@
 public import TaskControl
 public import TaskControlSupervision
 
-/// An election of one of several processes as the leader, which runs an operation. At most one process is the leader, *as long as no process is
-/// paused for longer than the lease and all clocks run at about the same rate*. That is no guarantee: if a second leader would harm a resource, the
-/// resource must check ``Lease/token``.
+/// An election of one of several processes as the leader, which runs an operation. The leader holds a ``Lease`` in a
+/// store. At most one process is the leader, *as long as no process is paused for longer than the lease and all clocks
+/// run at about the same rate*. That is no guarantee: if a second leader would harm a resource, the resource must check
+/// ``Lease/token``.
 ///
 /// ```swift
 /// let election = LeaderElection("scheduler", in: store)
@@ -94,28 +95,32 @@ public final class LeaderElection: Sendable {
 
     /// Takes part in the election until a lifetime ends, and runs an operation whenever this process is the leader.
     ///
-    /// If the operation throws or its lease is lost, the process releases the lease, waits for the delay of `backoff`, and becomes a candidate again.
-    /// If the operation returns, the process releases the lease and does not become a candidate again: the returned work is completed.
+    /// If the operation throws, or if the lease is lost, the process releases the lease, waits for the delay of
+    /// `backoff`, and becomes a candidate again. If the operation returns, the process releases the lease and does not
+    /// become a candidate again: the work is then completed.
     ///
     /// The operation can run several times, and must be safe to repeat. If the operation has a strong reference to the object that owns the lifetime,
     /// this object is retained: capture the object weakly.
     ///
     /// ## Cancellation
-    /// When the lifetime ends, the process stops being a candidate, or its operation is cancelled. After the operation has ended, the entry in the
-    /// store is deleted, so that the next leader does not wait until the lease has expired. If the process was not the leader, the work ends at once:
-    /// `grace` applies only to the operation. See `AsyncLifetime.keepRunning` for `shutdown(grace:)`.
+    /// When the lifetime ends, a candidate stops waiting, and the operation of a leader is cancelled. After the
+    /// operation has ended, the entry of this process in the store is deleted, so that the next leader does not wait
+    /// until the lease has expired. See `AsyncLifetime.keepRunning` for the effect of the lifetime's
+    /// `shutdown(grace:)`.
     ///
     /// - Parameters:
     ///   - lifetime: The lifetime that owns the work.
-    ///   - limit: The number of failures within a time after which the work fails permanently. By default unlimited, because an unreachable store
-    ///     counts as a failure.
+    ///   - limit: The number of failures within a period after which the work fails permanently. By default unlimited,
+    ///     because an unreachable store counts as a failure.
     ///   - backoff: The delay before each new attempt. See `AsyncLifetime.keepRunning` for the default. If a custom backoff returns `nil` for an
     ///     error, such as a ``StoreError`` with the reason ``StoreError/Reason/unauthorized``, the work fails permanently.
-    ///   - grace: The time for which the operation may continue after it was asked to stop. Then it is cancelled.
+    ///   - grace: The time for which the operation may continue after `SupervisedWork.stop()`, before it is cancelled.
+    ///     By default it is cancelled at once. A process that is not the leader stops at once in any case.
     ///   - priority: The priority of the work's task; `nil` for the caller's priority.
     ///   - operation: Runs while this process is the leader, and receives the lease. It runs in the caller's isolation and with the caller's
     ///     task-locals, but without the caller's deadline.
-    /// - Returns: The work, whose state you can observe. The state is `running` while this process is the leader.
+    /// - Returns: The work: a handle with which its state can be observed, and the work stopped. The state is `running`
+    ///   while this process is the leader.
     @discardableResult
     public func lead(
         in lifetime: AsyncLifetime,

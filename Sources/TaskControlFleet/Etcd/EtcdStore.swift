@@ -13,9 +13,10 @@ public import TaskControlHTTP
 /// entry of the store is one key in etcd, which begins with the store's namespace.
 ///
 /// ## Endpoints and failures
-/// A request goes first to the endpoint that answered last. Each attempt has a time limit, `attemptTimeout`. If the caller has a deadline, the limit
-/// is shorter: a request that may be sent again divides the remaining time equally among the endpoints that it has not tried yet. If an attempt
-/// fails, the store tries the next endpoint; each endpoint is tried once. Whether a request is sent again depends on its kind:
+/// A request goes first to the endpoint that has answered most recently. Each attempt has a time limit,
+/// `attemptTimeout`. If the caller has a deadline, the limit is shorter: a request that may be sent again divides the
+/// remaining time equally among the endpoints that it has not tried yet. If an attempt fails, the store tries the next
+/// endpoint; each endpoint is tried once. Whether a request is sent again depends on its kind:
 /// - Reads, and the renewal, revocation and grant of a lease, are sent again after every network failure. (If a grant is executed twice, the second
 ///   lease has no entries, and expires.)
 /// - A transaction that writes is sent again only if it was certainly not executed: the connection was refused, or the member had no leader. In all
@@ -33,9 +34,11 @@ public import TaskControlHTTP
 /// do not count. The connection has no caller's task-locals and no deadline.
 ///
 /// ## Authentication
-/// With credentials, the store obtains a token from etcd, which all operations use, and obtains a new one when etcd refuses it. (By default, etcd's
-/// tokens expire 5 minutes after their last use.) The user needs the permission to read and write the keys that begin with the namespace:
-/// `etcdctl role grant-permission jobs --prefix readwrite taskcontrol/`.
+/// With credentials, the store obtains a token from etcd, which all operations use. When etcd refuses the token, the
+/// store obtains a new one. (By default, etcd's tokens expire 5 minutes after their last use.) The user needs the
+/// permission to read and write the keys that begin with the namespace, for example:
+///
+/// `etcdctl role grant-permission jobs --prefix readwrite taskcontrol/`
 ///
 /// ## On Linux
 /// On Linux, the store needs the package trait `AsyncHTTPClient`, or a transport of your own. `URLSession` on Linux crashes when a response has
@@ -178,7 +181,7 @@ public final class EtcdStore: CoordinationStore {
     /// An etcd member that is not the leader forwards the renewal to the leader that it knows. etcd renews leases without asking a majority of the
     /// members: an answer alone does not prove that the lease was renewed. ``CoordinationStore/renewLease(_:)`` describes how to prove it.
     ///
-    /// - Parameter id: The lease.
+    /// - Parameter id: The ID of the lease.
     /// - Returns: The lease with its duration. Its ``StoreLease/term`` is the Raft term that the answering member knew before the renewal.
     /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if there is no such lease; `CancellationError` if the caller is
     ///   cancelled.
@@ -200,7 +203,7 @@ public final class EtcdStore: CoordinationStore {
 
     /// Revokes a lease, which removes the entries that are attached to it. Does nothing if there is no such lease.
     ///
-    /// - Parameter id: The lease.
+    /// - Parameter id: The ID of the lease.
     /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     public nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws {
         do {
@@ -244,13 +247,14 @@ public final class EtcdStore: CoordinationStore {
 
     /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive` throws.
     ///
-    /// All watches share one connection, and a history of the last changes that it has received: at most 1,024 changes and 4 MiB. A new watch first
-    /// receives the changes after `revision` from this history. If the history begins later than `revision`, the store makes the connection again
-    /// from `revision`. If `receive` is so slow that the history no longer contains the next change, the next report is incomplete
+    /// All watches share one connection, and a history of the latest changes that the connection has received: at most
+    /// 1,024 changes and 4 MiB. A new watch first receives the changes after `revision` from this history. If the
+    /// history begins later than `revision`, the store makes the connection again from `revision`. If `receive` is so
+    /// slow that the history no longer contains the next change, the next report is incomplete
     /// (``StoreChanges/isComplete``).
     ///
     /// - Parameters:
-    ///   - range: The entries to watch. Its order and limit do not matter.
+    ///   - range: The entries to watch. The order and the limit of the range are ignored.
     ///   - revision: The revision after which changes are reported.
     ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it reports that etcd has created the
     ///     watch.

@@ -243,8 +243,8 @@ struct WatchStateMachine<Waiter> {
         return action
     }
 
-    /// Returns whether the server has created the watch of the connection with this number, and the connection has not
-    /// ended.
+    /// Returns whether the watch of the connection with this number is open: the server has created the watch, and the
+    /// connection has not ended.
     func isOpen(_ number: Int) -> Bool { number == connection && phase == .open }
 
     /// Adds the changes that the connection with a number has received to the history of the latest changes

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import TaskControl
 
-/// A group of flights that processes share. A flight runs an operation once for all callers, in all processes, that wait for the value of the same
-/// key at the same time.
+/// A group of flights that processes share through a store. A flight runs an operation once for all callers, in all
+/// processes, that wait for the value of the same key at the same time.
 ///
 /// *The operation can run more than once*: if the process that runs it is paused or loses contact to the store, another process runs it again, perhaps
 /// while the first process still runs it. The operation must be safe to repeat.
@@ -25,8 +25,9 @@ internal import TaskControl
 /// Safe to use from any thread and any isolation.
 ///
 /// ## Cancellation
-/// A cancelled caller returns at once, even if it is the first one. When all callers of a process are cancelled, the process cancels its operation or
-/// stops waiting, and a caller of another process runs the operation.
+/// A cancelled caller throws `CancellationError` at once, even if it is the first caller. When all callers of a process
+/// are cancelled, the process cancels its operation or stops waiting, and a caller of another process runs the
+/// operation.
 public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     private let flights: SingleFlight<String, Value>
     private let store: any CoordinationStore
@@ -60,14 +61,14 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// The name that all processes use that share the results.
+    /// The name of this group, which all processes use that share its results.
     public var name: String { source.name ?? "" }
 
     /// Returns the value for a key: runs the operation, or waits for the result of a caller that already runs it, in this or another process.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once. When all callers of the key in this process are cancelled, the operation is cancelled, or the process
-    /// stops waiting for other processes.
+    /// A cancelled caller throws `CancellationError` at once. When all callers of the key in this process are
+    /// cancelled, the operation is cancelled, or the process stops waiting for other processes.
     ///
     /// - Parameters:
     ///   - key: The key: callers with the same key share one result. It may contain any characters.

@@ -1,8 +1,9 @@
-/// The error that ``FleetFlight`` throws if the operation has failed in another process, or its published result cannot be read.
+/// The error that ``FleetFlight`` throws if the operation has failed in another process, or if the result that the
+/// other process has stored cannot be read.
 public struct FleetFlightError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The key that was passed to ``FleetFlight/value(for:operation:)``.
     public let key: String
-    /// The text of the operation's error, or the reason for which the published result cannot be read.
+    /// The text of the operation's error, or the reason for which the result in the store cannot be read.
     public let message: String
 
     /// Creates an error. Intended for tests.

@@ -23,7 +23,8 @@ public struct FencingToken: Hashable, Comparable, Sendable, Codable, CustomStrin
         try container.encode(rawValue)
     }
 
-    /// Returns whether the first token is older than the second: it belongs to an earlier holder of the lease.
+    /// Returns whether the first token is older than the second: the first then belongs to an earlier holder of the
+    /// lease.
     public static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 
     /// The number in decimal notation.

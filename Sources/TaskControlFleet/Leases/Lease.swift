@@ -2,8 +2,9 @@ internal import TaskControl
 
 /// A lease that is held while the body of ``withLease(_:in:timeToLive:holder:clock:body:)`` runs.
 ///
-/// Checking the lease alone does not protect a resource: between the check and its effect, the process can be paused for longer than the lease. A
-/// resource that several processes change must therefore compare the ``token``. If the resource is in the same store as the lease, change it with a
+/// Checking the lease alone does not protect a resource: between the check and the change of the resource, the process
+/// can be paused for longer than the lease. A resource that several processes change must therefore refuse a ``token``
+/// that is lower than one it has already received. If the resource is in the same store as the lease, change it with a
 /// ``guarded(_:)`` transaction instead.
 ///
 /// Safe to use from any thread and any isolation. After the body has ended, the lease is no longer valid.
@@ -62,8 +63,8 @@ public struct Lease: Sendable {
     /// Use the copy to change entries in the same store as the lease. The store checks the condition and changes the entries in one atomic step, so
     /// that no fencing token is needed.
     ///
-    /// - Parameter transaction: A transaction for the store in which the lease is held. If the lease is no longer held, its
-    ///   ``StoreTransaction/failure`` operations are executed.
+    /// - Parameter transaction: A transaction for the store in which the lease is held. If the lease is no longer held,
+    ///   the transaction's ``StoreTransaction/failure`` operations are executed.
     /// - Returns: The transaction with the additional condition. Pass it to ``CoordinationStore/transact(_:)``.
     public func guarded(_ transaction: StoreTransaction) -> StoreTransaction {
         var transaction = transaction
