@@ -1,16 +1,23 @@
 internal import Foundation
 
-/// A process that holds a lease or waits for one, as the process describes itself in the store. The description is only for people: it has no effect
-/// on which process holds the lease.
+/// The description of a process that holds a lease or waits for one.
+///
+/// The process stores the description in the ``CoordinationStore``, in the entry that stands for the process;
+/// ``LeaderElection/leader()`` returns the description of the leader. The description is only for people: it has no
+/// effect on which process holds the lease.
 public struct LeaseHolder: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The description that the process has passed as `holder`; by default its host name and process ID.
+    /// The text that the process has passed as `holder`, for example to
+    /// ``withLease(_:in:timeToLive:holder:clock:body:)``; by default its host name and process ID. If the process's
+    /// entry in the store was written by software that does not use this package, the value of the entry as text.
     public let holder: String
-    /// The name of the host. Empty if other software has written the entry.
+    /// The name of the process's host. Empty if the process's entry in the store was written by software that does not
+    /// use this package.
     public let host: String
-    /// The process ID. Zero if other software has written the entry.
+    /// The process ID. Zero if the process's entry in the store was written by software that does not use this package.
     public let process: Int32
-    /// The fencing token of the lease: the revision at which the process's entry in the store was created. `nil` if this value was decoded from the
-    /// value of an entry, which does not contain the token.
+    /// The fencing token with which the process holds the lease, or will hold it: the revision at which the process's
+    /// entry in the store was created. `nil` if you have decoded this value from the value of an entry, which does not
+    /// contain the token.
     public internal(set) var token: FencingToken?
 
     init(holder: String?) {
@@ -45,6 +52,6 @@ public struct LeaseHolder: Hashable, Sendable, Codable, CustomStringConvertible 
         }
     }()
 
-    /// The text of ``holder``.
+    /// The same text as ``holder``.
     public var description: String { holder }
 }

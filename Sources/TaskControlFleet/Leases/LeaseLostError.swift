@@ -1,16 +1,19 @@
 /// An error that is thrown when a lease is no longer valid: another process may hold the lease now.
 ///
-/// If the lease is lost while the body of ``withLease(_:in:timeToLive:holder:clock:body:)`` runs, `withLease` throws this error after the body has
-/// ended, regardless of the value or the error of the body. ``Lease/check()`` throws this error as soon as the lease is not valid.
+/// If the lease is lost while the body of ``withLease(_:in:timeToLive:holder:clock:body:)`` runs, `withLease` throws
+/// this error after the body has ended, whether the body has returned a value or thrown an error. If the caller is
+/// cancelled, `withLease` throws `CancellationError` instead. ``Lease/check()`` throws this error whenever the lease is
+/// not valid.
 public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
     /// The reason for which a lease is no longer valid.
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
         /// The lease could not be renewed in time, for example because the store was unreachable or the process was paused.
         case expired
-        /// The holder's entry is no longer in the store: its lease has expired there or was revoked, or the entry was deleted.
+        /// The holder's entry is no longer in the store: the lease has expired there or was revoked, or the entry was
+        /// deleted.
         case removed
-        /// The body of `withLease` has already ended, and the lease was released.
+        /// The ``Lease`` was used after the body of `withLease` had ended, and the lease was released.
         case ended
     }
 
@@ -18,10 +21,11 @@ public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
     public let name: String
     /// The reason for which the lease is no longer valid.
     public let reason: Reason
-    /// The error that the body has thrown; `nil` if the body has returned a value or has not ended.
+    /// The error that the body of `withLease` has thrown. `nil` if the body has returned a value, and in the errors
+    /// that ``Lease/check()`` throws.
     public let underlyingError: (any Error)?
 
-    /// Creates an error. Intended for tests.
+    /// Creates an error, for tests of code that handles the error.
     ///
     /// - Parameters:
     ///   - name: The name of the lease.
@@ -33,7 +37,7 @@ public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
         self.underlyingError = underlyingError
     }
 
-    /// A sentence with the name of the lease, the reason, and the error of the body.
+    /// A text with the name of the lease, the reason, and the error of the body if there is one.
     public var description: String {
         let text =
             switch reason {

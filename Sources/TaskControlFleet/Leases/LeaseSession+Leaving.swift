@@ -8,10 +8,12 @@ extension LeaseSession {
         let value: Data
     }
 
-    /// Leaves the line (``FleetLine``), so that the next caller does not wait until the lease has expired: deletes the caller's entry, and revokes
-    /// the lease. If the lease cannot be revoked, it expires. Each call of the store has a time limit.
+    /// Leaves the line (``FleetLine``): deletes the caller's entry in the store, and revokes the caller's lease. So the
+    /// next caller does not wait until the lease has expired. A lease that cannot be revoked is left to expire. Each
+    /// call of the store has a time limit.
     ///
-    /// - Parameter publication: The result to publish in the same transaction that deletes the caller's entry; `nil` for none.
+    /// - Parameter publication: The result of a ``FleetFlight`` to publish in the same transaction that deletes the
+    ///   caller's entry; `nil` for none.
     func leave(_ publication: Publication?) async {
         var step = update { $0.leave() }
         var isDeleted = false

@@ -1,8 +1,9 @@
 internal import TaskControl
 
-/// Runs a body while this process holds a lease with a given name. At most one process holds the lease at a time, *as long as no process is paused
-/// for longer than the lease and all clocks run at about the same rate*. That is no guarantee: if a second holder would harm a resource, the resource
-/// must check ``Lease/token``, or be changed with ``Lease/guarded(_:)``.
+/// Runs a body while this process holds a lease with a given name. At most one caller, of all processes, holds the
+/// lease at a time, *as long as no process is paused for longer than the duration of the lease and all clocks run at
+/// about the same rate*. Because of these conditions, this is no guarantee: if a second holder would harm a resource,
+/// the resource must check ``Lease/token``, or be changed with ``Lease/guarded(_:)``.
 ///
 /// ```swift
 /// try await withLease("nightly-report", in: store) { lease in
@@ -13,33 +14,38 @@ internal import TaskControl
 /// }
 /// ```
 ///
-/// The caller waits until no other caller holds the lease, and then runs the body. While the caller waits and while the body runs, the lease is
-/// renewed after each third of its duration. If the lease cannot be renewed, the body is cancelled before the store can grant the lease to another
-/// process; `Task.cancellationCause` inside the body is then `.leaseLost(name:)`. If the body ignores the cancellation, this function waits for its
-/// end, and ``Lease/isValid`` is `false` in the meantime.
+/// The caller waits until no other caller holds the lease, and then runs the body. While the caller waits and while the
+/// body runs, the lease is renewed after each third of its duration. If the lease cannot be renewed, the body is
+/// cancelled before the store can grant the lease to another process; `Task.cancellationCause` inside the body is then
+/// `.leaseLost(name:)`. If the body ignores the cancellation, this function waits for the end of the body, and
+/// ``Lease/isValid`` is `false` in the meantime.
 ///
-/// After a renewal, the lease is valid from the time at which the renewal was sent, and only if a later transaction has confirmed the renewal. It is
-/// valid for the granted duration less a margin: a tenth of the duration, because clocks may run at different rates, plus twice the longest of the
-/// recent round trips to the store. The second part is at most a third of the duration.
+/// The validity of the lease is counted from the time at which the last request to grant or renew it was sent to the
+/// store, provided that a later transaction has confirmed this grant or renewal. The lease is valid for the granted
+/// duration, less a margin. The margin is the sum of two parts: a tenth of the duration, because clocks may run at
+/// different rates; and twice the longest of the recent round trips to the store, but at most a third of the duration.
 ///
 /// Do not call `withLease` within the body of a lease with the same name: the inner call would wait for the outer one, and neither would end.
 ///
 /// If the process of the holder crashes, the next caller obtains the lease when the lease has expired in the store.
 ///
 /// ## Ordering
-/// First come, first served (FIFO): each caller has an entry in the store, and the entries are ordered by their creation. A caller loses its place,
-/// and waits again behind all others, if its process is paused or has no contact to the store for longer than the lease, or if its actor is busy
-/// until the lease is lost. The body never begins with a lease that is not valid.
+/// First come, first served (FIFO): each caller has an entry in the store, and the entries are ordered by their
+/// creation. A caller loses its place, and waits again behind all others, if its process is paused or has no contact to
+/// the store for longer than the lease, or if the actor on which the body must run is busy until the lease is lost. The
+/// body never begins with a lease that is not valid.
 ///
 /// ## Cancellation
-/// If the caller is cancelled, the body is cancelled, and this function waits for its end. If the body has not begun, the caller stops waiting. In
-/// both cases, the caller's entry in the store is deleted before this function returns or throws. If the store does not answer, the attempt to delete
-/// the entry takes at most half of the duration of the lease. Diagnostic events report whether the entry was deleted, the lease was revoked, or the
-/// lease is left to expire.
+/// If the caller is cancelled while the body runs, the body is cancelled, and this function waits for the end of the
+/// body. If the caller is cancelled before the body has begun, it stops waiting for the lease, and the body does not
+/// run. In both cases, the caller's entry in the store is deleted before this function returns or throws. If the store
+/// does not answer, the attempt to delete the entry takes at most half of the duration of the lease. Diagnostic events
+/// report whether the entry was deleted, the lease was revoked, or the lease is left to expire.
 ///
 /// ## Errors of the store
-/// While the caller waits, calls of the store that fail are repeated. The store's error is thrown if the caller's entry cannot be created within one
-/// duration of the lease, or if the store refuses the calls, for example because a permission is missing.
+/// While the caller waits, a call of the store that fails is repeated. In two cases the caller stops waiting, and this
+/// function throws the store's error: if the caller's entry cannot be created within one duration of the lease, and if
+/// the store refuses a call, for example because a permission is missing.
 ///
 /// - Parameters:
 ///   - name: The name of the lease. Of all callers that use the same name in the same store, one holds the lease at a time. The name may contain any
@@ -52,10 +58,11 @@ internal import TaskControl
 ///   - clock: The clock that measures the lease. It must continue while the machine sleeps, as the default does.
 ///   - body: Receives the lease. Runs in the caller's isolation, in a child task with the caller's task name.
 /// - Returns: The value of the body.
-/// - Throws: ``LeaseLostError`` if the lease was lost before the body ended, regardless of the value or the error of the body; the error of the body;
-///   ``StoreError``, or another error of the store, if the caller's entry cannot be created or the store refuses a waiting caller's calls; the error
-///   of the clock if it cannot sleep while the caller waits. If the caller is cancelled, the function throws `CancellationError` instead of these
-///   errors; it still returns a value that the body has returned while the lease was valid.
+/// - Throws: ``LeaseLostError`` if the lease was lost before the body ended, regardless of the value or the error of
+///   the body; otherwise the error of the body; ``StoreError``, or another error of the store, if the caller's entry
+///   cannot be created or the store refuses a waiting caller's calls; the error of the clock if it cannot sleep while
+///   the caller waits. If the caller is cancelled, the function throws `CancellationError` instead of these errors.
+///   Even then, a value that the body has returned while the lease was valid is returned.
 public nonisolated(nonsending) func withLease<Value>(
     _ name: String,
     in store: any CoordinationStore,

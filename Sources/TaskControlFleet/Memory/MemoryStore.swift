@@ -2,8 +2,8 @@ internal import TaskControl
 
 /// A store in the memory of this process, for tests and previews.
 ///
-/// The store coordinates the tasks of one process as if each were a separate process: pass the same store to several calls of
-/// ``withLease(_:in:timeToLive:holder:clock:body:)``. The content of the store is lost when it is deallocated.
+/// The store coordinates the tasks of one process as if each were a separate process: pass the same store to several
+/// calls of ``withLease(_:in:timeToLive:holder:clock:body:)``. When the store is deallocated, its content is lost.
 ///
 /// ```swift
 /// let store = MemoryStore(clock: TestClock())
@@ -11,13 +11,15 @@ internal import TaskControl
 /// _ = try await store.transact(StoreTransaction(success: [.put("worker/1", Data(), lease: lease.id)]))
 /// ```
 ///
-/// A lease has exactly the requested duration: there is no minimum, and a lease of zero or less ends at once. The revision of an empty store is 1.
-/// The store keeps the latest changes for watches, up to a limit. If a watch begins before these changes, or is too slow, its next report is
-/// incomplete (``StoreChanges/isComplete``). All results of this store have the ``StoreLease/term`` 0.
+/// A lease has exactly the requested duration: there is no minimum, and a lease of zero or less ends at once. The first
+/// revision of a store is 1. The store keeps the latest changes for watches, up to a limit. If a watch needs older
+/// changes, because it begins at an earlier revision or is too slow, its next report is incomplete
+/// (``StoreChanges/isComplete``). The store has no leader: the ``StoreLease/term`` is 0 in all results.
 ///
 /// ## Time
-/// The store removes an expired lease at the next operation. While there are watches, a timer on the store's clock also removes leases between
-/// operations. Without watches, the store has no task.
+/// The store removes an expired lease, and the entries that are attached to it, at the next operation. While there are
+/// watches, a timer on the store's clock also removes expired leases between operations. Without watches, the store
+/// runs no task.
 ///
 /// ## Errors
 /// Operations throw ``StoreError/Reason/leaseNotFound`` for a lease that does not exist, and ``StoreError/Reason/refused`` for a transaction that
@@ -44,16 +46,17 @@ public final class MemoryStore: CoordinationStore {
     ///
     /// - Parameters:
     ///   - clock: The clock that measures leases. By default a clock that continues while the machine sleeps.
-    ///   - historyLimit: The maximum number of changes that the store keeps for watches. By default 1,000, which take less than a megabyte if the
-    ///     values have up to 500 bytes. After a transaction with more changes than the limit, the next report of each watch is incomplete; with a
-    ///     limit of zero or less, this is the case after every transaction that changes entries.
+    ///   - historyLimit: The maximum number of changes that the store keeps for watches. By default 1,000, which take
+    ///     less than a megabyte if the values have up to 500 bytes. After a transaction with more changes than the
+    ///     limit, the next report of each watch is incomplete; with a limit of zero or less, it is incomplete after
+    ///     every transaction that changes entries.
     public init(clock: any Clock<Duration> = ContinuousClock(), historyLimit: Int = 1_000) {
         stopwatch = Stopwatch(clock)
         state = Locked(State(machine: Machine(historyLimit: historyLimit)))
     }
 
-    /// Removes all changes that the store keeps for watches, as the compaction of a database does. A watch that begins after an earlier revision then
-    /// receives an incomplete report (``StoreChanges/isComplete``).
+    /// Removes all changes that the store keeps for watches, as the compaction of a database does. A watch that needs
+    /// one of the removed changes then receives an incomplete report (``StoreChanges/isComplete``).
     public func compact() { perform { $0.compact(now: $1) } }
 
     /// The number of leases that have not ended. Intended for tests.
@@ -72,10 +75,10 @@ public final class MemoryStore: CoordinationStore {
         return perform { $0.grant(timeToLive, now: $1) }
     }
 
-    /// Renews a lease: the lease expires one whole duration after the renewal.
+    /// Renews a lease: its whole duration begins again at the renewal.
     ///
-    /// - Parameter id: The lease.
-    /// - Returns: The lease, with the duration that was granted first.
+    /// - Parameter id: The ID of the lease.
+    /// - Returns: The lease, with the same duration as when it was granted.
     /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was revoked; `CancellationError` if
     ///   the caller is cancelled.
     /// - Complexity: O(*n*) in the number of leases.
@@ -86,7 +89,7 @@ public final class MemoryStore: CoordinationStore {
 
     /// Ends a lease and removes the entries that are attached to it, in one revision. Does nothing if there is no such lease.
     ///
-    /// - Parameter id: The lease.
+    /// - Parameter id: The ID of the lease.
     /// - Throws: `CancellationError` if the caller is cancelled.
     /// - Complexity: O(*n*) in the number of leases and entries.
     public nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws {
@@ -96,11 +99,13 @@ public final class MemoryStore: CoordinationStore {
 
     /// Executes a transaction: checks conditions, and then changes and reads entries, in one atomic step.
     ///
-    /// - Parameter transaction: The conditions, and the operations for each of their outcomes.
+    /// - Parameter transaction: The conditions, the operations to execute if all of them hold, and the operations to
+    ///   execute otherwise.
     /// - Returns: The outcome: which operations were executed, and the entries that were read.
-    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if an entry is attached to a lease that does not exist, or
-    ///   ``StoreError/Reason/refused`` if one of the lists of operations changes the same key twice; `CancellationError` if the caller is cancelled.
-    ///   If it throws, nothing is changed.
+    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if the transaction attaches an
+    ///   entry to a lease that does not exist, or ``StoreError/Reason/refused`` if one of the lists of operations
+    ///   changes the same key twice; `CancellationError` if the caller is cancelled. If this function throws, nothing
+    ///   is changed.
     /// - Complexity: O(*n*) per operation, in the number of entries.
     public nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws
         -> StoreTransaction.Result

@@ -1,8 +1,9 @@
 internal import TaskControl
 
-/// A semaphore that limits how many tasks, in all processes together, do something at the same time. The limit holds *as long as no process is paused
-/// for longer than its lease and all clocks run at about the same rate*. That is no guarantee: if an additional holder would harm a resource, the
-/// resource must check ``Lease/token``.
+/// A semaphore that limits how many tasks, in all processes together, hold a permit at the same time. The limit holds
+/// *as long as no process is paused for longer than the duration of a lease and all clocks run at about the same rate*.
+/// Because of these conditions, this is no guarantee: if an additional holder would harm a resource, the resource must
+/// check ``Lease/token``.
 ///
 /// ```swift
 /// let conversions = FleetSemaphore("video-conversions", permits: 8, in: store)
@@ -12,13 +13,15 @@ internal import TaskControl
 /// }
 /// ```
 ///
-/// Each permit is a lease. ``withLease(_:in:timeToLive:holder:clock:body:)`` describes how long a lease is valid, its errors, and how a body whose
-/// lease is lost is cancelled. All processes must use the same number of permits: a process with a higher number admits more tasks.
+/// Each permit is a lease. ``withLease(_:in:timeToLive:holder:clock:body:)`` describes how long a lease is valid, which
+/// errors are thrown, and how a body whose lease is lost is cancelled. All processes must use the same number of
+/// permits: a process with a higher number admits more tasks.
 ///
 /// Safe to use from any thread and any isolation.
 ///
 /// ## Ordering
-/// First come, first served (FIFO), among the callers of all processes.
+/// First come, first served (FIFO), among the callers of all processes. A waiting caller can lose its place for the
+/// reasons that ``withLease(_:in:timeToLive:holder:clock:body:)`` describes.
 public final class FleetSemaphore: Sendable {
     private let line: FleetLine
     private let store: any CoordinationStore
@@ -31,7 +34,7 @@ public final class FleetSemaphore: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the semaphore. All processes that use the same name in the same store share the permits.
-    ///   - permits: The number of permits. Less than 1 counts as 1.
+    ///   - permits: The number of permits, which must be the same in all processes. Less than 1 counts as 1.
     ///   - store: The store in which the processes coordinate.
     ///   - timeToLive: The duration of the lease of each permit. If a process crashes, its permits become available when this time has passed. See
     ///     ``withLease(_:in:timeToLive:holder:clock:body:)`` for the default and the limits.
@@ -56,15 +59,18 @@ public final class FleetSemaphore: Sendable {
     /// The name of the semaphore, which is the same in all processes that share the permits.
     public var name: String { line.name }
 
-    /// The number of tasks in all processes that can hold a permit at the same time, at least 1.
+    /// The number of tasks, in all processes together, that can hold a permit at the same time. At least 1.
     public var permits: Int { line.permits }
 
     /// Waits for a permit, and holds it while a body runs.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, the body is cancelled, and this function waits for its end. If the body has not begun, the caller stops waiting.
+    /// If the caller is cancelled while the body runs, the body is cancelled, and this function waits for the end of
+    /// the body. If the caller is cancelled before the body has begun, it stops waiting for a permit, and the body does
+    /// not run.
     ///
-    /// - Parameter body: Receives the lease of the permit. Runs in the caller's isolation.
+    /// - Parameter body: Receives the lease of the permit. Runs in the caller's isolation. The permit is released when
+    ///   the body has ended.
     /// - Returns: The value of the body.
     /// - Throws: The same errors as ``withLease(_:in:timeToLive:holder:clock:body:)``.
     public nonisolated(nonsending) func withPermit<Value>(

@@ -23,17 +23,21 @@ internal import TaskControl
 /// finds an expired lease removes the lease and its entries. When the machine is restarted, all leases end. A process that is not permitted to read
 /// the machine's boot ID cannot always detect the restart: then an older lease ends at the latest one lease duration after the restart.
 ///
-/// The shortest lease is 100 ms. The revision increases by 2²⁴ when the machine has been restarted: a power failure can lose the last transactions,
-/// and their revisions must not be used again. If the process is not permitted to read the boot ID, the revision increases each time the process
-/// opens the file. The first revision of a new file is the number of seconds since 2001, times 2²⁰: if a file was lost, the fencing tokens of its
-/// replacement are greater. The calendar is read only for this number, and not for leases. All results of this store have the ``StoreLease/term`` 0.
+/// The shortest lease is 100 ms. The store has no leader: the ``StoreLease/term`` is 0 in all results.
+///
+/// The revision of the store increases by 2²⁴ when the machine was restarted: a power failure can lose the last
+/// transactions, and new transactions must not have the same revisions. If the process is not permitted to read the
+/// boot ID, the revision increases by this number each time the process opens the file. The first revision of a new
+/// file is the number of seconds since 2001, times 2²⁰: if a file was lost, the fencing tokens of its replacement are
+/// greater. The date is read only for this number, and not for leases.
 ///
 /// ## Locks
-/// Each operation is one transaction, which takes between a few microseconds and a few milliseconds. The operation holds the lock of the file only
-/// for this time: never while a task is suspended, and not for the duration of a lease. If a process is killed during a transaction, the lock is
-/// released and the transaction has no effect. If a process is *stopped* during a transaction, for example by SIGSTOP, all other processes wait until
-/// it continues; their operations throw ``StoreError/Reason/unavailable`` after the busy timeout. Operations wait for the lock on a dispatch queue of
-/// the store, and block no thread of Swift concurrency.
+/// Each operation is one transaction, which takes between a few microseconds and a few milliseconds. The operation
+/// holds the lock of the file only for this time: never while a task is suspended, and not for the duration of a lease.
+/// If a process is killed during a transaction, the lock is released and the transaction has no effect. If a process is
+/// *stopped* during a transaction, for example by SIGSTOP, all other processes wait until it continues; their
+/// operations throw ``StoreError/Reason/unavailable`` after the `busyTimeout` that was passed to the initializer.
+/// Operations wait for the lock on a dispatch queue of the store, and block no thread of Swift concurrency.
 ///
 /// ## iOS
 /// - Put the file into the container of an app group: an app shares no other folder with its extensions.
@@ -41,13 +45,14 @@ internal import TaskControl
 ///   ``suspendNotification`` before the app is suspended, for example in `applicationDidEnterBackground` or at the end of the background task that it
 ///   starts, and ``resumeNotification`` when the app runs again. In between, operations that write throw ``StoreError/Reason/unavailable``, and the
 ///   process loses its leases, as any suspended process does.
-/// - The file cannot be read before the device is unlocked for the first time after a restart, and, if it has complete protection, while the device
-///   is locked. Operations then throw ``StoreError/Reason/unavailable`` or ``StoreError/Reason/unauthorized``; a later operation opens the file
-///   again.
+/// - The file cannot be read before the device is unlocked for the first time after a restart. A file with complete
+///   data protection also cannot be read while the device is locked. Operations then throw
+///   ``StoreError/Reason/unavailable`` or ``StoreError/Reason/unauthorized``; a later operation opens the file again.
 ///
 /// ## Errors
-/// - ``StoreError/Reason/unavailable``: another process held the lock for longer than the busy timeout, the stores of the process are suspended, or
-///   the file cannot be opened, read or written at this time. Nothing was changed.
+/// - ``StoreError/Reason/unavailable``: another process held the lock for longer than the `busyTimeout`, the stores of
+///   the process are suspended (``suspendNotification``), or the file cannot be opened, read or written at this time.
+///   Nothing was changed.
 /// - ``StoreError/Reason/ambiguous``: the disk failed during a commit. The transaction may have taken effect.
 /// - ``StoreError/Reason/unauthorized``: the process is not permitted to write the file or its folder.
 /// - ``StoreError/Reason/refused``: the disk is full, the file is damaged or is not a file of this store, processes of two machines use it, or a
@@ -79,12 +84,14 @@ public final class SQLiteStore: CoordinationStore {
     ///   - path: The path of the file. SQLite creates two more files next to it, whose names end in "-wal" and "-shm".
     ///   - pollInterval: The time between two checks of a watch for new changes in the file. By default 100 ms: a waiting caller is notified after 50
     ///     ms on average, and ten checks per second use less than 1% of a processor. At least 1 ms.
-    ///   - busyTimeout: The longest time for which an operation waits for other processes. It is counted from the call, and includes the time for
-    ///     which the operation waits behind other operations of this store. By default 1 s, in which hundreds of transactions of other processes end,
-    ///     and which is less than the time between two renewals of a lease of 15 s. Clamped to the range from zero to an hour.
-    ///   - historyLimit: The maximum number of changes that the file keeps for watches. By default 1,000: as many as all processes together can make
-    ///     within the poll interval. The kept changes also have a maximum size of 4 MiB, so that fewer large changes are kept. If a watch misses
-    ///     changes that were removed, its next report is incomplete (``StoreChanges/isComplete``).
+    ///   - busyTimeout: The longest time for which an operation waits while other processes hold the lock of the file.
+    ///     The time is counted from the call of the operation, and includes the wait for earlier operations of this
+    ///     store. By default 1 s, in which hundreds of transactions of other processes end, and which is less than the
+    ///     time between two renewals of a lease of 15 s. Clamped to the range from zero to an hour.
+    ///   - historyLimit: The maximum number of changes that the file keeps for watches. By default 1,000, which is as
+    ///     many as all processes together can make within the poll interval. All kept changes together have at most 4
+    ///     MiB: if changes are large, the file keeps fewer of them. If changes were removed before a watch has reported
+    ///     them, the watch's next report is incomplete (``StoreChanges/isComplete``).
     ///   - clock: The clock that measures the poll interval.
     /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/refused`` if several processes cannot open the path: an empty path, ":memory:",
     ///   or a URI.
@@ -129,12 +136,14 @@ public final class SQLiteStore: CoordinationStore {
         }
     }
 
-    /// Renews a lease: the lease expires one whole duration after the renewal.
+    /// Renews a lease: its whole duration begins again at the renewal.
     ///
-    /// - Parameter id: The lease.
-    /// - Returns: The lease with its duration, which begins after the call has begun.
-    /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was revoked, or if the machine was
-    ///   restarted; `CancellationError` if the caller is cancelled.
+    /// - Parameter id: The ID of the lease.
+    /// - Returns: The lease with its granted duration. The duration begins when the store renews the lease: after the
+    ///   call has begun, and before it returns.
+    /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was
+    ///   revoked, or if the machine was restarted since the lease was granted; `CancellationError` if the caller is
+    ///   cancelled.
     public nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease {
         try await connection.write { content in
             StoreLease(id: id, timeToLive: .nanoseconds(try content.renew(id)))
@@ -143,7 +152,7 @@ public final class SQLiteStore: CoordinationStore {
 
     /// Ends a lease and removes the entries that are attached to it. Does nothing if there is no such lease.
     ///
-    /// - Parameter id: The lease.
+    /// - Parameter id: The ID of the lease.
     /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     public nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws {
         try await connection.write { try $0.revoke(id) }
@@ -151,12 +160,15 @@ public final class SQLiteStore: CoordinationStore {
 
     /// Executes a transaction: checks conditions, and then changes and reads entries, in one transaction of SQLite.
     ///
-    /// A transaction whose operations are all reads does not wait for processes that write, unless a lease has expired.
+    /// A transaction whose operations are all reads does not wait for processes that write, unless the store must first
+    /// remove an expired lease.
     ///
-    /// - Parameter transaction: The conditions and the operations. No key may be put or deleted twice.
+    /// - Parameter transaction: The conditions, the operations to execute if all of them hold, and the operations to
+    ///   execute otherwise.
     /// - Returns: The outcome: which operations were executed, and the entries that were read.
-    /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if an entry is attached to a lease that does not exist, or
-    ///   ``StoreError/Reason/refused`` if one of the lists of operations changes the same key twice; `CancellationError` if the caller is cancelled.
+    /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if the transaction attaches an
+    ///   entry to a lease that does not exist, or ``StoreError/Reason/refused`` if one of the lists of operations
+    ///   changes the same key twice; `CancellationError` if the caller is cancelled.
     public nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws
         -> StoreTransaction.Result
     {
@@ -165,8 +177,8 @@ public final class SQLiteStore: CoordinationStore {
             ? connection.read { try $0.transact(transaction) } : connection.write { try $0.transact(transaction) }
     }
 
-    /// Reads the entries of a range, including the latest changes of all processes. Does not wait for processes that write, unless a lease has
-    /// expired.
+    /// Reads the entries of a range, including the latest changes of all processes. Does not wait for processes that
+    /// write, unless the store must first remove an expired lease.
     ///
     /// - Parameter range: The entries to read. A ``StoreRange/limit`` of less than 1 counts as 1.
     /// - Returns: The entries, and the revision at which they were read.
@@ -178,12 +190,14 @@ public final class SQLiteStore: CoordinationStore {
     /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive` throws. Checks the file for changes
     /// at each poll interval.
     ///
-    /// The watch continues while the file is locked or cannot be read. While it runs, expired leases are ended within the poll interval, even if no
-    /// process performs an operation.
+    /// The watch continues while the file is locked or cannot be read. While the watch runs, it removes expired leases
+    /// within the poll interval, even if no process performs an operation. If the file no longer keeps some of the
+    /// changes, the next report is incomplete (``StoreChanges/isComplete``).
     ///
     /// - Parameters:
-    ///   - range: The entries to watch. Its order and limit do not matter.
-    ///   - revision: The revision after which changes are reported.
+    ///   - range: The entries to watch. The order and the limit of the range do not matter.
+    ///   - revision: The revision after which changes are reported; usually the ``StoreSnapshot/revision`` of an
+    ///     earlier read.
     ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it reports that the watch has begun.
     /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled; ``StoreError``, except with the reasons `unavailable` and
     ///   `ambiguous`, after which the watch tries again; the error of the store's clock if the clock cannot sleep.

@@ -1,16 +1,21 @@
-/// A replicated or shared store of small values that several processes use to coordinate: leases, transactions and watches.
+/// A replicated or shared store of small values, with which several processes coordinate by leases, transactions and
+/// watches.
 ///
 /// Use ``EtcdStore`` for several machines, `SQLiteStore` (package trait `SQLite`) for the processes of one machine, and ``MemoryStore`` for tests.
 /// You rarely call a store directly: ``withLease(_:in:timeToLive:holder:clock:body:)``, ``FleetSemaphore``, ``FleetFlight`` and ``LeaderElection``
 /// need only the six operations of this protocol. To support another store, conform a type to this protocol.
 ///
-/// A store contains entries: keys with values. It has one sequence of revisions: each transaction that changes entries has the next revision, and
-/// each entry records the revisions at which it was created and last changed. Transactions are serializable, and all processes see them in the same
-/// order.
+/// A store contains entries: keys with values. It has one sequence of revisions: each transaction that changes entries
+/// has the next revision, and each entry records the revisions at which it was created and last changed. Transactions
+/// are serializable, and all processes see them in the same order.
+///
+/// An entry can be attached to a lease: a period of time that a process extends by renewing the lease. When the lease
+/// ends, the store removes the entry. A watch reports changes of entries.
 ///
 /// ## Errors
-/// Each operation throws ``StoreError``, whose ``StoreError/Reason`` shows whether the operation may have taken effect, or `CancellationError`.
-/// An operation that is cancelled, or that reaches its deadline (`withDeadline`), may have taken effect as well.
+/// An operation that fails throws ``StoreError``. Its ``StoreError/Reason`` shows whether the operation may have taken
+/// effect. An operation that is cancelled, or that reaches its deadline (`withDeadline`), may have taken effect as
+/// well.
 ///
 /// ## Cancellation
 /// A cancelled caller returns at once: the operation throws `CancellationError`.
@@ -23,26 +28,30 @@ public protocol CoordinationStore: Sendable {
     /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     nonisolated(nonsending) func grantLease(timeToLive: Duration) async throws -> StoreLease
 
-    /// Renews a lease: the lease expires one whole duration after the renewal.
+    /// Renews a lease: its whole duration begins again at the renewal.
     ///
-    /// The answer alone does not prove that the lease was renewed: in a cluster, a former leader can answer as well. The renewal is proven when a
-    /// transaction that begins after the answer has the same ``StoreTransaction/Result/term`` as the returned lease.
+    /// The answer alone does not prove that the lease was renewed: in a cluster, a former leader can answer as well. To
+    /// prove the renewal, execute a transaction after this function has returned: the lease was renewed if the
+    /// ``StoreTransaction/Result/term`` of the transaction's result is equal to the ``StoreLease/term`` of the returned
+    /// lease.
     ///
-    /// - Parameter id: The lease.
-    /// - Returns: The lease with its duration, which begins after the call has begun.
+    /// - Parameter id: The ID of the lease.
+    /// - Returns: The lease with its granted duration. The duration begins when the store renews the lease: after the
+    ///   call has begun, and before it returns.
     /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was revoked; `CancellationError` if
     ///   the caller is cancelled.
     nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease
 
     /// Revokes a lease, and removes the entries that are attached to it. Does nothing if there is no such lease.
     ///
-    /// - Parameter id: The lease.
+    /// - Parameter id: The ID of the lease.
     /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws
 
     /// Executes a transaction: checks conditions, and then changes and reads entries, in one atomic step.
     ///
-    /// - Parameter transaction: The conditions, and the operations for each of their outcomes.
+    /// - Parameter transaction: The conditions, the operations to execute if all of them hold, and the operations to
+    ///   execute otherwise.
     /// - Returns: The outcome: which operations were executed, and the entries that were read.
     /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if the transaction attaches an entry to a lease that does not
     ///   exist; then nothing is changed. `CancellationError` if the caller is cancelled.
@@ -57,15 +66,16 @@ public protocol CoordinationStore: Sendable {
 
     /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive` throws.
     ///
-    /// A watch continues after a lost connection: it reports the changes after the last revision that it has reported, and reports no change twice.
-    /// If the store no longer has these changes, the next report is incomplete (``StoreChanges/isComplete``): read the range, and compare it with the
-    /// known entries.
+    /// A watch continues after a lost connection: it reports the changes after the last revision that it has reported,
+    /// and reports no change twice. If the store no longer has some of these changes, the next report is incomplete
+    /// (``StoreChanges/isComplete``): then read the range, and compare the result with the entries that you know.
     ///
     /// A watch can report changes late, and reports nothing while the store is unreachable. Before you act on a change, verify it with a transaction.
     ///
     /// - Parameters:
-    ///   - range: The entries to watch. Its order and limit do not matter.
-    ///   - revision: The revision after which changes are reported.
+    ///   - range: The entries to watch. The order and the limit of the range do not matter.
+    ///   - revision: The revision after which changes are reported; usually the ``StoreSnapshot/revision`` of an
+    ///     earlier read.
     ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it reports that the watch has begun.
     /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled; ``StoreError`` for an error that a new connection would not
     ///   resolve, such as a missing permission.

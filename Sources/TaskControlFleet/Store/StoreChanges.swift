@@ -1,10 +1,12 @@
-/// A report of a watch of a ``CoordinationStore``: changes of entries, and the revision that the watch has reached.
+/// A report of a watch (``CoordinationStore/watch(_:after:receive:)``): changes of entries, and the revision up to
+/// which the watch has reported all changes.
 public struct StoreChanges: Hashable, Sendable {
     /// A change of one entry.
     public enum Change: Hashable, Sendable {
-        /// An entry was created or replaced.
+        /// An entry was created or replaced. The associated value is the new entry.
         case put(StoreEntry)
-        /// The entry with the key was removed at the revision, by an operation or because its lease ended.
+        /// The entry with the key `key` was removed by a transaction, or because its lease ended. The removal has the
+        /// revision `revision`.
         case delete(key: String, revision: Int64)
     }
 
@@ -12,8 +14,8 @@ public struct StoreChanges: Hashable, Sendable {
     public let changes: [Change]
     /// The revision up to which the watch has reported all changes.
     public let revision: Int64
-    /// Whether ``changes`` contains all changes since the last report. If it is `false`, the store no longer has some of them: read the range, and
-    /// compare it with the known entries.
+    /// Whether ``changes`` contains all changes since the last report. If `false`, the store no longer has some of
+    /// these changes: read the range, and compare the result with the entries that you know.
     public let isComplete: Bool
 
     /// Creates a report of a watch.

@@ -3,13 +3,15 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of an error, which shows whether the operation may have taken effect.
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
-        /// The store could not be reached, or had no leader: the operation was not executed.
+        /// The store could not be used, for example because it could not be reached or had no leader. The operation was
+        /// not executed.
         case unavailable
         /// The store was called, and gave no usable answer: the operation may have been executed, or may still be executed.
         case ambiguous
-        /// The lease of the operation does not exist: it has expired or was revoked. Nothing was changed.
+        /// A lease that the operation uses does not exist: it has expired or was revoked. Nothing was changed.
         case leaseNotFound
-        /// The store requires credentials, or the given ones do not permit the operation. Nothing was changed.
+        /// The store requires credentials, or the credentials that it has received do not permit the operation. Nothing
+        /// was changed.
         case unauthorized
         /// The store has refused the operation for another reason, such as a value that is too large. Nothing was changed.
         case refused
@@ -17,14 +19,14 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The kind of the error.
     public let reason: Reason
-    /// The message of the store or of the network, without credentials, keys and values.
+    /// The message of the store or of the network. It contains no credentials, keys or values.
     public let message: String
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - reason: The kind of the error.
-    ///   - message: The message of the store or of the network. It must not contain credentials.
+    ///   - message: The message of the store or of the network. It must contain no credentials, keys or values.
     public init(_ reason: Reason, _ message: String) {
         self.reason = reason
         self.message = message

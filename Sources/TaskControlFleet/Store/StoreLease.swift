@@ -2,14 +2,14 @@
 public struct StoreLease: Hashable, Sendable {
     /// The ID of the lease.
     public let id: LeaseID
-    /// The duration that the store has granted. It begins when the store grants or renews the lease. To be safe,
-    /// measure it from a time before the store was called.
+    /// The duration that the store has granted. It begins when the store grants or renews the lease. Count it from a
+    /// time before you called the store, so that you do not rely on the lease for too long.
     public let timeToLive: Duration
     /// The term of the store's leader, as known to the member of the cluster that answered: a number that increases with each election of a new
     /// leader. Constant for a store without leaders.
     public let term: UInt64
 
-    /// Creates a lease from the answer of a store. Called by implementations of a store, and by tests.
+    /// Creates a lease from the answer of a store, for the implementation of a store and for tests.
     ///
     /// - Parameters:
     ///   - id: The ID of the lease.

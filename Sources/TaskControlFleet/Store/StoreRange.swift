@@ -10,7 +10,7 @@ public struct StoreRange: Hashable, Sendable {
 
     /// The order in which entries are read.
     public enum Order: Hashable, Sendable {
-        /// The order of the keys as UTF-8.
+        /// The ascending order of the keys, compared byte by byte in UTF-8.
         case key
         /// The order of the creation revisions of the entries, the oldest first.
         case creation
@@ -20,7 +20,8 @@ public struct StoreRange: Hashable, Sendable {
     public var keys: Keys
     /// The order in which a read returns the entries.
     public var order: Order
-    /// The maximum number of entries that a read returns, in the given order; `nil` for all.
+    /// The maximum number of entries that a read returns, counted from the first entry in ``order``. `nil` for all
+    /// entries; less than 1 counts as 1.
     public var limit: Int?
 
     /// Creates a range of entries.
@@ -28,20 +29,21 @@ public struct StoreRange: Hashable, Sendable {
     /// - Parameters:
     ///   - keys: The keys of the entries.
     ///   - order: The order in which a read returns the entries.
-    ///   - limit: The maximum number of entries that a read returns, 1 or more; `nil` for all.
+    ///   - limit: The maximum number of entries that a read returns, counted from the first entry in `order`. `nil` for
+    ///     all entries; less than 1 counts as 1.
     public init(_ keys: Keys, order: Order = .key, limit: Int? = nil) {
         self.keys = keys
         self.order = order
         self.limit = limit
     }
 
-    /// Creates the range of one key.
+    /// Creates a range that contains a single key.
     public static func key(_ key: String) -> Self { Self(.key(key)) }
 
-    /// Creates the range of all keys that begin with a text.
+    /// Creates a range that contains all keys that begin with a text. An empty text stands for all keys.
     public static func prefix(_ prefix: String) -> Self { Self(.prefix(prefix)) }
 
-    /// Returns whether the range contains a key.
+    /// Returns whether ``keys`` contains a key. The order and the limit of the range do not matter.
     public func contains(_ key: String) -> Bool {
         switch keys {
         case .key(let only): key.utf8.elementsEqual(only.utf8)

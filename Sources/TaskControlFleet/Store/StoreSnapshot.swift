@@ -1,18 +1,18 @@
-/// The entries that a ``CoordinationStore`` has read.
+/// The result of a read of a ``CoordinationStore``: entries, and the revision at which they were read.
 public struct StoreSnapshot: Hashable, Sendable {
-    /// The entries, in the order that the ``StoreRange`` has requested.
+    /// The entries, in the ``StoreRange/order`` that the read has requested.
     public let entries: [StoreEntry]
     /// The revision of the store at which the entries were read. A watch that begins after this revision misses no change.
     public let revision: Int64
-    /// The term of the store's leader that answered: a number that increases with each election of a new leader. Constant for a store without
-    /// leaders.
+    /// The term of the store's leader, as known to the member of the cluster that answered: a number that increases
+    /// with each election of a new leader. Constant for a store without leaders.
     public let term: UInt64
 
-    /// Creates the answer of a store. Called by implementations of a store, and by tests.
+    /// Creates a snapshot from the answer of a store, for the implementation of a store and for tests.
     ///
     /// - Parameters:
     ///   - entries: The entries.
-    ///   - revision: The revision at which they were read.
+    ///   - revision: The revision at which the entries were read.
     ///   - term: The term of the leader; 0 for a store without leaders.
     public init(entries: [StoreEntry], revision: Int64, term: UInt64 = 0) {
         self.entries = entries

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A transaction of a ``CoordinationStore``: conditions on entries, and the operations that are executed if the conditions hold or do not hold. The
-/// store executes the transaction in one atomic step.
+/// A transaction of a ``CoordinationStore``: conditions on entries, the operations that are executed if all conditions
+/// hold, and the operations that are executed otherwise. The store executes the transaction in one atomic step.
 public struct StoreTransaction: Hashable, Sendable {
     /// A condition on one entry.
     public enum Comparison: Hashable, Sendable {
@@ -11,7 +11,7 @@ public struct StoreTransaction: Hashable, Sendable {
         case present(String)
         /// The entry with the given key was created at the given revision.
         case createRevision(String, Int64)
-        /// The entry with the given key was last put at the given revision.
+        /// The entry with the given key was created or last replaced at the given revision.
         case modifyRevision(String, Int64)
         /// The entry with the given key has the given value.
         case value(String, Data)
@@ -30,9 +30,11 @@ public struct StoreTransaction: Hashable, Sendable {
 
     /// The conditions. If all of them hold, the operations of ``success`` are executed; otherwise those of ``failure``.
     public var comparisons: [Comparison]
-    /// The operations that are executed, in order, if all conditions hold. No key may be put or deleted twice.
+    /// The operations that are executed, in order, if all conditions hold. In this list, no key may be put or deleted
+    /// twice: such a transaction fails with ``StoreError/Reason/refused``.
     public var success: [Operation]
-    /// The operations that are executed, in order, if a condition does not hold. No key may be put or deleted twice.
+    /// The operations that are executed, in order, if a condition does not hold. In this list, no key may be put or
+    /// deleted twice: such a transaction fails with ``StoreError/Reason/refused``.
     public var failure: [Operation]
 
     /// Creates a transaction. Pass it to ``CoordinationStore/transact(_:)``.
@@ -56,22 +58,24 @@ public struct StoreTransaction: Hashable, Sendable {
 
     /// The outcome of a transaction.
     public struct Result: Hashable, Sendable {
-        /// Whether all conditions held, so that the operations of ``StoreTransaction/success`` were executed.
+        /// Whether all conditions held. If `true`, the operations of ``StoreTransaction/success`` were executed; if
+        /// `false`, those of ``StoreTransaction/failure``.
         public let succeeded: Bool
-        /// The results of the executed `read` operations, in the order of the operations: the entries that each of them has read.
+        /// The entries that the executed `read` operations have read: one array per operation, in the order of the
+        /// operations.
         public let reads: [[StoreEntry]]
-        /// The revision of the store after the transaction. If the transaction changed entries, it is the revision of
+        /// The revision of the store after the transaction. If the transaction changed entries, this is the revision of
         /// these changes.
         public let revision: Int64
-        /// The term of the store's leader that executed the transaction: a number that increases with each election of a new leader. Constant for a
-        /// store without leaders.
+        /// The term of the store's leader, as known to the member of the cluster that answered: a number that increases
+        /// with each election of a new leader. Constant for a store without leaders.
         public let term: UInt64
 
-        /// Creates the answer of a store. Called by implementations of a store, and by tests.
+        /// Creates a result from the answer of a store, for the implementation of a store and for tests.
         ///
         /// - Parameters:
         ///   - succeeded: Whether all conditions held.
-        ///   - reads: The entries that each executed `read` operation has read.
+        ///   - reads: The entries that the executed `read` operations have read: one array per operation.
         ///   - revision: The revision after the transaction.
         ///   - term: The term of the leader; 0 for a store without leaders.
         public init(succeeded: Bool, reads: [[StoreEntry]] = [], revision: Int64, term: UInt64 = 0) {
