@@ -17,7 +17,8 @@ public struct BaseRequestAdapter: RequestAdapter {
     public let baseURL: URL
 
     /// Whether an endpoint may have an absolute URL that is not below ``baseURL``, because its server or its path is
-    /// another one. If this is `false`, a call with such a URL fails with ``HTTPError/Reason/request``.
+    /// another one. If `true`, the client sends the request, with its credentials, to that URL. If `false`, a call with
+    /// such a URL fails with ``HTTPError/Reason/request``.
     public let allowsOtherServers: Bool
 
     private let base: JoinedURL.Base?
@@ -26,8 +27,8 @@ public struct BaseRequestAdapter: RequestAdapter {
     ///
     /// - Parameters:
     ///   - baseURL: The URL of the server, with a scheme and a host. Without them, each request fails with ``HTTPError/Reason/request``.
-    ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that is not below `baseURL`. The client
-    ///     sends its credentials to that URL too.
+    ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that is not below `baseURL`. If `true`, the
+    ///     client sends its credentials to that URL too.
     public init(baseURL: URL, allowsOtherServers: Bool = false) {
         self.baseURL = baseURL
         self.allowsOtherServers = allowsOtherServers
@@ -39,8 +40,8 @@ public struct BaseRequestAdapter: RequestAdapter {
     /// - Parameters:
     ///   - baseURL: The URL of the server, with a scheme and a host, such as `"https://books.example/v1"`. Without
     ///     them, or with a text that is not a URL, each request fails with ``HTTPError/Reason/request``.
-    ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that is not below `baseURL`. The client
-    ///     sends its credentials to that URL too.
+    ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that is not below `baseURL`. If `true`, the
+    ///     client sends its credentials to that URL too.
     public init(baseURL: RequestURL, allowsOtherServers: Bool = false) {
         self.init(
             baseURL: baseURL.url ?? URL(string: baseURL.description.percentEncoded) ?? URL(fileURLWithPath: "/"),
@@ -48,12 +49,12 @@ public struct BaseRequestAdapter: RequestAdapter {
         )
     }
 
-    /// Joins the request's URL to ``baseURL``.
+    /// Joins the request's URL to ``baseURL``. An absolute URL is not changed.
     ///
     /// - Returns: The request with the joined URL.
     /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/request`` if ``baseURL`` has no scheme or no host, if
-    ///   the URL of the request is not valid, or if the joined URL is not below ``baseURL``. An absolute URL that is
-    ///   not below ``baseURL`` is no error if ``allowsOtherServers`` is `true`.
+    ///   the URL of the request is not valid, if a relative URL leads out of ``baseURL``, or if an absolute URL is not
+    ///   below ``baseURL`` and ``allowsOtherServers`` is `false`.
     public func adapt(_ request: URLRequest) throws -> URLRequest {
         guard let base else {
             throw HTTPError(

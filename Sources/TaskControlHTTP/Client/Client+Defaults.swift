@@ -15,14 +15,15 @@ extension Client {
         try await upload(endpoint, onProgress: nil)
     }
 
-    /// The queue on which completion handlers are called: the main queue.
+    /// The queue on which completion handlers are called: by default the main queue.
     public var completionQueue: DispatchQueue { .main }
 
-    /// Sends a request in a task of its own, and passes the content or the error to a completion handler.
+    /// Sends a request in a new task, and passes the content or the error to a completion handler.
     ///
     /// - Parameters:
     ///   - endpoint: Creates the request, and decodes the content of the response.
-    ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
+    ///   - completionHandler: Receives the content or the error. Called once, on ``completionQueue``, and never
+    ///     synchronously.
     /// - Returns: A progress that counts the received bytes of the response, if the client reports progress. Cancelling
     ///   the progress cancels the request.
     @discardableResult
@@ -37,11 +38,12 @@ extension Client {
         }
     }
 
-    /// Uploads a body in a task of its own, and passes the content or the error to a completion handler.
+    /// Uploads a body in a new task, and passes the content or the error to a completion handler.
     ///
     /// - Parameters:
     ///   - endpoint: Creates the request, and decodes the content of the response.
-    ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
+    ///   - completionHandler: Receives the content or the error. Called once, on ``completionQueue``, and never
+    ///     synchronously.
     /// - Returns: A progress that counts the sent bytes, if the client reports progress. Cancelling the progress
     ///   cancels the upload.
     @discardableResult

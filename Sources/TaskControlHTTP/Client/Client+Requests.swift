@@ -12,7 +12,8 @@ extension Client {
     ///
     /// - Parameters:
     ///   - request: The request, with its body if it has one.
-    ///   - acceptedStatuses: The statuses of the responses that the call returns. By default 200 to 299.
+    ///   - acceptedStatuses: The statuses of the responses that the call returns, by default 200 to 299. Any other
+    ///     status fails the call.
     /// - Returns: The whole body, and the head of the response.
     /// - Throws: The same errors as ``request(_:onProgress:)``; ``HTTPError`` with the reason
     ///   ``HTTPError/Reason/status`` for a status that is not accepted.
@@ -39,7 +40,8 @@ extension Client {
     /// ```
     ///
     /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
     ///   - type: The type of the content. `Data`, the default, returns the body, and `String` returns the body as text
@@ -62,7 +64,8 @@ extension Client {
     /// ```
     ///
     /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
     ///   - body: The value to send, which the client's encoder encodes as JSON.
@@ -85,10 +88,11 @@ extension Client {
     /// Sends a POST request, and decodes the content of the response.
     ///
     /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: The body; `nil` for an empty body.
+    ///   - body: The body and its media type; `nil` for an empty body.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
     /// - Throws: The same errors as ``request(_:onProgress:)``.
@@ -106,7 +110,8 @@ extension Client {
     /// Sends a PUT request with an encoded body, and decodes the content of the response.
     ///
     /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
     ///   - body: The value to send, which the client's encoder encodes as JSON.
@@ -129,10 +134,11 @@ extension Client {
     /// Sends a PUT request, and decodes the content of the response.
     ///
     /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: The body; `nil` for an empty body.
+    ///   - body: The body and its media type; `nil` for an empty body.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
     /// - Throws: The same errors as ``request(_:onProgress:)``.
@@ -150,7 +156,8 @@ extension Client {
     /// Sends a PATCH request with an encoded body, and decodes the content of the response.
     ///
     /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
     ///   - body: The value to send, which the client's encoder encodes as JSON.
@@ -173,10 +180,11 @@ extension Client {
     /// Sends a PATCH request, and decodes the content of the response.
     ///
     /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: The body; `nil` for an empty body.
+    ///   - body: The body and its media type; `nil` for an empty body.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
     /// - Throws: The same errors as ``request(_:onProgress:)``.
@@ -194,10 +202,11 @@ extension Client {
     /// Sends a DELETE request, and decodes the content of the response.
     ///
     /// - Parameters:
-    ///   - url: A path below the base URL; interpolated values are escaped.
+    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: The body; `nil` for an empty body.
+    ///   - body: The body and its media type; `nil` for an empty body.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
     /// - Throws: The same errors as ``request(_:onProgress:)``.

@@ -8,13 +8,14 @@ public typealias APIResult<Value> = Result<Value, any Error>
 /// let book = try await client.get("books/\(id)", as: Book.self)
 /// ```
 ///
-/// Use ``EndpointClient``. A test of code that depends on the protocol can use a conforming type of its own, which needs two methods:
-/// `request(_:onProgress:)` and `upload(_:onProgress:)`.
+/// ``EndpointClient`` is the client that sends requests to a server. A test of code that depends on this protocol can
+/// use a conforming type of its own, which needs two methods: `request(_:onProgress:)` and `upload(_:onProgress:)`.
 ///
 /// ## Cancellation
 /// If the caller is cancelled, the call throws `CancellationError`, and its exchange (the request and its response) is
-/// cancelled, unless other callers share it. The functions with a completion handler return a `Progress`: cancelling it
-/// does the same, and the completion handler is called with `CancellationError`.
+/// cancelled, unless other callers share the exchange (``ClientPolicies/coalescesGETRequests``). The functions with a
+/// completion handler return a `Progress`: cancelling the progress cancels the call in the same way, and the completion
+/// handler is called with `CancellationError`.
 public protocol Client: Sendable {
     /// Sends a request, and returns the decoded content of the response.
     ///
@@ -49,11 +50,12 @@ public protocol Client: Sendable {
 
     /// Sends a request, and passes the content of the response, or the error, to a completion handler.
     ///
-    /// The default implementation calls `request(_:onProgress:)` in a task of its own.
+    /// The default implementation calls `request(_:onProgress:)` in a new task.
     ///
     /// - Parameters:
     ///   - endpoint: Creates the request, and decodes the content of the response.
-    ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
+    ///   - completionHandler: Receives the content or the error. Called once, on ``completionQueue``, and never
+    ///     synchronously.
     /// - Returns: A progress that counts the received bytes of the response, if the client reports progress. Cancelling
     ///   the progress cancels the request.
     @discardableResult
@@ -64,11 +66,12 @@ public protocol Client: Sendable {
 
     /// Uploads a body, and passes the content of the response, or the error, to a completion handler.
     ///
-    /// The default implementation calls `upload(_:onProgress:)` in a task of its own.
+    /// The default implementation calls `upload(_:onProgress:)` in a new task.
     ///
     /// - Parameters:
     ///   - endpoint: Creates the request, and decodes the content of the response.
-    ///   - completionHandler: Called once, on ``completionQueue``, and never synchronously.
+    ///   - completionHandler: Receives the content or the error. Called once, on ``completionQueue``, and never
+    ///     synchronously.
     /// - Returns: A progress that counts the sent bytes, if the client reports progress. Cancelling the progress
     ///   cancels the upload.
     @discardableResult

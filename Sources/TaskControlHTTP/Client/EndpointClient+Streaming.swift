@@ -13,10 +13,11 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the request.
-    ///   - receive: Called at most once, in the caller's isolation. When the closure returns, the exchange ends, even
-    ///     if the body has not been read to its end. The closure is not called for a response that the policies count
-    ///     as a failure: a status that the retry policy repeats, if the request can be repeated, and a rejection of the
-    ///     authenticator's credential.
+    ///   - receive: Called at most once, in the caller's isolation. When the closure returns, the exchange (the request
+    ///     and its response) ends, even if the body has not been read to its end. The closure is not called for a
+    ///     response that the policies treat as a failure: if the server rejects the authenticator's credential, or if
+    ///     the request can be repeated and the status is one of ``HTTPRetryPolicy/statuses``. Such a request is sent
+    ///     again, or the call throws an error.
     /// - Returns: The value of `receive`.
     /// - Throws: The same errors as ``request(_:onProgress:)``, and the error of `receive`, unchanged.
     public func withResponse<E: Endpoint, Value>(
@@ -35,9 +36,11 @@ extension EndpointClient {
     ///   - endpoint: Creates the request and validates the response; its `content(from:with:)` is not called.
     ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread;
     ///     `nil` for no reports.
-    ///   - receive: Called at most once, in the caller's isolation. When the closure returns, the exchange ends, even
-    ///     if the body of the response has not been read to its end. The closure is not called for a response that the
-    ///     policies count as a failure, as in ``withResponse(to:_:)``.
+    ///   - receive: Called at most once, in the caller's isolation. When the closure returns, the exchange (the request
+    ///     and its response) ends, even if the body of the response has not been read to its end. The closure is not
+    ///     called for a response that the policies treat as a failure: if the server rejects the authenticator's
+    ///     credential, or if the request can be repeated and the status is one of ``HTTPRetryPolicy/statuses``. Such a
+    ///     request is sent again, or the call throws an error.
     /// - Returns: The value of `receive`.
     /// - Throws: The same errors as ``upload(_:onProgress:)``, and the error of `receive`, unchanged.
     public func withResponse<E: UploadEndpoint, Value>(
@@ -51,7 +54,8 @@ extension EndpointClient {
     /// Sends a request, and writes the body of its response to a file, as it arrives.
     ///
     /// The file appears when the body is complete. An existing file is replaced in one step, and the new file has the
-    /// permissions of the existing one. If `file` is a symbolic link, its target is written, and the link stays.
+    /// permissions of the existing one. If `file` is a symbolic link, the file to which it points is written, and the
+    /// link stays.
     ///
     /// Without `resuming:`, the part that has arrived is written to a hidden file in the same folder. The hidden file
     /// is removed if the call fails. If the process is killed, the hidden file stays, and nothing removes it later; its
@@ -59,23 +63,24 @@ extension EndpointClient {
     /// pipe, is written to directly, as the body arrives; writing to a pipe blocks the caller's thread while no process
     /// reads from the pipe.
     ///
-    /// With `resuming:`, the part that has arrived is written to ``DownloadResumption/partialFile``. This file stays if
-    /// the call fails and a later call can continue the body. A target that is a device or a pipe fails the call.
+    /// With `resuming:`, the part that has arrived is written to ``DownloadResumption/partialFile``. If the call fails,
+    /// this file stays, provided that a later call can continue the body. A target that is a device or a pipe fails the
+    /// call.
     ///
     /// ## Resuming
     /// A connection that breaks off in the middle of the body is an error of the transport: with
-    /// ``ClientPolicies/retry``, another attempt follows. This attempt requests the rest of the body if the server has
-    /// sent a strong validator, which identifies the exact content, and no content coding, such as gzip. Otherwise the
-    /// attempt requests the whole body. See ``DownloadResumption``, which also keeps the received part for a later
-    /// call.
+    /// ``ClientPolicies/retry``, another attempt follows. This attempt requests only the rest of the body if two
+    /// conditions hold: the response had a strong validator, which identifies the exact content, and its body had no
+    /// content coding, such as gzip. Otherwise the attempt requests the whole body. ``DownloadResumption`` describes
+    /// which validators are strong, and also keeps the received part for a later call.
     ///
     /// With `resuming:`, each request asks for a body without a content coding (`Accept-Encoding: identity`), unless
-    /// the endpoint sets that header. Without `resuming:`, only a request for the rest of a body asks for that: if the
-    /// server compresses the body, another attempt begins again with the first byte.
+    /// the endpoint sets that header. Without `resuming:`, only a request for the rest of a body asks for a body
+    /// without a content coding: if the server compresses the body, the next attempt begins again with the first byte.
     ///
     /// A server answers a request for the rest of the body with the status 206, and the call returns the head of that
-    /// response. The endpoint's `validate` receives this head as that of a response with the status 200 and the whole
-    /// body, without `Content-Range` and with the `Content-Length` of the whole body, so the endpoint need not accept
+    /// response. The endpoint's `validate` receives a changed head, as if the response had the status 200 and the whole
+    /// body: without `Content-Range`, and with the `Content-Length` of the whole body. So the endpoint need not accept
     /// 206. A request with another method than GET, or with a `Range` or `If-Range` header of its own, is never
     /// resumed.
     ///
@@ -85,8 +90,8 @@ extension EndpointClient {
     ///   - resumption: Keeps the received part if the call fails or is cancelled, and continues the part of an earlier
     ///     call. By default `nil`: the attempts of one call continue each other, and no part is kept after the call.
     ///   - onProgress: Called when more bytes have arrived, one call after another, from any thread; `nil` for no
-    ///     reports. The received bytes include those of a continued part. The closure should return quickly: if it
-    ///     blocks, it delays the download, and may delay others.
+    ///     reports. The received bytes include those of a continued part. The closure should return quickly: a closure
+    ///     that blocks delays the download, and may delay other calls of the client.
     /// - Returns: The head of the last response.
     /// - Throws: The same errors as ``request(_:onProgress:)``; the error of the file system, such as a `CocoaError`;
     ///   ``HTTPError`` for a status that is not 2xx, even if the endpoint accepts it.

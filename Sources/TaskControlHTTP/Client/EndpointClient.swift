@@ -1,4 +1,5 @@
-/// The name of ``EndpointClient`` in the library Apexy, for code that migrates from Apexy. The client may have any transport.
+/// The name of ``EndpointClient`` in the library Apexy, for code that migrates from Apexy. Despite this name, the
+/// client can use any transport.
 public typealias URLSessionClient = EndpointClient
 
 /// A client that sends endpoints' requests to a server.
@@ -75,9 +76,9 @@ public final class EndpointClient: Client {
     /// - Parameters:
     ///   - endpoint: Creates the request, and decodes the content of the response.
     ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread;
-    ///     `nil` for no reports. If the request is sent again, the progress begins again. The closure should return
-    ///     quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the session, so that a closure
-    ///     that blocks delays every exchange of the transport.
+    ///     `nil` for no reports. If the request is sent again, the progress begins again at zero. The closure should
+    ///     return quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the session, so that a
+    ///     closure that blocks delays every exchange of the transport.
     /// - Returns: The content that the endpoint decodes.
     /// - Throws: The same errors as ``Client/request(_:onProgress:)``.
     public func request<E: Endpoint>(
@@ -92,9 +93,9 @@ public final class EndpointClient: Client {
     /// - Parameters:
     ///   - endpoint: Creates the request, and decodes the content of the response.
     ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread;
-    ///     `nil` for no reports. If the request is sent again, the progress begins again. The closure should return
-    ///     quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the session, so that a closure
-    ///     that blocks delays every exchange of the transport.
+    ///     `nil` for no reports. If the request is sent again, the progress begins again at zero. The closure should
+    ///     return quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the session, so that a
+    ///     closure that blocks delays every exchange of the transport.
     /// - Returns: The content that the endpoint decodes.
     /// - Throws: The same errors as ``Client/request(_:onProgress:)``.
     public func upload<E: UploadEndpoint>(

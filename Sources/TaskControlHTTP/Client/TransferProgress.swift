@@ -6,18 +6,18 @@ public struct TransferProgress: Sendable, Hashable {
     /// The length of the request's body in bytes; `nil` if it is not known.
     public var expectedToSend: Int64?
 
-    /// The number of bytes of the response's body that have arrived, counted after the content encoding is removed.
+    /// The number of bytes of the response's body that have arrived, counted after decompression.
     public var received: Int64
 
     /// The length of the response's body in bytes; `nil` if the server did not send it, or compressed the body.
     public var expectedToReceive: Int64?
 
-    /// Creates a progress. By default, nothing is sent or received.
+    /// Creates a progress. By default, nothing has been sent or received.
     ///
     /// - Parameters:
     ///   - sent: The number of bytes of the request's body that have been sent.
     ///   - expectedToSend: The length of the request's body in bytes; `nil` if it is not known.
-    ///   - received: The number of bytes of the response's body that have arrived.
+    ///   - received: The number of bytes of the response's body that have arrived, counted after decompression.
     ///   - expectedToReceive: The length of the response's body in bytes; `nil` if it is not known.
     public init(
         sent: Int64 = 0,

@@ -1,7 +1,7 @@
 public import TaskControl
 
 extension Deadline {
-    /// Creates the deadline of a request from the value of a header, in a server on any framework.
+    /// Creates the deadline of a request from the value of a header, for a server on any framework.
     ///
     /// ```swift
     /// let header = DeadlineHeader.requestTimeout
@@ -13,7 +13,7 @@ extension Deadline {
     /// - Parameters:
     ///   - value: The value of the header; `nil` if the request has no such header.
     ///   - header: The header, which determines the format of the value.
-    ///   - clock: The clock that measures the time.
+    ///   - clock: The clock that measures the time until the deadline.
     /// - Returns: The deadline; `nil` if `value` is `nil` or does not have the format of the header. A value in another
     ///   format is reported to the observers of diagnostics. Handle such a request as one without a deadline.
     public init?(remaining value: String?, in header: DeadlineHeader, clock: some Clock<Duration> = ContinuousClock()) {

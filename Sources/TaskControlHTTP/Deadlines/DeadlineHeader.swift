@@ -12,8 +12,9 @@ public struct DeadlineHeader: Sendable, Hashable {
     public enum Format: Sendable, Hashable {
         /// A whole number of milliseconds, such as `1500`.
         case milliseconds
-        /// The format of `grpc-timeout`: at most eight digits and a unit, such as `1500m`. The units are `H`, `M`, `S`, `m`, `u` and `n`, from hours to
-        /// nanoseconds. Source: gRPC over HTTP/2, *Requests*.
+        /// The format of `grpc-timeout`: at most eight digits and a unit, such as `1500m`. The units are `H`, `M`, `S`,
+        /// `m`, `u` and `n`, from hours to nanoseconds. The section *Requests* of the specification *gRPC over HTTP/2*
+        /// defines this format.
         case grpc
     }
 
@@ -42,11 +43,11 @@ public struct DeadlineHeader: Sendable, Hashable {
         format: .milliseconds
     )
 
-    /// Returns the value of the header for a duration. The duration is rounded down, so that the server does not see a
-    /// later deadline, but never to zero.
+    /// Returns the value of the header for the time that is left until a deadline. The time is rounded down, so that
+    /// the server does not assume a later deadline, but never to zero.
     ///
-    /// - Parameter remaining: The time that is left. Zero or a negative duration counts as the smallest duration of the
-    ///   format. A duration of more than 100 years counts as 100 years.
+    /// - Parameter remaining: The time that is left until the deadline. Zero or a negative duration counts as the
+    ///   smallest duration of the format. A duration of more than 100 years counts as 100 years.
     public func value(for remaining: Duration) -> String {
         let remaining = max(min(remaining, Self.longest), .nanoseconds(1))
         switch format {

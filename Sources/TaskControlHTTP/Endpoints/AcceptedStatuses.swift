@@ -16,7 +16,7 @@ public struct AcceptedStatuses: Sendable, Hashable, ExpressibleByArrayLiteral {
         self.range = range
     }
 
-    /// Creates a set of the given statuses, and no others.
+    /// Creates a set that contains only the given statuses.
     public init(arrayLiteral statuses: Int...) {
         range = 0..<0
         others = Set(statuses)
@@ -35,6 +35,8 @@ public struct AcceptedStatuses: Sendable, Hashable, ExpressibleByArrayLiteral {
         return union
     }
 
-    /// Returns whether a status is accepted. O(1).
+    /// Returns whether a status is accepted.
+    ///
+    /// - Complexity: O(1).
     public func contains(_ status: Int) -> Bool { range.contains(status) || others.contains(status) }
 }

@@ -24,10 +24,10 @@ public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
         /// Returns a part for a file.
         ///
         /// - Parameters:
-        ///   - name: The name of the field.
+        ///   - name: The name of the form field that contains the file.
         ///   - data: The content of the file.
         ///   - fileName: The name of the file.
-        ///   - contentType: The media type of the file. Control characters are removed.
+        ///   - contentType: The media type of the file. Control characters in this text are removed.
         public static func file(
             _ name: String,
             _ data: Data,

@@ -6,8 +6,8 @@
 /// get("books/search?q=\(text)")
 /// ```
 ///
-/// Interpolated values are escaped: each is a part of one path segment, or of one query item. The text around them is
-/// used as it is, except that characters that no URL can contain are escaped.
+/// Interpolated values are escaped (percent-encoded), so that each stays within one path segment or one query item. The
+/// text around them is used as it is, except that characters that no URL can contain are escaped.
 ///
 /// In the path, a value that consists only of dots, such as `..`, and an empty value after a slash could lead to
 /// another path. A call with such a value fails with ``HTTPError/Reason/request``, and nothing is sent.
@@ -26,10 +26,10 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
         isValid = true
     }
 
-    /// Creates a URL from a literal.
+    /// Creates a URL from a literal without interpolated values. Characters that no URL can contain are escaped.
     public init(stringLiteral text: String) { self.init(text) }
 
-    /// Creates a URL from a literal with interpolated values.
+    /// Creates a URL from a literal with interpolated values, which are escaped.
     public init(stringInterpolation: StringInterpolation) {
         description = stringInterpolation.text
         isValid = stringInterpolation.isValid
@@ -38,12 +38,12 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
     /// The URL; `nil` if the text is not a URL, or if an interpolated value could lead to another path, such as `..`.
     public var url: URL? { isValid ? URL(string: description) : nil }
 
-    /// The literals and the values of a ``RequestURL``, in their order.
+    /// The text of a literal with interpolated values, from which a ``RequestURL`` is created.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
         fileprivate var isValid = true
 
-        /// Creates an empty interpolation.
+        /// Creates an empty interpolation. The compiler calls this initializer, and the arguments only reserve memory.
         public init(literalCapacity: Int, interpolationCount: Int) {
             text.reserveCapacity(literalCapacity + 16 * interpolationCount)
         }

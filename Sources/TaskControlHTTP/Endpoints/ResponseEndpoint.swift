@@ -6,7 +6,7 @@
 /// `Data`, `String` or `Void`. ``URLRequestBuildable`` has the functions that create the request, such as
 /// `get("books")`.
 public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
-    /// The type of the decoded response.
+    /// The type of the content of the response, which a call of the client returns.
     associatedtype Content: Sendable
 
     /// Decodes the content of a response. An error that this function throws fails the call, and reaches the caller.
@@ -22,11 +22,11 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// The decoder of this endpoint's contents. By default `nil`, for the decoder of the client.
     var decoder: JSONDecoder? { get }
 
-    /// The encoder of this endpoint's bodies, which `HTTPBody.json(encoding:)` uses in `makeRequest()`. By default
-    /// `nil`, for the encoder of the client.
+    /// The encoder of this endpoint's bodies, which ``HTTPBody/json(encoding:with:)`` uses in `makeRequest()`. By
+    /// default `nil`, for the encoder of the client.
     var encoder: JSONEncoder? { get }
 
-    /// Changes the policies of the client for this endpoint. By default it changes nothing.
+    /// Changes the policies of the client for the requests of this endpoint. By default, nothing is changed.
     ///
     /// ```swift
     /// func adjust(_ policies: inout ClientPolicies) {
@@ -36,10 +36,10 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// ```
     ///
     /// Called once per call of the client, before `makeRequest()`. The client creates the retry budget of a host for
-    /// the first request to that host, and keeps it: if this function later sets ``HTTPRetryPolicy/budget`` to another
-    /// budget per host, the existing budget of the host stays in use.
+    /// the first request to that host, and keeps it: if a later call of this function sets ``HTTPRetryPolicy/budget``
+    /// to another budget per host, the existing budget of the host stays in use.
     ///
-    /// - Parameter policies: The policies of the client.
+    /// - Parameter policies: A copy of the client's policies. The changes apply to one call of the client.
     func adjust(_ policies: inout ClientPolicies)
 
     /// The statuses of the responses that this endpoint accepts. By default ``AcceptedStatuses/successful``: any other
@@ -52,8 +52,8 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// - Parameters:
     ///   - request: The request that was sent, without the credential that the client's ``Authenticator`` attached.
     ///   - response: The head of the response.
-    ///   - data: The whole body. For a response that is streamed or written to a file, `nil` if the status is 2xx, and
-    ///     otherwise the first bytes of the body, at most 64 KiB.
+    ///   - data: The whole body. For a response that is streamed or written to a file, the first bytes of the body, at
+    ///     most 64 KiB; `nil` if its status is 2xx.
     func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws
 }
 
@@ -77,19 +77,20 @@ extension ResponseEndpoint {
     /// Leaves the policies of the client unchanged.
     public func adjust(_ policies: inout ClientPolicies) {}
 
-    /// The statuses that this endpoint accepts: 200 to 299.
+    /// The statuses of the responses that this endpoint accepts: by default 200 to 299.
     public var acceptedStatuses: AcceptedStatuses { .successful }
 
-    /// Checks the status against ``acceptedStatuses``.
+    /// Checks whether the status of the response is one of the ``acceptedStatuses``.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/status`` for any other status.
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/status`` if the status is not one of the
+    ///   ``acceptedStatuses``.
     public func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
         try HTTPError.validateStatus(of: response, to: request, data: data, accepted: acceptedStatuses)
     }
 }
 
 extension ResponseEndpoint where Content: Decodable {
-    /// Decodes the body as JSON, as ``decode(_:from:)`` does.
+    /// Decodes the body from JSON, as ``decode(_:from:)`` does.
     ///
     /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its
     ///   `underlyingError`.
