@@ -1,9 +1,11 @@
 public import TaskControl
 
 extension TaskSnapshot {
-    /// Returns the part of the snapshot that concerns the given tasks and calls: their entries, the entries for which they wait directly or
-    /// indirectly, and the warnings about all of these.
+    /// Returns the part of the snapshot that concerns the given tasks and calls: their entries, the entries for which
+    /// they wait directly or indirectly, the owners of these entries, and the warnings about them. The counts of the
+    /// snapshot (``droppedCount`` and ``omittedCount``) remain the same.
     ///
+    /// - Parameter ids: The identities of the tasks and calls.
     /// - Complexity: O(*n*) in the number of entries and waits.
     public func concerning(_ ids: Set<TaskEvent.Identity>) -> TaskSnapshot {
         var waits: [TaskEvent.Identity: [TaskEvent.Identity]] = [:]

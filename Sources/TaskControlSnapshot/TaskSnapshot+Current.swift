@@ -4,7 +4,8 @@ internal import TaskControlSupport
 extension TaskSnapshot {
     private static let tracker = Guarded<TaskTracker?>(nil)
 
-    /// Starts to track the tasks of this process, which ``current()`` needs. Later calls have no effect.
+    /// Starts to track the owners, tasks and calls of this process, so that ``current()`` can return them. Only the
+    /// first call has an effect.
     ///
     /// ```swift
     /// TaskSnapshot.startTracking()       // when the program begins
@@ -12,7 +13,8 @@ extension TaskSnapshot {
     /// print(TaskSnapshot.current())
     /// ```
     ///
-    /// Configure the clock and the redaction of diagnostics before this call: the tracker keeps the texts of events as it received them.
+    /// If you configure the clock or the redaction of diagnostics (with `TaskDiagnostics.configure(_:)`), do it before
+    /// this call: times and texts that were recorded before are not changed.
     public static func startTracking() {
         let fresh = TaskTracker()
         let isFirst = tracker.withLock { tracker in
@@ -23,11 +25,11 @@ extension TaskSnapshot {
         if isFirst { TaskDiagnostics.install(fresh) }
     }
 
-    /// Returns a snapshot of the owners, tasks and calls that currently exist in this process, with the tasks for which each waits, and probable
-    /// problems such as deadlocks.
+    /// Returns a snapshot of the owners, tasks and calls that currently exist in this process, with the tasks and calls
+    /// for which each of them waits, and with probable problems such as deadlocks.
     ///
-    /// Call ``startTracking()`` first: tasks that began earlier are not included. Without tracking, the snapshot is empty, and ``isTracking`` is
-    /// `false`.
+    /// Call ``startTracking()`` when the program begins: tasks that began before that call are not included. If
+    /// ``startTracking()`` was never called, the snapshot is empty, and its ``isTracking`` is `false`.
     ///
     /// - Complexity: O(*n* log *n*) for *n* existing tasks, owners and calls.
     public static func current() -> TaskSnapshot { tracker.withLock { $0 }?.snapshot() ?? .untracked }

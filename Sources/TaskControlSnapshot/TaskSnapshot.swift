@@ -12,10 +12,11 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
     public let others: [Entry]
     /// The probable problems that were found in the snapshot.
     public let warnings: [Warning]
-    /// The number of tasks, since tracking began, that were cancelled because their last handle was released before they were bound to a lifetime,
-    /// stored or detached.
+    /// The number of dropped tasks since tracking began. A dropped task is an `AsyncTask` whose last handle was
+    /// released before the task was bound to a lifetime, stored or detached; it is then cancelled.
     public let droppedCount: Int
-    /// The number of tasks and calls that are not included, because the tracker's limit was reached when they began.
+    /// The number of tasks and calls, since tracking began, that were not tracked, because 65,536 other tasks and
+    /// calls, or as many owners, were tracked when they began.
     public let omittedCount: Int
     /// Whether tasks were tracked when the snapshot was taken. If not, the snapshot is empty.
     public let isTracking: Bool
@@ -28,7 +29,7 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
     public struct Owner: Sendable, Hashable, Codable, Identifiable {
         /// The identity of the owner, which its events also contain.
         public let id: TaskEvent.Identity
-        /// The primitive of the owner, such as `TaskStore`.
+        /// The type of the owner, such as `TaskStore`.
         public let primitive: TaskEvent.Primitive
         /// The name of the owner; `nil` if it was created without one.
         public let name: String?
@@ -40,12 +41,13 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         public let isDeallocated: Bool
         /// The number of permits of an `AsyncSemaphore` that were taken by `acquire`, `acquirePermit` or `tryAcquire`,
         /// and are not yet released. The permits of running calls of `withPermit` are not included: these calls are
-        /// ``entries``.
+        /// among the ``entries``. Zero if the owner is not a semaphore.
         public let permitsOut: Int
-        /// The state of a circuit breaker that is open or half-open; `nil` if the breaker is closed and admits all calls, or if the owner is not a
-        /// breaker.
+        /// The state of a circuit breaker that is open or half-open; `nil` if the breaker is closed and so admits all
+        /// calls, or if the owner is not a circuit breaker.
         public let circuit: Circuit?
-        /// The number of calls that a circuit breaker, a throttle or a limiter has refused since its first event.
+        /// The number of calls that the owner, if it is a circuit breaker, a throttle or a limiter, has refused since
+        /// its first event. Zero for other owners.
         public let refusedCount: Int
         /// The time since the owner last refused a call; `nil` if the owner has refused none.
         public let lastRefusalAge: Duration?
@@ -69,14 +71,15 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
     public struct Entry: Sendable, Hashable, Codable, Identifiable {
         /// The identity of the task or call, which its events also contain.
         public let id: TaskEvent.Identity
-        /// The primitive of the task or call, such as `FIFOQueue` or `retry`.
+        /// The type or function of the library to which the task or call belongs, such as `FIFOQueue` or `retry`.
         public let primitive: TaskEvent.Primitive
-        /// The name of the task; `nil` if the task has no name.
+        /// The name of the task or call; `nil` if it has none.
         public let name: String?
-        /// The key of the task or call, such as that of a `TaskStore`, redacted as diagnostics are configured; `nil` if
-        /// the task or call has no key.
+        /// The key of the task or call, such as the key of a task in a `TaskStore`, after redaction by
+        /// `TaskDiagnostics.Configuration.redact`; `nil` if the task or call has no key.
         public let key: String?
-        /// The HTTP request, or the source location, redacted as diagnostics are configured; `nil` if neither is known.
+        /// The HTTP request that the call sends, or the place in the source where the task or call began, after
+        /// redaction by `TaskDiagnostics.Configuration.redact`; `nil` if neither is known.
         public let detail: String?
         /// The number of the current attempt, beginning with 1; `nil` if the task or call makes no attempts.
         public let attempt: Int?
@@ -86,31 +89,36 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         public let age: Duration
         /// The time since the task or call entered its ``phase``.
         public let phaseAge: Duration
-        /// The whole duration of the current wait, if the task or call only waits for time, such as for the delay of a retry; otherwise `nil`.
+        /// The whole duration of the current wait, if the task or call only waits until a time has passed, such as the
+        /// delay of a retry; otherwise `nil`.
         public let delay: Duration?
         /// The time since the cancellation of the task or call; `nil` if the task or call was not cancelled.
         public let cancelledAge: Duration?
-        /// The cause of the cancellation, such as "superseded: draft", redacted as diagnostics are configured; `nil` if
-        /// the task or call was not cancelled, or the cause is unknown.
+        /// The cause of the cancellation, after redaction by `TaskDiagnostics.Configuration.redact`; `nil` if the task
+        /// or call was not cancelled, or the cause is unknown. For example, "superseded: draft" means that a newer task
+        /// with the key "draft" has replaced the task.
         public let cancellationCause: String?
         /// The tasks and calls for which this task or call waits, at most eight: they run before it, hold a permit or a
         /// turn that it needs, or must end first.
         public let waitsFor: [TaskEvent.Identity]
-        /// The number of callers that wait for this task or call, such as those that have joined a flight.
+        /// The number of callers that wait for this task or call, such as the callers that share a flight.
         public let waiterCount: Int
-        /// The calls of this library that run within the task, such as a `retry`, in the order in which they began.
+        /// The calls of this library that run within this task or call, such as a `retry`, in the order in which they
+        /// began.
         public let calls: [Entry]
     }
 
     /// A probable problem that was found in a snapshot.
     @nonexhaustive
     public enum Warning: Sendable, Hashable, Codable {
-        /// A task that was cancelled the given time ago and still runs: it does not check for cancellation, or its cleanup takes long.
+        /// The task was cancelled, the given time ago, and still runs: it does not check for cancellation, or its
+        /// cleanup takes long.
         case cancelledButRunning(TaskEvent.Identity, since: Duration)
-        /// A task that still runs although it was cancelled because its last handle was released before it was bound to a lifetime, stored or
-        /// detached.
+        /// The task, an `AsyncTask`, was cancelled and still runs. It was cancelled because its last handle was
+        /// released before the task was bound to a lifetime, stored or detached.
         case dropped(TaskEvent.Identity)
-        /// A deadlock: each task or call waits for the next, and the last for the first. None of them will ever continue.
+        /// The tasks and calls are in a deadlock: each of them waits for the next, and the last one for the first. None
+        /// of them will ever continue.
         case waitsForItself([TaskEvent.Identity])
     }
 }

@@ -11,8 +11,9 @@ internal import TaskControlSupport
 /// observation.end()
 /// ```
 ///
-/// The tracker does not know tasks, owners and calls that began before it was added as an observer. Its memory is bounded: it tracks at most 65,536
-/// tasks and calls at a time, and only counts further ones. To track a whole program, call ``TaskSnapshot/startTracking()``.
+/// The tracker does not know tasks, owners and calls that began before it was added as an observer. Its memory is
+/// bounded: it tracks at most 65,536 tasks and calls at a time; further ones are only counted, in
+/// ``TaskSnapshot/omittedCount``. To track a whole program, call ``TaskSnapshot/startTracking()`` instead.
 public final class TaskTracker: TaskObserver {
     private let state = Guarded(TrackerStateMachine(limit: TaskTracker.limit))
 

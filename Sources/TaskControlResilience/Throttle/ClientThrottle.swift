@@ -12,8 +12,9 @@ public import TaskControl
 /// }
 /// ```
 ///
-/// The throttle counts the calls of the last two minutes, and how many of them the service accepted. While the service
-/// accepts at least every second call, no call is refused. When it accepts fewer, the throttle refuses calls at random,
+/// The throttle counts two numbers over the last two minutes: *requests*, which are all calls, including those that the
+/// throttle has refused; and *accepts*, which are the calls that the service has accepted. While the service accepts at
+/// least every second call, no call is refused. When the service accepts fewer, the throttle refuses calls at random,
 /// with the probability
 ///
 /// > max(0, (requests − K × accepts) / (requests + 1))
@@ -22,10 +23,11 @@ public import TaskControl
 /// the adaptive throttling of "Handling Overload" (Site Reliability Engineering, chapter 21), with its K of 2 and its
 /// two minutes as defaults, and with these rules:
 ///
-/// - A call counts as a request when it begins. A running call does not count during its first one to two sixtieths of
-///   the window (two to four seconds by default), so that the first calls of a client are not refused before the
-///   service can have answered.
-/// - A call is admitted if none has been admitted for one second, so that the throttle notices a recovery.
+/// - A running call counts as a request as soon as it is one to two sixtieths of the window old (two to four seconds by
+///   default); a call that ends earlier counts from its end. Otherwise the first calls of a client would be refused
+///   before the service can have answered.
+/// - If no call has been admitted for one second, the next call is admitted, regardless of the probability. This is how
+///   the throttle notices a recovery.
 /// - When the service accepts a call after it has accepted none for a twelfth of the window (ten seconds by default),
 ///   the earlier calls do not count any longer. The formula alone would continue to refuse calls for minutes after an
 ///   outage.
@@ -39,9 +41,10 @@ public import TaskControl
 /// here the budget replaces that limit.
 ///
 /// ## What counts
-/// A value counts as accepted, and so does an error for which `isFailure` returns `false`. A call whose caller was
-/// cancelled, or that another policy of this module refused, does not count if it ends within its first one to two
-/// sixtieths of the window; if it ends later, it counts as not accepted.
+/// A call that returns a value counts as accepted, and so does a call that throws an error for which `isFailure`
+/// returns `false`. A call whose caller was cancelled, or that another policy of this module (such as a
+/// ``CircuitBreaker``) refused, gives no information about the service: it does not count if it ends before it is one
+/// to two sixtieths of the window old, and counts as not accepted if it ends later.
 ///
 /// The throttle has no timer and no task. Safe to use from any thread and any isolation.
 ///
@@ -51,7 +54,8 @@ public import TaskControl
 /// ## Ordering
 /// Calls do not wait for each other.
 public final class ClientThrottle: Sendable, _CallGate {
-    /// The budget that pays for retries and hedges. It pays for nothing while the throttle refuses calls.
+    /// The budget of tokens that pays for retries and hedges: pass it to `retry` and `hedged`. It pays for none of them
+    /// while ``refusalProbability`` is more than zero.
     public let budget: RetryBudget
 
     /// The name shown in diagnostics.
@@ -71,10 +75,13 @@ public final class ClientThrottle: Sendable, _CallGate {
     ///     that the service accepts more calls. By default 2, as in "Handling Overload".
     ///   - window: The time for which a call counts. Traps unless it is more than zero. Give at least twice the time
     ///     limit of a call. By default two minutes, as in "Handling Overload".
-    ///   - budget: The costs of ``budget``, with the same meanings as in `RetryBudget`. By default the costs of the AWS SDKs.
-    ///   - isFailure: Returns whether an error means that the service did not accept the call. By default every error does.
+    ///   - budget: The size of ``budget``, and the tokens that a retry or a hedge takes from it. By default the numbers
+    ///     of the AWS SDKs.
+    ///   - isFailure: Returns `true` for an error that means that the service did not accept the call. A call with
+    ///     another error counts as accepted. By default `true` for every error.
     ///   - clock: Measures the window.
-    ///   - random: Returns a random number from 0 to 1, excluding 1. Tests pass a sequence of their own.
+    ///   - random: Returns a random number from 0 to 1, excluding 1. A call can be refused only if the number is less
+    ///     than ``refusalProbability``. In tests, pass a function that returns known numbers.
     public init(
         name: String? = nil,
         multiplier: Double = 2,
@@ -115,21 +122,24 @@ public final class ClientThrottle: Sendable, _CallGate {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// The costs of the budget of a ``ClientThrottle``, with the same meanings as in `RetryBudget`.
+    /// The size of the ``ClientThrottle/budget`` of a throttle, and the tokens that a retry or a hedge takes from it.
+    /// The numbers have the same meanings as in `RetryBudget`.
     public struct BudgetCosts: Hashable, Sendable {
         /// The number of tokens in a full budget.
         public var capacity: Int
-        /// The number of tokens that a retry or a hedge takes.
+        /// The number of tokens that a hedge takes, and a retry, except one for which ``throttledCost`` applies.
         public var cost: Int
         /// The number of tokens that a retry takes after an error with a hint (`RetryAfterProviding`).
         public var throttledCost: Int
 
-        /// Creates the costs of a budget. The throttle traps for values for which `RetryBudget` traps.
+        /// Creates the size and the costs of a budget, in tokens. The initializer of ``ClientThrottle`` traps if one of
+        /// them is out of its range.
         ///
         /// - Parameters:
         ///   - capacity: The number of tokens of a full budget: 0 or more.
-        ///   - cost: The cost of a retry or a hedge: 1 or more.
-        ///   - throttledCost: The cost of a retry after an error with a hint (`RetryAfterProviding`): 1 or more.
+        ///   - cost: The number of tokens that a retry or a hedge takes: 1 or more.
+        ///   - throttledCost: The number of tokens that a retry takes after an error with a hint
+        ///     (`RetryAfterProviding`): 1 or more.
         public init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
             self.capacity = capacity
             self.cost = cost
@@ -137,21 +147,24 @@ public final class ClientThrottle: Sendable, _CallGate {
         }
     }
 
-    /// The probability with which the next call is refused. It may have changed by the time the caller uses it.
+    /// The probability with which the next call is refused: from 0 to 1, excluding 1. If no call has been admitted for
+    /// one second, the next call is nevertheless admitted. The value may have changed by the time the caller uses it.
     public var refusalProbability: Double {
         let now = time.now
         return machine.withLock { $0.probability(at: now) }
     }
 
-    /// Runs an operation, unless the throttle refuses it, and counts its outcome.
+    /// Runs an operation, unless the throttle refuses the call, and counts the outcome of the operation.
     ///
     /// ## Cancellation
-    /// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while the operation runs receives the
-    /// value if the operation returns one, and otherwise `CancellationError`, regardless of the error it throws.
+    /// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while the
+    /// operation runs receives the value if the operation returns one, and otherwise `CancellationError`, regardless of
+    /// the error that the operation throws.
     ///
     /// - Parameter operation: Runs in the caller's task and isolation.
     /// - Returns: The value that the operation returns.
-    /// - Throws: ``RequestThrottledError`` if the call is refused; the error of the operation; `CancellationError` if the caller is cancelled.
+    /// - Throws: ``RequestThrottledError`` if the call is refused; `CancellationError` if the caller is cancelled;
+    ///   otherwise the error that the operation throws.
     /// - Complexity: O(1). A call that succeeds allocates nothing.
     @inlinable
     public nonisolated(nonsending) func run<Value>(

@@ -1,22 +1,24 @@
 public import TaskControl
 
-/// The error of a call that was refused because a ``ClientThrottle`` limits the calls of a service that refuses most of them: the operation did not
-/// begin.
+/// The error of a call that a ``ClientThrottle`` refused, because the service has lately accepted too few calls. The
+/// operation of the call did not begin.
 public struct RequestThrottledError: Error, Hashable, Sendable, RetryAfterProviding, LocalRefusal,
     CustomStringConvertible
 {
     /// The name of the throttle; `nil` if it has none.
     public let name: String?
 
-    /// The longest time until the throttle admits the next call, which another caller can make first; never `nil`.
-    /// `retry` waits for this time, or throws the error if its limits do not allow that.
+    /// The time, counted from the refusal, after which the throttle certainly admits one call; never `nil`. If another
+    /// caller makes this call first, a later call can be refused again.
+    ///
+    /// `retry` waits for this time before its next attempt; if its limits do not allow that, `retry` throws this error.
     public let retryAfter: Duration?
 
     /// Creates the error, for tests of code that handles it.
     ///
     /// - Parameters:
-    ///   - name: The name of the throttle.
-    ///   - retryAfter: The longest time until the throttle admits the next call.
+    ///   - name: The name of the throttle; `nil` if it has none.
+    ///   - retryAfter: The time after which the throttle certainly admits one call: see ``retryAfter``.
     public init(name: String? = nil, retryAfter: Duration) {
         self.name = name
         self.retryAfter = retryAfter
