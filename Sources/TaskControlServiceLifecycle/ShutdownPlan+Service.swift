@@ -8,10 +8,12 @@ extension ShutdownPlan: @retroactive Service {
     /// Waits for the graceful shutdown of the service group, and then performs the steps of the plan. Called by the service group.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, the remaining steps are performed without grace periods.
+    /// If the caller is cancelled, the grace period of the current step ends, and the remaining steps are performed
+    /// without grace periods. If the graceful shutdown has not begun, the plan is performed at once, and no step has a
+    /// grace period.
     ///
-    /// - Throws: `ShutdownError` with the errors of all steps that have failed; `CancellationError` if the caller is cancelled before the graceful shutdown
-    ///   and no step fails.
+    /// - Throws: `ShutdownError` with the errors of all steps that have failed. If no step has failed,
+    ///   `CancellationError` if the caller was cancelled before the graceful shutdown.
     public func run() async throws {
         var cancellation: (any Error)?
         do {

@@ -14,7 +14,8 @@ extension Supervisor: @retroactive Service {
     /// If the caller is cancelled, even during a graceful shutdown, the children are stopped in reverse order without grace periods, and this
     /// function waits for them to end.
     ///
-    /// - Throws: `SupervisionError` if a child fails permanently; `CancellationError` if the caller is cancelled.
+    /// - Throws: `CancellationError` if the caller is cancelled; otherwise `SupervisionError` if a child fails
+    ///   permanently.
     public func run() async throws {
         // Throws only when its task is cancelled: then the caller is cancelled as well, or the children have ended.
         try await run { try? await gracefulShutdown() }

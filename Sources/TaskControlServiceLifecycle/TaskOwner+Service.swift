@@ -3,7 +3,8 @@ public import ServiceLifecycle
 public import TaskControl
 
 extension TaskOwner {
-    /// Returns a service for swift-service-lifecycle that shuts down this owner of tasks when its service group shuts down.
+    /// Returns a service for swift-service-lifecycle. When the service group of the service shuts down, the service
+    /// shuts down this owner of tasks.
     ///
     /// ```swift
     /// let group = ServiceGroup(
@@ -23,8 +24,8 @@ extension TaskOwner {
     }
 }
 
-/// A service for swift-service-lifecycle that shuts down an owner of tasks when its service group shuts down. Created with
-/// ``TaskControl/TaskOwner/service(grace:clock:)``.
+/// A service for swift-service-lifecycle that shuts down an owner of tasks, such as a lifetime, when the service group
+/// of the service shuts down. Created with ``TaskControl/TaskOwner/service(grace:clock:)``.
 ///
 /// The service runs until the graceful shutdown of its group, even if the owner has no tasks or is closed.
 public struct TaskOwnerService: Service {
@@ -38,7 +39,8 @@ public struct TaskOwnerService: Service {
     /// When this function returns or throws, the owner has no tasks and accepts no more tasks.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, the owner's tasks are cancelled at once. If the graceful shutdown has begun, its grace period ends early.
+    /// If the caller is cancelled, the owner's tasks are cancelled at once, even during the grace period of a graceful
+    /// shutdown.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled before the graceful shutdown, and no other error.
     public func run() async throws {

@@ -1,7 +1,7 @@
 extension Duration {
-    /// The duration in whole nanoseconds, at most 146 years in either direction.
+    /// The duration in whole nanoseconds. A duration of more than 146 years, positive or negative, counts as 146 years.
     ///
-    /// The value is not an `Int`, whose 32 bits on watches (arm64_32) end at 2.1 seconds.
+    /// The value is an `Int64` because an `Int` has only 32 bits on watches (arm64_32), which suffice for 2.1 seconds.
     public var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

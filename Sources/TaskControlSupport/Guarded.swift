@@ -2,8 +2,8 @@ internal import TaskControl
 
 /// State that is only accessed while holding a lock, for modules that cannot use the internal lock of `TaskControl`.
 ///
-/// A copy refers to the same state. Never call other code in a closure of ``withLock(_:)``: let the closure return what
-/// its caller does after the lock is released.
+/// A copy refers to the same state. Never call a callback, or other code of the program, in the closure of
+/// ``withLock(_:)``: return the needed values from the closure, and make the call after ``withLock(_:)`` has returned.
 public struct Guarded<State>: Sendable {
     private let state: Locked<State>
 

@@ -20,7 +20,8 @@ private import Android
 /// `.taskcontrol-` and ends in `.part`, which stays if the process is killed. If the target is anything except a
 /// regular file, such as a device or a pipe, it is written to directly.
 ///
-/// A file has one writer, which ends with one of ``finish()``, ``keep()`` and ``discard()``.
+/// A file has one writer, whose last call must be ``finish()``, ``keep()`` or ``discard()``: each of them closes the
+/// file.
 public struct OutputFile {
     /// The error of a call of the system, such as `open`, that failed.
     public struct SystemError: Error {
@@ -32,7 +33,8 @@ public struct OutputFile {
         /// The description of `code` that the system provides.
         public var text: String { String(cString: strerror(code)) }
 
-        /// Whether another path could help: the folder does not exist, may not be written to, or has no room.
+        /// Whether another path could help: for example, because the folder does not exist or is not writable, or the
+        /// disk is full.
         public var isOfPath: Bool {
             [ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, EROFS, ENOSPC, EDQUOT, ENAMETOOLONG].contains(code)
         }
@@ -51,10 +53,11 @@ public struct OutputFile {
     /// Whether the draft is kept if it cannot be moved to the path of the target. If `false`, it is then removed.
     private let keepsDraft: Bool
 
-    /// Opens a draft in the folder of the target, the file to write. Opens a target that is a device, a pipe or another
-    /// special file directly; opening a pipe blocks until another process reads from it.
+    /// Creates a draft, a hidden file that receives the bytes, in the folder of the target. If the target is a device,
+    /// a pipe or another special file, opens the target itself, without a draft; opening a pipe blocks until another
+    /// process reads from it.
     ///
-    /// - Parameter path: The path of the target.
+    /// - Parameter path: The path of the target, the file that the complete draft becomes.
     public init(_ path: String) throws(SystemError) {
         var status = stat()
         let exists = stat(path, &status) == 0
@@ -74,8 +77,8 @@ public struct OutputFile {
         (self.target, self.draft, self.file, keepsDraft) = (target, draft, file, false)
     }
 
-    /// Opens a draft at a given path, where it is created unless it exists, and locks it against other writers. Writing
-    /// begins at the first byte of the draft, without removing its content.
+    /// Opens a draft, the file that receives the bytes, at a given path, and locks it against other writers. The draft
+    /// is created unless it exists. Writing begins at the first byte of the draft, without removing its content.
     ///
     /// - Parameters:
     ///   - path: The path of the target, the file that the complete draft replaces.
@@ -95,19 +98,19 @@ public struct OutputFile {
         (self.target, self.draft, self.file, keepsDraft) = (target, draft, file, true)
     }
 
-    /// Whether a draft is written, which replaces the target when it is complete. If `false`, the target is written to
-    /// directly.
+    /// Whether the bytes are written to a draft, a separate file that replaces the target when it is complete. If
+    /// `false`, the bytes are written to the target itself.
     public var hasDraft: Bool { draft != nil }
 
-    /// Returns the current size of the draft, or of the file that is written to directly, in bytes.
+    /// Returns the current size in bytes of the draft (see ``OutputFile``), or of the target if there is no draft.
     public func size() throws(SystemError) -> Int64 {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw SystemError("written") }
         return Int64(status.st_size)
     }
 
-    /// Removes the content of a draft from a position (in bytes) to its end, and continues to write at that position.
-    /// Has no effect on a file that is written to directly.
+    /// Removes the content of the draft (see ``OutputFile``) from a position, in bytes, to the end, and continues to
+    /// write at that position. Has no effect if there is no draft.
     public func rewind(to position: Int64) throws(SystemError) {
         guard draft != nil else { return }
         guard ftruncate(file, off_t(position)) == 0, lseek(file, off_t(position), SEEK_SET) >= 0 else {
@@ -115,12 +118,14 @@ public struct OutputFile {
         }
     }
 
-    /// Closes the file without moving or removing the draft, and releases its lock if it has one.
+    /// Closes the file. A draft (see ``OutputFile``) stays where it is, neither moved to the target nor removed, so
+    /// that a later ``init(_:draft:)`` can continue it. If the draft is locked, the lock is released.
     public func keep() {
         _ = systemClose(file)
     }
 
-    /// Writes all bytes. Blocks while the file accepts no bytes, such as a pipe that is not read.
+    /// Writes all bytes to the draft (see ``OutputFile``), or to the target if there is no draft. Blocks while the file
+    /// accepts no bytes, such as a pipe that is not read.
     public func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -133,15 +138,16 @@ public struct OutputFile {
         }
     }
 
-    /// Moves the draft to the path of the target, and closes the file. If the move fails, the draft is removed, unless its path was given to the
-    /// initializer.
+    /// Moves the draft (see ``OutputFile``) to the path of the target, and closes the file. If there is no draft, only
+    /// closes the file. If this function throws, the draft is removed, unless it was opened with ``init(_:draft:)``.
     public func finish() throws(SystemError) {
         defer { _ = systemClose(file) }
         try putInPlace()
     }
 
-    /// Moves the draft to the path of the target, and leaves the file open, so that its lock is held until ``keep()``. If the move fails, the draft
-    /// is removed, unless its path was given to the initializer.
+    /// Moves the draft (see ``OutputFile``) to the path of the target, and leaves the file open: if the file is locked,
+    /// the lock is held until ``keep()``. If this function throws, the draft is removed, unless it was opened with
+    /// ``init(_:draft:)``.
     public func putInPlace() throws(SystemError) {
         // Some file systems report only when a descriptor is closed that the disk was full. A copy is closed: the lock
         // is released with the last descriptor, and another writer must not open the draft before it is renamed.
@@ -151,7 +157,8 @@ public struct OutputFile {
         throw removing(SystemError("put in place"))
     }
 
-    /// Closes the file, and removes the draft. Bytes that were written directly to the target stay.
+    /// Closes the file, and removes the draft (see ``OutputFile``). If there is no draft, the bytes that were written
+    /// to the target stay.
     public func discard() {
         // The draft is removed while the lock is held: afterwards it may be the draft of another writer.
         if let draft { unlink(draft) }

@@ -18,10 +18,10 @@ extension AsyncLifetime {
     /// The work never overlaps itself.
     ///
     /// ## Cancellation
-    /// The end of the lifetime cancels the work, and no tick follows. After `shutdown(grace:)`, a tick that has begun
-    /// may continue until the grace period is over. A tick that is cancelled before it begins does not begin. An error
-    /// that the work throws after it was cancelled is part of the cancellation, and is not passed to `onError`. A
-    /// `CancellationError` that the work throws without being cancelled is a failure like others.
+    /// The end of the lifetime cancels the work, and no tick follows. After `shutdown(grace:)` of the lifetime, no tick
+    /// begins either, but work that has begun can continue until the grace period is over. An error that the work
+    /// throws after it was cancelled is part of the cancellation, and is not passed to `onError`. A `CancellationError`
+    /// that the work throws without being cancelled is a failure like others.
     ///
     /// - Parameters:
     ///   - interval: The time between the ticks. Less than a nanosecond counts as a nanosecond.
@@ -38,14 +38,15 @@ extension AsyncLifetime {
     ///   - owner: The owner, which is not retained between two ticks.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - clock: Measures the times. If its `sleep` fails, the task ends, and the error goes to diagnostics.
-    ///   - generator: The source of the random numbers for the jitter.
-    ///   - perform: The work, which receives the owner. Runs in the isolation of the code that calls this, with its
-    ///     task-locals and without its deadline.
-    ///   - onError: Receives each error that the work throws, in the isolation of the code that calls this. Without it, the errors go to
+    ///   - clock: Measures the times. If its `sleep` throws an error, the task ends, and the error is reported to
     ///     diagnostics.
-    /// - Returns: The task, which ends the work when it is cancelled. If the lifetime is closed, the task is cancelled
-    ///   and does nothing.
+    ///   - generator: The source of the random numbers for the jitter.
+    ///   - perform: The work, which receives the owner. Runs in the isolation and with the task-locals of the code that
+    ///     calls this function. A deadline of that code (see `withDeadline`) does not apply to the work.
+    ///   - onError: Receives the owner and each error that the work throws, in the isolation of the code that calls
+    ///     this function. Without `onError`, the errors are reported to diagnostics.
+    /// - Returns: The task of the periodic work. Cancelling the task ends the work. If the lifetime is closed, the task
+    ///   is cancelled from the beginning and does nothing.
     /// - Complexity: O(1) per tick, regardless of the number of missed ticks, except with ``MissedTicks/all``.
     @discardableResult
     public func every<Owner: AnyObject & Sendable>(

@@ -1,21 +1,24 @@
-/// The rule for when periodic work begins again.
+/// The rule for when the periodic work of `AsyncLifetime.every` begins again.
 @nonexhaustive
 public enum PeriodicTiming: Hashable, Sendable {
     /// The work begins again one interval after it has ended.
     case fixedDelay
-    /// The work begins at the first time plus multiples of the interval, regardless of how long it takes. These times never drift.
+    /// The work begins at fixed times: at the first time, and at multiples of the interval after it. These times do not
+    /// depend on how long the work takes, and never drift.
     ///
-    /// The work never overlaps itself: `missed` is the rule for the times that pass while the work runs, or while the device sleeps.
+    /// The work never overlaps itself. `missed` is the rule for the times that pass while the work still runs, or while
+    /// the device sleeps: by default they are left out.
     case fixedRate(missed: MissedTicks = .skip)
 }
 
-/// The rule for the times of periodic work at which the work could not begin.
+/// The rule for missed times of periodic work: the times at which the work should have begun, but could not, because it
+/// was still running or the device slept.
 @nonexhaustive
 public enum MissedTicks: Hashable, Sendable, CaseIterable {
-    /// Missed times are left out: the work begins at the next time.
+    /// Missed times are left out: the work begins at the next regular time.
     case skip
-    /// The work begins once for all missed times, immediately, and then at the next time.
+    /// The work begins once, immediately, for all missed times together, and then at the next regular time.
     case once
-    /// The work begins once for each missed time, without a pause, until it has caught up.
+    /// The work begins once for each missed time, without a pause between them, until no missed time is left.
     case all
 }

@@ -18,9 +18,9 @@ extension FailedStep: CustomStringConvertible {
     }
 }
 
-/// The error of a ``ShutdownPlan`` of which one or more steps have failed. All steps were performed.
+/// The error of a ``ShutdownPlan`` in which one or more steps have failed. The other steps were performed nevertheless.
 public struct ShutdownError: Error, Sendable {
-    /// The failures of all steps, in the order of the steps. Never empty.
+    /// The steps that have failed, with their errors, in the order of the plan. Never empty.
     public let failures: [FailedStep]
 }
 

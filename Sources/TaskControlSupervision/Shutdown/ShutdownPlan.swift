@@ -9,8 +9,10 @@
 /// try await plan.shutdown()
 /// ```
 ///
-/// A plan has no state: a second call of ``shutdown()`` performs the steps again. Owners and supervisors are already shut down then; operations run
-/// again.
+/// The time limit of a step is its *grace*: the time for which its tasks can continue before they are cancelled.
+///
+/// A plan has no state: a second call of ``shutdown()`` performs the steps again. Since the owners and supervisors are
+/// already shut down, only the operations run again.
 ///
 /// The plan retains its owners and supervisors. It does not run the supervisors.
 ///
@@ -18,7 +20,8 @@
 /// The steps are performed in the order of the list. Each begins after the step before it has ended.
 ///
 /// ## Cancellation
-/// Cancelling the caller ends the graces of the current step and of the remaining steps. The remaining steps are still performed.
+/// If the task that calls ``shutdown()`` is cancelled, the grace of the current step ends. The remaining steps are
+/// still performed, without a grace.
 public struct ShutdownPlan: Sendable {
     /// The name of the plan, shown in its description.
     public let name: String?
@@ -29,7 +32,8 @@ public struct ShutdownPlan: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the plan, shown in its description.
-    ///   - clock: Measures the graces of the steps. A supervisor measures those of its children with its own clock.
+    ///   - clock: Measures the graces (time limits) of the steps. A supervisor measures the graces of its children with
+    ///     its own clock.
     ///   - steps: The steps, the first one first.
     public init(name: String? = nil, clock: any Clock<Duration> = ContinuousClock(), steps: [Step]) {
         self.name = name
@@ -39,16 +43,20 @@ public struct ShutdownPlan: Sendable {
 
     /// Performs all steps in order, also those after a step that has failed.
     ///
-    /// A step that takes longer than its grace is cancelled, and the plan waits for it to end: no step is abandoned.
+    /// A step that takes longer than its grace (its time limit) is cancelled, and the plan waits for the end of the
+    /// step: no step is abandoned.
     ///
-    /// Never call this function from a task that a step waits for, such as a child of a supervisor of the plan: it would wait for itself.
+    /// Never call this function from a task for which a step waits, such as a child of a supervisor of the plan: the
+    /// task would wait for itself.
     ///
     /// ## Cancellation
-    /// Cancelling the caller ends the grace of the current step early, and the remaining steps have none: owners and supervisors cancel their tasks at
-    /// once, and operations run in a cancelled task. When this function returns or throws, all steps have been performed.
+    /// Cancelling the caller ends the grace of the current step early, and the remaining steps have none: owners and
+    /// supervisors cancel their tasks at once, and operations run in a cancelled task. When this function returns or
+    /// throws, all steps have been performed.
     ///
-    /// - Throws: ``ShutdownError`` with the errors of all steps that have failed. A cancelled caller receives it as well, since the plan is performed to
-    ///   its end. Tasks of an owner or a supervisor that exceed their grace are not a failure.
+    /// - Throws: ``ShutdownError`` with the errors of all steps that have failed. If no step has failed, this function
+    ///   returns, even if the caller is cancelled. A step that shuts down an owner or a supervisor never fails, even if
+    ///   tasks exceed their grace.
     public func shutdown() async throws(ShutdownError) {
         var failures: [FailedStep] = []
         for step in steps {

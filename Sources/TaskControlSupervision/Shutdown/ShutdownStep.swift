@@ -16,17 +16,19 @@ extension ShutdownPlan {
         ///
         /// - Parameters:
         ///   - owner: The owner, which refuses tasks from the beginning of the step.
-        ///   - grace: The time after which the tasks of the owner are cancelled. If zero or negative, they are cancelled at once.
+        ///   - grace: The time, counted from the beginning of the step, after which the tasks of the owner are
+        ///     cancelled. If it is zero or negative, they are cancelled at once.
         public static func owner(_ owner: any TaskOwner, grace: Duration) -> Step {
             Step(name: owner.name ?? "\(type(of: owner))", action: .owner(owner, grace: grace))
         }
 
-        /// Creates a step that shuts down a supervisor: its children stop in reverse order, each with its own grace.
+        /// Creates a step that shuts down a supervisor: the children of the supervisor stop in reverse order, each with
+        /// its own grace period.
         ///
         /// - Parameters:
         ///   - supervisor: The supervisor.
-        ///   - grace: The time that all children may take together. After that time, the remaining children have no
-        ///     grace period. By default, only the grace periods of the children apply.
+        ///   - grace: The time that all children can take together. After that time, the remaining children have no
+        ///     grace period. `nil`, the default: only the grace periods of the children apply.
         public static func supervisor(_ supervisor: Supervisor, grace: Duration? = nil) -> Step {
             Step(
                 name: supervisor.name ?? "Supervisor",
@@ -38,9 +40,11 @@ extension ShutdownPlan {
         ///
         /// - Parameters:
         ///   - name: The name of the step and of its task.
-        ///   - grace: The time after which the operation is cancelled. If zero or negative, it is cancelled at once.
-        ///   - operation: Runs in the isolation of the code that calls this, in a child task of the task that performs the plan. If it returns after it
-        ///     was cancelled, the step has succeeded.
+        ///   - grace: The time, counted from the beginning of the step, after which the operation is cancelled. If it
+        ///     is zero or negative, the operation is cancelled at once.
+        ///   - operation: Runs in the isolation of the code that calls this function, in a child task of the task that
+        ///     performs the plan. The step has failed if the operation throws, and has succeeded if the operation
+        ///     returns, even after it was cancelled.
         public static func operation(
             _ name: String,
             grace: Duration,

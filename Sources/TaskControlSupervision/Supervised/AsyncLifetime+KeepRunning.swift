@@ -12,10 +12,11 @@ extension AsyncLifetime {
     /// try await feed.waitUntilReady()
     /// ```
     ///
-    /// After a failure the work waits for the delay of `backoff`, and runs again. The delays grow with each failure,
-    /// and begin again after a run that was ready for `stableAfter`. When more restarts than `limit` would be needed,
-    /// the work fails permanently: its state is ``SupervisedWork/State/failed(_:)``, with its failures. If no task then
-    /// waits for the work or reads its ``SupervisedWork/states``, the last error is reported as an unhandled error.
+    /// After a failure the work waits for the delay of `backoff`, and runs again. The delays grow with each failure;
+    /// after a run that was ready for `stableAfter`, they begin again with the first delay. When the work would need
+    /// more restarts than `limit` allows, it fails permanently: its state is ``SupervisedWork/State/failed(_:)``, with
+    /// its failures. If no task then waits for the work or reads its ``SupervisedWork/states``, the last error is
+    /// reported to diagnostics as an unhandled error.
     ///
     /// The operation must be safe to repeat. An operation that captures the object that declares the lifetime retains
     /// the object: capture it weakly.
@@ -28,9 +29,9 @@ extension AsyncLifetime {
     /// is not restarted. A `CancellationError` that the operation throws without being cancelled is a failure like
     /// others.
     ///
-    /// `shutdown(grace:)` of the lifetime asks the work to stop, no longer restarts it, and cancels it when the grace
-    /// period is over. An error that a run throws after it was asked to stop, and before it is cancelled, is reported
-    /// as an unhandled error.
+    /// `shutdown(grace:)` of the lifetime asks the work to stop (see ``SupervisedRun/isStopping``), no longer restarts
+    /// the work, and cancels it when the grace period is over. An error that a run throws after it was asked to stop,
+    /// and before it is cancelled, is reported to diagnostics as an unhandled error.
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
@@ -40,17 +41,17 @@ extension AsyncLifetime {
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A
     ///     custom backoff that returns `nil` for an error fails the work permanently. An error that conforms to
     ///     `RetryAfterProviding` can make the delay longer, even longer than a cap of the backoff.
-    ///   - stableAfter: The time for which a run must be ready for the delays to begin again.
-    ///   - grace: The time for which the run may continue after ``SupervisedWork/stop()`` before it is cancelled. By
+    ///   - stableAfter: After a run that was ready for this time, the delays begin again with the first one.
+    ///   - grace: The time for which the run can continue after ``SupervisedWork/stop()`` before it is cancelled. By
     ///     default, the run is cancelled at once. Give work that calls ``SupervisedRun/waitForStop()`` the time that it
     ///     needs, for example 5 seconds, as in Erlang/OTP.
     ///   - priority: The priority; `nil` for that of the caller. A task that waits for the work, or drains the
-    ///     lifetime, raises it.
+    ///     lifetime, raises the priority of the work to its own.
     ///   - clock: Measures the delays, the period of the limit, and the grace period. If its `sleep` fails while the
     ///     work waits for its restart, the work fails permanently.
-    ///   - operation: Receives the run, and calls it as a function, `ready()`, when the work is ready. Runs in the
-    ///     isolation of the code that calls this, in a task of its own, with the task-locals of the caller and without
-    ///     its deadline.
+    ///   - operation: Receives the run, and calls it as a function, `ready()`, when the work is ready. Runs in a task
+    ///     of its own, in the isolation and with the task-locals of the code that calls this function. A deadline of
+    ///     that code (see `withDeadline`) does not apply to the operation.
     /// - Returns: A handle with which the state of the work can be observed, and the work stopped. If the lifetime is
     ///   closed, the operation never runs, and the work is stopped.
     /// - Complexity: O(1), and O(*n*) in the limit for each restart.

@@ -16,7 +16,8 @@ public final class SupervisedWork: Sendable {
         /// The work runs, and has called `ready()`: see ``SupervisedRun``.
         case running
         /// The work has failed, or was stopped because another child of its ``Supervisor`` has failed. It runs again
-        /// when the duration has passed. The error is that of the work or of the other child.
+        /// when the duration, counted from the beginning of this state, has passed. The error is that of the work or of
+        /// the other child.
         case waiting(for: Duration, after: any Error)
         /// The work has returned, and is not restarted.
         case completed
@@ -58,8 +59,10 @@ public final class SupervisedWork: Sendable {
     /// The stream ends when the task that reads it is cancelled. The work continues.
     public var states: AsyncStream<State> { child.publication.stream() }
 
-    /// Waits until the work is ready. Returns at once if it is ready already. The priority of the work is raised to
-    /// that of the caller.
+    /// Waits until a run of the work is ready (see ``SupervisedRun``). Returns at once if the current run is ready. If
+    /// a run fails and the work is restarted, this function waits for the next run.
+    ///
+    /// The priority of the work is raised to that of the caller.
     ///
     /// ## Cancellation
     /// A cancelled caller stops waiting at once. The work continues.
@@ -77,11 +80,11 @@ public final class SupervisedWork: Sendable {
         }
     }
 
-    /// Stops the work permanently, and waits for its end. The work is asked to stop, and is cancelled when its grace
-    /// period is over.
+    /// Stops the work permanently, and waits for its end. The work is asked to stop (see ``SupervisedRun/isStopping``),
+    /// and is cancelled when its grace period is over.
     ///
-    /// The priority of the work is raised to that of the caller. The other children of a ``Supervisor`` continue. Never call this function from
-    /// the work itself: it would wait for itself.
+    /// The priority of the work is raised to that of the caller. If the work is a child of a ``Supervisor``, the other
+    /// children continue. Never call this function from the work itself: the work would wait for itself.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once. The work is stopped nevertheless.

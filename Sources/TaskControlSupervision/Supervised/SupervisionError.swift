@@ -15,16 +15,18 @@ extension FailedRun: CustomStringConvertible {
 
 /// The error of supervised work that has ended and is not restarted.
 ///
-/// ``SupervisedWork/waitUntilReady()`` throws it if the work ends before it is ready, and ``Supervisor/run(until:)`` if a child fails permanently.
+/// ``SupervisedWork/waitUntilReady()`` throws this error if the work ends before it is ready, and
+/// ``Supervisor/run(until:)`` throws it if a child fails permanently.
 public struct SupervisionError: Error, Sendable {
     /// The reason for which supervised work ends.
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
-        /// The work has failed, and another restart is not allowed.
+        /// The work has failed, and is not restarted: its rule, its limit or its backoff allows no further restart.
         case failed
-        /// The work was stopped by its owner, by ``SupervisedWork/stop()``, or because another child has failed.
+        /// The work was stopped by its owner, by ``SupervisedWork/stop()``, or because another child of its
+        /// ``Supervisor`` has failed.
         case stopped
-        /// The work has returned.
+        /// The work has returned, and is not restarted.
         case completed
     }
 

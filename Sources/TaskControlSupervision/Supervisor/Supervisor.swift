@@ -1,6 +1,7 @@
 public import TaskControl
 
-/// A supervisor, which runs several long-lived operations, restarts those that fail, and stops all of them in order.
+/// A supervisor, which runs several long-lived operations (its children), restarts those that fail, and stops all of
+/// them in order.
 ///
 /// ```swift
 /// let supervisor = Supervisor(name: "backend", strategy: .rest)
@@ -14,24 +15,26 @@ public import TaskControl
 /// ```
 ///
 /// When a child fails, the strategy determines which children are restarted with it. The limit of restarts applies to
-/// all children together: when more restarts would be needed, or a child with the rule ``RestartRule/never`` fails, the
-/// supervisor stops all children, and ``run(until:)`` throws.
+/// all children together: when more restarts would be needed than the limit allows, or a child with the rule
+/// ``RestartRule/never`` fails, the supervisor stops all children, and ``run(until:)`` throws.
 ///
-/// Safe to use from any thread and any isolation. A supervisor that is deallocated before it has run stops its
-/// children.
+/// Safe to use from any thread and any isolation. If a supervisor is deallocated before it has run, its children never
+/// run: their state is ``SupervisedWork/State/stopped``.
 ///
 /// ## Ordering
-/// Children start in the order in which they were added, each when the children before it are ready or have ended. They
-/// stop in reverse order, each after the children that were added later have ended. A run of a child never begins
-/// before the previous run of the child has ended.
+/// Children start in the order in which they were added. With the strategy ``SupervisionStrategy/all`` or
+/// ``SupervisionStrategy/rest``, a child starts when the children before it are ready or have ended. With the strategy
+/// ``SupervisionStrategy/one``, the first run of a child begins when each child before it has been ready once or has
+/// ended; later runs do not wait for other children. A run of a child never begins before the previous run of the child
+/// has ended.
 ///
-/// With the strategy ``SupervisionStrategy/one``, a child starts when each child before it has been ready once or has
-/// ended, and a child that has run before begins again without waiting for the others. ``SupervisedWork/stop()`` stops
-/// a child without waiting for the end of any other child.
+/// When the supervisor stops its children, they stop in reverse order, each after the children that were added later
+/// have ended. In contrast, ``SupervisedWork/stop()`` stops a single child without waiting for any other child.
 ///
 /// ## Cancellation
 /// Cancelling the task that calls ``run(until:)`` stops all children, in reverse order and without a grace period. An
-/// error that a child throws after it was asked to stop, and before it is cancelled, is reported as an unhandled error.
+/// error that a child throws after it was asked to stop, and before it is cancelled, is reported to diagnostics as an
+/// unhandled error.
 public final class Supervisor: Sendable {
     private let engine: SupervisionEngine
     private let clock: any Clock<Duration>
@@ -65,7 +68,7 @@ public final class Supervisor: Sendable {
     public var name: String? { engine.source.name }
 
     /// Adds a child after the others. While the supervisor runs, the child starts when the children before it are
-    /// ready: see "Ordering" in ``Supervisor``.
+    /// ready or have ended: see "Ordering" in ``Supervisor``.
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
@@ -74,15 +77,15 @@ public final class Supervisor: Sendable {
     ///     custom backoff that returns `nil` for an error fails the child permanently, and with it the supervisor. An
     ///     error that conforms to `RetryAfterProviding` can make the delay longer, even longer than a cap of the
     ///     backoff.
-    ///   - stableAfter: The time for which a run must be ready for the delays to begin again.
-    ///   - grace: The time for which the run may continue after it was asked to stop, before it is cancelled. By
+    ///   - stableAfter: After a run that was ready for this time, the delays begin again with the first one.
+    ///   - grace: The time for which the run can continue after it was asked to stop, before it is cancelled. By
     ///     default, the run is cancelled at once. Give work that calls ``SupervisedRun/waitForStop()`` the time that it
     ///     needs, for example 5 seconds, as in Erlang/OTP.
     ///   - priority: The priority; `nil` for that of the task that calls ``run(until:)``. If that task is escalated
     ///     later, the child is escalated too, as a child task would be.
-    ///   - operation: Receives the run, and calls it as a function, `ready()`, when the work is ready. Runs in the
-    ///     isolation of the code that calls this, in a task of its own, with the task-locals of the task that calls
-    ///     ``run(until:)`` and without its deadline.
+    ///   - operation: Receives the run, and calls it as a function, `ready()`, when the work is ready. Runs in a task
+    ///     of its own, in the isolation of the code that calls this function, and with the task-locals of the task that
+    ///     calls ``run(until:)``. A deadline of that task (see `withDeadline`) does not apply to the operation.
     /// - Returns: A handle with which the state of the child can be observed, and the child stopped. If the supervisor
     ///   has stopped, the operation never runs, and the child is stopped.
     /// - Complexity: O(1).
@@ -100,21 +103,24 @@ public final class Supervisor: Sendable {
         engine.add(name, SupervisionEngine.Machine.Rules(restart, stableAfter, grace), backoff, priority, operation)
     }
 
-    /// Runs the children until all have completed, until they were stopped, or until one of them fails permanently.
+    /// Runs the children, and returns when all of them have completed or were stopped. If a child fails permanently,
+    /// stops the others, and throws.
     ///
-    /// A supervisor runs once: a second call returns at once. When the first call returns or throws, no run is in
-    /// progress.
+    /// A supervisor runs once: a second call returns at once. When the first call returns or throws, no child is
+    /// running.
     ///
     /// If ``shutdown()`` was called before, the children never run, and this function returns at once.
     ///
     /// ## Cancellation
-    /// A cancelled caller stops the children in reverse order, without a grace period, and waits for them to end.
+    /// If the caller is cancelled, this function stops the children in reverse order, without a grace period, and waits
+    /// for them to end.
     ///
-    /// - Parameter trigger: A function that waits for a reason to stop, such as a signal. When it returns, the children are shut down, as with
-    ///   ``shutdown()``. It runs in a child task, which is cancelled with the caller and when the children have ended. This function waits for it, so
-    ///   it must return then. By default, there is no trigger.
-    /// - Throws: ``SupervisionError`` if a child fails permanently, with the latest 32 failures of all children; `CancellationError` if the caller is
-    ///   cancelled.
+    /// - Parameter trigger: A function that waits for a reason to stop, such as a signal. When the trigger returns, the
+    ///   children are shut down, as with ``shutdown()``. The trigger runs in a child task, which is cancelled when the
+    ///   caller is cancelled, and when the children have ended. `run(until:)` waits for this task, so the trigger must
+    ///   return when it is cancelled. By default, there is no trigger.
+    /// - Throws: `CancellationError` if the caller is cancelled; otherwise ``SupervisionError`` if a child fails
+    ///   permanently, with the latest 32 failures of all children.
     public func run(until trigger: (@Sendable () async -> Void)? = nil) async throws {
         guard let trigger else { return try await coordinate() }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -139,12 +145,12 @@ public final class Supervisor: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Stops the children in reverse order, each with its grace period, and waits for them to end. No child is
-    /// restarted from now on. The priority of the children is raised to that of the caller.
+    /// Stops the children in reverse order, each with its grace period, and waits for them to end. No child starts or
+    /// is restarted from now on. The priority of the children is raised to that of the caller.
     ///
-    /// Never call this function from a child: it would wait for itself.
+    /// Never call this function from a child: the child would wait for itself.
     ///
     /// ## Cancellation
-    /// Cancelling the caller ends the grace periods early; the call still waits for the children to end.
+    /// If the caller is cancelled, the grace periods end early, and this function still waits for the children to end.
     public func shutdown() async { await engine.shutdown() }
 }
