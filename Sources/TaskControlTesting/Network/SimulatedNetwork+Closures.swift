@@ -3,19 +3,21 @@ internal import TaskControl
 extension SimulatedNetwork {
     /// Sends a request to a server that is a closure, and waits for its reply.
     ///
-    /// If the request or the reply is lost, this function waits until the caller is cancelled: use a time limit. If the seed duplicates the
-    /// request, the duplicate reaches the server after the request, in a separate task with the caller's task-locals; its result is
-    /// ignored.
+    /// The seed of the network decides whether the request or the reply is lost, whether the connection is lost, and
+    /// whether the request is duplicated: see ``Faults``. If the request or the reply is lost, this function waits
+    /// until the caller is cancelled: use a time limit. If the request is duplicated, the server is called a second
+    /// time, later and in a separate task with the caller's task-locals; the result of this second call is ignored.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled while the request or the reply is under way, this function returns at once. A request that has not
-    /// arrived yet never arrives; a request that has arrived is not undone. A server that is handling the request is cancelled with the
-    /// caller, except for a duplicate.
+    /// If the caller is cancelled while the request or the reply is under way, this function throws at once. A request
+    /// that has not arrived yet never arrives; a request that has arrived is not undone. While the server handles the
+    /// request, the cancellation reaches the server, which runs in the caller's task. The call for a duplicate is not
+    /// cancelled.
     ///
     /// - Parameters:
     ///   - request: The value that the server receives.
-    ///   - server: Handles the request and returns the reply. Called at most once in the isolation of the caller, and once more, without
-    ///     isolation, for a duplicate.
+    ///   - server: Handles the request and returns the reply. Called at most once in the caller's task, and once more,
+    ///     in a separate task, if the request is duplicated.
     /// - Returns: The value that the server returns.
     /// - Throws: The error that the server throws; ``ConnectionLostError`` if the seed decides that the connection is lost;
     ///   `CancellationError` if the caller is cancelled while the request or the reply is under way.

@@ -5,12 +5,15 @@ extension SimulatedNetwork {
     ///
     /// ```swift
     /// process.disk.write(term, for: "term")
-    /// try await process.disk.sync()          // durable before it is answered
+    /// try await process.disk.sync()          // the term is durable before the reply
     /// return term
     /// ```
     ///
-    /// If the node was added with `losesUnsyncedWrites`, a crash loses writes that were made since the last ``sync()``. The seed decides
-    /// for each write whether it is kept: a later write may be kept although an earlier one is lost, as on real disks.
+    /// The `process` in this example is the ``SimulatedNetwork/Process`` that runs on the node.
+    ///
+    /// If the node was added with `losesUnsyncedWrites` (see ``SimulatedNetwork/addNode(_:losesUnsyncedWrites:_:)``), a
+    /// crash can lose writes that were made since the last ``sync()``. The seed of the network decides for each of
+    /// these writes whether it is lost: a later write can survive although an earlier one is lost, as on real disks.
     ///
     /// Store values, not references to objects: an object would share the memory of the process that has crashed.
     public struct Disk: Sendable {
@@ -63,10 +66,11 @@ extension SimulatedNetwork {
             }
         }
 
-        /// Makes all writes before this call durable. The function suspends: if the node crashes before it returns, the writes may be lost.
+        /// Makes all writes before this call durable, so that no later crash loses them. This function suspends: if the
+        /// node crashes before the function has returned, the writes can be lost.
         ///
         /// ## Cancellation
-        /// A cancelled caller returns at once. Whether its writes are durable is then unknown.
+        /// If the caller is cancelled, this function throws at once. Whether the writes are durable is then unknown.
         ///
         /// - Throws: `CancellationError` if the caller is cancelled, or the ``SimulatedNetwork/Process`` that provided this disk has ended.
         public func sync() async throws {

@@ -1,13 +1,16 @@
 extension SimulatedNetwork {
-    /// An event of a network: a fault, its end, or the start of a node. Print the events when a test fails. Inside a
-    /// simulation, each event is also recorded as a note in the simulation's schedule.
+    /// An event of a network: a fault, the end of a fault, the start of a node, a change of a node's clock, or an error
+    /// of a node's task. Print the events when a test fails. Inside a simulation, each event is also recorded as a note
+    /// in the simulation's schedule.
     public struct Event: Sendable, Hashable, CustomStringConvertible {
-        /// A fault, its end, or the start of a node, with the names of the nodes concerned.
+        /// The kind of an event, with the names of the nodes concerned.
         @nonexhaustive
         public enum Kind: Sendable, Hashable, CustomStringConvertible {
-            /// The node with the given name has started for the `incarnation`th time.
+            /// The node with the given name has started. The number `incarnation` is that of the start: 1 for the first
+            /// start.
             case started(String, incarnation: Int)
-            /// The `incarnation`th run of the node with the given name has ended with a crash.
+            /// The node with the given name has crashed. The number `incarnation` is that of the start before the
+            /// crash.
             case crashed(String, incarnation: Int)
             /// The node with the given name was paused.
             case paused(String)
@@ -15,14 +18,16 @@ extension SimulatedNetwork {
             case resumed(String)
             /// The network was partitioned: the nodes were separated into groups, each given by the names of its nodes.
             case partitioned([[String]])
-            /// Messages from one node to another are lost.
+            /// Messages from the node named `from` to the node named `to` are lost from now on.
             case blocked(from: String, to: String)
-            /// Messages from one node to another take longer, by a factor.
+            /// The latencies of messages from the node named `from` to the node named `to` are multiplied by a factor
+            /// from now on.
             case slowed(from: String, to: String, factor: Double)
-            /// All links are open again, and as fast as before.
+            /// Messages between all nodes arrive again, as fast as before: partitions, blocked links and slow links
+            /// have ended.
             case healed
-            /// The clock of the node with the given name runs at another rate, in seconds of the node per second of the
-            /// network's clock.
+            /// The clock of the node with the given name runs at another rate from now on, in seconds of the node per
+            /// second of the network's clock.
             case clockRateChanged(String, rate: Double)
             /// The clock of the node with the given name was moved forward, or back if the duration is negative.
             case clockJumped(String, by: Duration)
@@ -50,7 +55,7 @@ extension SimulatedNetwork {
 
         /// The time since the network was created, on the network's clock.
         public let time: Duration
-        /// The fault, the end of a fault, or the start of a node that happened.
+        /// The kind of the event, such as a fault or the start of a node.
         public let kind: Kind
 
         /// The time and the event, in one line.

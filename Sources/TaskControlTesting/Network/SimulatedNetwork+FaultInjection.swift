@@ -16,7 +16,8 @@ extension SimulatedNetwork {
         case pause
     }
 
-    /// Injects faults at times that the seed decides, ends them, and returns when the network is healed. Jepsen calls this a *nemesis*.
+    /// Injects faults at times that the seed of the network decides, ends them, and returns when all of them have
+    /// ended. Jepsen calls this a *nemesis*.
     ///
     /// Run the faults concurrently with the workload. When this function has returned, check the conditions that must hold once the network
     /// is healthy again:
@@ -31,16 +32,17 @@ extension SimulatedNetwork {
     /// ```
     ///
     /// Returns at once if `kinds` or `victims` is empty, or if the network has no nodes. Traps if `count`, `window` or
-    /// `lasting` is negative, or if there is no node with one of the names.
+    /// `lasting` is negative, or if `victims` contains a name that no node has.
     ///
-    /// Faults may overlap. The end of each fault heals *all* links, so that a partition may end early. When this
-    /// function returns, all links are open, and each node that a fault has paused or crashed runs again. Messages that
-    /// were lost remain lost.
+    /// Faults can overlap. A partition, a blocked link or a slow link ends with a call of ``heal()``, which also ends
+    /// other faults of these kinds early. When this function returns, the faults of links have ended, and each node
+    /// that a fault has paused or crashed runs again. Messages that were lost remain lost.
     ///
-    /// The seed decides the times at which a fault begins and ends. If the network was created in a simulation, the fault begins and ends
-    /// at any point of the schedule after these times. Half of the crashes and pauses begin at the moment when the node is about to send
-    /// one of its next four requests or replies, because faults find the most mistakes there. Such a fault lasts up to twice as long; if
-    /// the node sends too few messages in that time, the fault does not happen.
+    /// The seed decides the time at which a fault begins, and its duration. If the network was created in a simulation,
+    /// the fault begins and ends at any point of the schedule after these times. Half of the crashes and pauses wait
+    /// for a message after their time: they begin at the moment when the node is about to send one of its next four
+    /// requests or replies, because faults at these moments find the most mistakes. If the node sends too few messages
+    /// within the duration of the fault, the fault does not happen; if it happens, it lasts up to twice its duration.
     ///
     /// ## Cancellation
     /// If the caller is cancelled, this function injects no more faults, ends those that have begun, and throws.
@@ -48,9 +50,9 @@ extension SimulatedNetwork {
     /// - Parameters:
     ///   - kinds: The kinds of the faults. By default all kinds.
     ///   - count: The number of faults.
-    ///   - window: The time from now in which faults begin: zero or more.
+    ///   - window: The time, counted from this call, within which the faults begin: zero or more.
     ///   - lasting: The range from which the duration of each fault is drawn: zero or more.
-    ///   - victims: The names of the nodes that may be crashed or paused. By default all nodes.
+    ///   - victims: The names of the nodes that can be crashed or paused. `nil`, the default, for all nodes.
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     public func injectFaults(
         _ kinds: Set<InjectedFault> = Set(InjectedFault.allCases),

@@ -23,8 +23,8 @@ extension SimulatedNetwork {
         /// The faults of a reliable network: all probabilities are zero.
         public static let none = Faults()
 
-        /// Creates a set of probabilities. Faults that are not named never happen. Traps if a probability is outside
-        /// 0...1.
+        /// Creates a set of probabilities, each for the property with the same name. A fault whose probability is not
+        /// given never happens. Traps if a probability is outside 0...1.
         public init(
             errors: Double = 0,
             lostRequests: Double = 0,

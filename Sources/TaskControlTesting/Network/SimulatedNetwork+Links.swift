@@ -4,14 +4,15 @@ extension SimulatedNetwork {
     /// Sets the latency and the faults of messages from one node to another, in place of those of the network.
     ///
     /// Messages that are already under way are not affected. ``heal()`` does not reset these settings. Traps if there
-    /// is no node with one of the names, or if a latency is negative.
+    /// is no node named `from` or no node named `to`, or if a latency is negative.
     ///
     /// - Parameters:
     ///   - from: The name of the node that sends.
     ///   - to: The name of the node that receives.
-    ///   - latency: The range of the travel times of requests and replies in this direction; `nil` for the latency of the network.
-    ///   - faults: The faults of requests in this direction. ``Faults/lostReplies`` applies to the replies that travel in this direction.
-    ///     `nil` for the faults of the network.
+    ///   - latency: The range of the travel times of requests and replies in this direction; `nil` for the latency of
+    ///     the network.
+    ///   - faults: The faults of requests in this direction. The exception is ``Faults/lostReplies``: it is the
+    ///     probability that a reply that travels in this direction is lost. `nil` for the faults of the network.
     public func setLink(
         from: String,
         to: String,
@@ -27,15 +28,15 @@ extension SimulatedNetwork {
 
     /// Separates groups of nodes: messages between the groups are lost, as if a switch had failed. Replaces an earlier partition.
     ///
-    /// A message is lost if the network is partitioned *when it would arrive*: a message that is under way when the partition begins is
-    /// lost, unless it arrives after ``heal()``.
+    /// A message is lost if the network is partitioned *when the message would arrive*: a message that is under way
+    /// when the partition begins is lost too, unless it arrives after ``heal()``.
     ///
     /// ```swift
     /// network.partition(["a"], ["b", "c"])
-    /// network.partition(["a"])                // the same: nodes that no group names are one more group
+    /// network.partition(["a"])                // the same: nodes that are in no group form one more group
     /// ```
     ///
-    /// Traps if there is no node with one of the names, or if a name is in two groups.
+    /// Traps if a group contains a name that no node has, or if a name is in two groups.
     ///
     /// - Parameter groups: The names of the nodes in each group.
     public func partition(_ groups: [String]...) {
@@ -49,16 +50,17 @@ extension SimulatedNetwork {
     }
 
     /// Blocks messages from the node named `from` to the node named `to`, but not in the opposite direction: an
-    /// asymmetric partition. ``heal()`` ends it.
+    /// asymmetric partition. ``heal()`` ends the block.
     ///
     /// A message is lost if the direction is blocked when the message would arrive. If only one direction is blocked, a
-    /// request can be handled although its reply is lost. Traps if there is no node with one of the names.
+    /// request can be handled although its reply is lost. Traps if there is no node named `from` or no node named `to`.
     public func block(from: String, to: String) {
         storage.block(link(from, to))
     }
 
-    /// Multiplies the latencies of messages from one node to another by a factor, from the next message that departs
-    /// until ``heal()``. Traps if there is no node with one of the names, or if the factor is negative or infinite.
+    /// Multiplies the latencies of messages from one node to another by a factor, from now until ``heal()``. Replaces
+    /// an earlier factor for these nodes. Messages that are already under way are not affected. Traps if there is no
+    /// node named `from` or no node named `to`, or if the factor is negative or infinite.
     ///
     /// - Parameters:
     ///   - from: The name of the node that sends.
@@ -72,7 +74,8 @@ extension SimulatedNetwork {
         storage.slow(link(from, to), by: factor)
     }
 
-    /// Ends the partition and all effects of ``block(from:to:)`` and ``slow(from:to:by:)``. Nodes that are down or paused remain so.
+    /// Ends the partition and all effects of ``block(from:to:)`` and ``slow(from:to:by:)``. Nodes that have crashed or
+    /// are paused remain so.
     public func heal() {
         storage.heal()
     }

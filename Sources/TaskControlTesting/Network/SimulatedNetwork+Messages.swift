@@ -10,7 +10,7 @@ extension SimulatedNetwork {
     /// }
     /// ```
     public protocol Request<Reply>: Sendable {
-        /// The type of the handler's result.
+        /// The type of the reply, which the handler of the request returns.
         associatedtype Reply: Sendable
     }
 
@@ -27,20 +27,23 @@ extension SimulatedNetwork {
         }
     }
 
-    /// Sends a request to a node, and waits for its reply. The sender is a client outside all nodes: no partition separates it from a node,
-    /// and it is never paused or crashed.
+    /// Sends a request to a node, and waits for the reply. The sender is a client outside all nodes: no partition
+    /// separates the client from a node, and the client is never paused or crashed.
     ///
     /// In all other respects, the request behaves like a request that a process sends with ``Process/send(_:to:)``: for
     /// example, if the request or the reply is lost, this function waits until the caller is cancelled. Traps, and
     /// lists the nodes, if there is no node with the given name.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once. A request that has been sent still arrives.
+    /// If the caller is cancelled, this function throws at once. A request that has been sent still arrives.
     ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - node: The name of the node that receives the request.
     /// - Returns: The value that the handler returns.
-    /// - Throws: The error that the handler throws; ``ConnectionLostError`` if the seed decides that the connection is
-    ///   lost; ``NoHandlerError`` if the node has no handler for the request; `CancellationError` if the caller is
-    ///   cancelled.
+    /// - Throws: The error that the handler throws; ``ConnectionLostError`` if the seed of the network decides that the
+    ///   connection is lost; ``NoHandlerError`` if the node has no handler for the request; `CancellationError` if the
+    ///   caller is cancelled.
     public func send<Message: Request>(_ request: Message, to node: String) async throws -> Message.Reply {
         try await storage.send(request, as: nil, to: node)
     }

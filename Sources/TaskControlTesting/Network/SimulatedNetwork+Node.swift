@@ -19,7 +19,7 @@ extension SimulatedNetwork {
         /// Whether the node is paused.
         public var isPaused: Bool { network.with { $0.machine.isPaused(index) } }
 
-        /// The number of times that the node has been started.
+        /// The number of times that the node has been started; zero before the first start.
         public var incarnation: Int { network.with { $0.machine.incarnation(of: index) } }
 
         /// The disk of the node. A test can use it whether or not the node runs.
@@ -27,15 +27,18 @@ extension SimulatedNetwork {
 
         // MARK: Crashes
 
-        /// Ends the process of the node, as `kill -9` or a power failure does. Does nothing if the node is down.
+        /// Ends the process of the node, as `kill -9` or a power failure does. Does nothing if the node is not running.
         ///
-        /// From now on, the node's ``Process`` has no effect: its tasks are cancelled and its handlers are removed. If the node was added
-        /// with `losesUnsyncedWrites`, unsynced writes may be lost. Messages that the node has sent before still arrive.
+        /// From now on, the node's ``Process`` has no effect: its tasks are cancelled and its handlers are removed. If
+        /// the node was added with `losesUnsyncedWrites`, writes to its ``disk`` that were not synced can be lost.
+        /// Messages that the node has sent before still arrive.
         public func crash() {
             network.crash(index)
         }
 
-        /// Starts the node again: calls its start-up closure with a new process. If the node is running, it crashes first.
+        /// Starts the node again: calls the closure that was passed to
+        /// ``SimulatedNetwork/addNode(_:losesUnsyncedWrites:_:)`` with a new process. If the node is running, it
+        /// crashes first.
         ///
         /// Does nothing unless ``SimulatedNetwork/run(_:)`` is running.
         public func restart() {
@@ -45,12 +48,12 @@ extension SimulatedNetwork {
 
         // MARK: Pauses
 
-        /// Pauses the node until ``resume()``, in the way of `SIGSTOP`, a long garbage collection or the migration of a virtual machine.
-        /// Does nothing if the node is paused or down.
+        /// Pauses the node until ``resume()``, in the way of `SIGSTOP`, a long garbage collection or the migration of a
+        /// virtual machine. Does nothing if the node is already paused or is not running.
         ///
-        /// Requests and replies that arrive during the pause are delivered after ``resume()``. Sleeps and requests of the node's
-        /// ``Process`` also continue only then. The node's clock continues during the pause. If the node crashes, the pause ends, and the
-        /// messages that have arrived during it are lost.
+        /// Requests and replies that arrive during the pause are delivered after ``resume()``. Sleeps and requests of
+        /// the node's ``Process`` also continue only after ``resume()``. The node's clock continues during the pause.
+        /// If the node crashes, the pause ends, and the messages that have arrived during the pause are lost.
         public func pause() {
             network.pause(index)
         }
@@ -69,7 +72,7 @@ extension SimulatedNetwork {
         /// The rate of the node's clock, in seconds of the node per second of the network's clock. Traps if it is set to a rate that is not
         /// positive.
         ///
-        /// Sleeps in progress on the node's clock follow the new rate.
+        /// Sleeps on the node's clock that are in progress continue at the new rate.
         public var clockRate: Double {
             get { network.with { $0.nodes[index].clock.rate } }
             nonmutating set {
@@ -82,7 +85,8 @@ extension SimulatedNetwork {
         /// Moves the clock of the node forward, or back if the duration is negative, as a time server (NTP) or an
         /// administrator does.
         ///
-        /// Sleeps in progress end when the clock shows their deadline, which is then earlier or later than before.
+        /// A sleep that is in progress on this clock ends when the clock shows the end of the sleep: sooner if the
+        /// clock was moved forward, and later if it was moved back.
         public func jumpClock(by duration: Duration) {
             network.changeClock(of: index) { clock, _ in clock.jump(by: duration) }
             network.record(.clockJumped(name, by: duration))
