@@ -12,7 +12,8 @@
 /// ```
 ///
 /// Query items are appended to those of the URL; a `+` in a value is sent as `%2B`, since servers read a `+` as a
-/// space. A header that is invalid, and a text that is not a URL, fail the call with ``HTTPError/Reason/request``.
+/// space. If a header is invalid, or the text of a ``RequestURL`` is not a URL, the client does not send the request:
+/// its call fails with ``HTTPError/Reason/request``.
 public protocol URLRequestBuildable {}
 
 extension URLRequestBuildable {
@@ -25,7 +26,7 @@ extension URLRequestBuildable {
         URLRequest("GET", url.url, queryItems, headers, nil)
     }
 
-    /// Creates a POST request. If `body` is `nil`, the body is empty.
+    /// Creates a POST request. If `body` is `nil`, the request has no body.
     public func post(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -35,7 +36,7 @@ extension URLRequestBuildable {
         URLRequest("POST", url.url, queryItems, headers, body)
     }
 
-    /// Creates a PATCH request. If `body` is `nil`, the body is empty.
+    /// Creates a PATCH request. If `body` is `nil`, the request has no body.
     public func patch(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -45,8 +46,8 @@ extension URLRequestBuildable {
         URLRequest("PATCH", url.url, queryItems, headers, body)
     }
 
-    /// Creates a PUT request. If `body` is `nil`, the request itself has no body: an ``UploadEndpoint`` returns its
-    /// body beside the request.
+    /// Creates a PUT request. If `body` is `nil`, the request has no body. An ``UploadEndpoint`` passes `nil`, since it
+    /// returns its body separately.
     public func put(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -56,7 +57,7 @@ extension URLRequestBuildable {
         URLRequest("PUT", url.url, queryItems, headers, body)
     }
 
-    /// Creates a DELETE request, which may have a body.
+    /// Creates a DELETE request. If `body` is `nil`, the request has no body.
     public func delete(
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
@@ -71,7 +72,7 @@ extension URLRequestBuildable {
         URLRequest("GET", url, queryItems, headers, nil)
     }
 
-    /// Creates a POST request. If `body` is `nil`, the body is empty.
+    /// Creates a POST request. If `body` is `nil`, the request has no body.
     public func post(
         _ url: URL,
         queryItems: [URLQueryItem] = [],
@@ -81,7 +82,7 @@ extension URLRequestBuildable {
         URLRequest("POST", url, queryItems, headers, body)
     }
 
-    /// Creates a PATCH request. If `body` is `nil`, the body is empty.
+    /// Creates a PATCH request. If `body` is `nil`, the request has no body.
     public func patch(
         _ url: URL,
         queryItems: [URLQueryItem] = [],
@@ -91,8 +92,8 @@ extension URLRequestBuildable {
         URLRequest("PATCH", url, queryItems, headers, body)
     }
 
-    /// Creates a PUT request. If `body` is `nil`, the request itself has no body: an ``UploadEndpoint`` returns its
-    /// body beside the request.
+    /// Creates a PUT request. If `body` is `nil`, the request has no body. An ``UploadEndpoint`` passes `nil`, since it
+    /// returns its body separately.
     public func put(
         _ url: URL,
         queryItems: [URLQueryItem] = [],
@@ -102,7 +103,7 @@ extension URLRequestBuildable {
         URLRequest("PUT", url, queryItems, headers, body)
     }
 
-    /// Creates a DELETE request, which may have a body.
+    /// Creates a DELETE request. If `body` is `nil`, the request has no body.
     public func delete(
         _ url: URL,
         queryItems: [URLQueryItem] = [],

@@ -1,4 +1,4 @@
-/// An upload to a server, and the type of the response.
+/// The description of an upload: its request, its body, and the type of the content of its response.
 ///
 /// ```swift
 /// struct CoverEndpoint: UploadEndpoint {
@@ -16,9 +16,9 @@
 ///
 /// The response is validated and decoded like that of an ``Endpoint``: see ``ResponseEndpoint``.
 public protocol UploadEndpoint: ResponseEndpoint {
-    /// Returns the request, without the parts that all requests have in common (the server and the credentials), and
-    /// the body to upload. The body of the request itself is not sent.
+    /// Returns the request and the body to upload. The client adds the parts that all requests have in common: its base
+    /// URL and the credentials. The `httpBody` of the request is not sent.
     ///
-    /// Called once per call of the client, even if the request is sent more than once.
+    /// Called once per upload, even if the request is sent more than once.
     func makeRequest() throws -> (URLRequest, UploadEndpointBody)
 }

@@ -9,8 +9,9 @@ public enum UploadEndpointBody: Sendable {
     /// ``stream(length:open:)``.
     case file(URL)
 
-    /// A stream, which is read while it is sent. An endpoint creates this case with ``stream(length:open:)``, or with
-    /// `stream(_:)` from an `InputStream`. A transport reads the body from the associated ``UploadStream``.
+    /// A stream, which is read while it is sent. To create this case in an endpoint, call ``stream(length:open:)``, or
+    /// `stream(_:)` with an `InputStream`. A type that conforms to ``HTTPTransport`` reads the body from the associated
+    /// ``UploadStream``.
     case stream(UploadStream)
 
     /// Returns a body that is a stream, which is read while it is sent.
@@ -18,15 +19,17 @@ public enum UploadEndpointBody: Sendable {
     /// - Parameters:
     ///   - length: The length in bytes, which is sent as `Content-Length`; a stream that has more or fewer bytes fails
     ///     the upload. `nil` if the length is not known: the body is sent in chunks.
-    ///   - open: Creates the stream, which must not be open yet. Called from any thread, each time that the body is
-    ///     sent: again for a retry, for a new credential, and if a server redirects the upload.
+    ///   - open: Creates a new stream and returns it unopened. Called from any thread, each time that the body is sent:
+    ///     once at first, and again for a retry, for a new credential, and if a server redirects the upload.
     public static func stream(length: Int64?, open: @escaping @Sendable () throws -> InputStream) -> UploadEndpointBody
     {
         .stream(UploadStream(length: length, canBeSentAgain: true, open: open))
     }
 
-    /// Returns a body that is a stream of unknown length, which is read while it is sent, and can be sent once: a request that would have to be
-    /// sent again fails with the error of the first attempt. A body of ``stream(length:open:)`` can be sent again.
+    /// Returns a body that is a stream of unknown length, which is read while it is sent.
+    ///
+    /// The body can be sent only once: a request that would have to be sent again, for example for a retry, fails with
+    /// the error of the first attempt. A body of ``stream(length:open:)`` can be sent again.
     ///
     /// - Parameter stream: The stream, which must not be open yet. No other code may use it afterwards.
     public static func stream(_ stream: sending InputStream) -> UploadEndpointBody {

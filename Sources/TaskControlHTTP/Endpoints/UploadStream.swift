@@ -1,4 +1,4 @@
-/// The stream of an upload body, for types that conform to ``HTTPTransport``.
+/// The stream of an upload body, in the form that an ``HTTPTransport`` receives it.
 public struct UploadStream: Sendable {
     /// The length in bytes; `nil` if it is not known.
     public let length: Int64?

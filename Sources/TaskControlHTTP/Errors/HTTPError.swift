@@ -4,37 +4,42 @@
 /// GET https://books.example/v1/search?q=…: 503: {"error":"try later"}
 /// ```
 ///
-/// The error can be shown and logged, since its texts, such as `description` and the output of `dump`, contain no
-/// secrets that are recognized:
+/// The error can be shown and logged: its texts, such as `description` and the output of `dump`, contain no secret that
+/// this library recognizes:
 /// - The URL is shown without user, password and fragment, and with the names of its query items but not their values.
 /// - The body of a response with a 2xx status is not shown at all, since the whole body may be a credential.
 /// - In the first bytes of any other body, and in the text of ``underlyingError``, `…` replaces the credentials of the
-///   request, and all text that looks like a credential. This is a value whose name indicates a secret (`token`,
-///   `password`, `private_key` and the like) in JSON, XML, HTML, forms, headers and lines of a configuration.
-///   Regardless of the name, it is also a JSON Web Token, a PEM block, and the text after `Bearer` or `Basic`. No other
-///   credential is recognized.
+///   request, and all text that looks like a credential.
 ///
-/// Errors of an endpoint, an adapter or an authenticator are not wrapped in this error, and neither are the `CancellationError` of a caller that
-/// is cancelled, `TimeoutError`, and the errors of ``HTTPResilience`` for a call that is refused.
+/// The following text looks like a credential: in JSON, XML, HTML, forms, headers and lines of a configuration, a value
+/// whose name indicates a secret (`token`, `password`, `private_key` and the like); anywhere, a JSON Web Token, a PEM
+/// block, and the text after `Bearer` or `Basic`. No other text is recognized.
+///
+/// The following errors reach the caller unchanged, not as an ``HTTPError``: those that an endpoint, an adapter or an
+/// authenticator throws; the `CancellationError` of a cancelled caller; `TimeoutError`; and the errors of a call that
+/// ``HTTPResilience`` refuses.
 public struct HTTPError: Error, Sendable {
     /// The kind of failure.
     @nonexhaustive
     public enum Reason: Sendable, Hashable {
-        /// The request cannot be sent: its URL is invalid or leads out of the client's base URL; its method or a header is invalid; it is a
-        /// GET with a body; its upload is a file that is not a regular file; or its credential could not be attached.
+        /// The request cannot be sent: its URL is invalid or leads out of the client's base URL; its method or a header
+        /// is invalid; it is a GET with a body; its upload is a file that is not a regular file; or its credential
+        /// could not be attached.
         case request
         /// The exchange with the server could not begin, or broke off. ``HTTPError/underlyingError`` is the error of
         /// the transport, such as a `URLError` or an `HTTPClientError`.
         case transport
-        /// The endpoint does not accept the status of the response.
+        /// The endpoint does not accept the status of the response; or the response to the last attempt of a request
+        /// that can be retried has one of ``HTTPRetryPolicy/statuses``.
         case status
-        /// The server rejected the credential, and no other attempt follows: the server also rejected the new
-        /// credential, or the body of the request can be sent only once.
+        /// The server rejected the credential twice, the second time a new one. Or it rejected the credential once, and
+        /// the request could not be sent again, since its body can be sent only once.
         case unauthorized
         /// The content of the response is not the expected one: usually the body could not be decoded.
         /// ``HTTPError/underlyingError`` is then the error of the decoder.
         case content
-        /// The body is larger than ``ClientPolicies/bodyLimit``.
+        /// The body of the response is larger than ``ClientPolicies/bodyLimit``; or, in a streamed response, a line or
+        /// a server-sent event is longer than its limit.
         case bodyTooLarge
     }
 
@@ -70,7 +75,8 @@ public struct HTTPError: Error, Sendable {
     private var credentials: [String: String] = [:]
 
     /// The time that the server asks to wait before the next attempt, counted from the response: the value of its
-    /// `Retry-After` header. `nil` if there is none, or if it cannot be read. The function `retry` honors this time.
+    /// `Retry-After` header. `nil` if there is no such header, or if its value cannot be read. The function `retry` of
+    /// TaskControl honors this time.
     public private(set) var retryAfter: Duration?
 
     /// Creates an error for an endpoint to throw. The client adds the request and the response.
@@ -159,7 +165,8 @@ extension HTTPError {
 extension HTTPError: RetryAfterProviding {}
 
 extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The error in one line, without credentials.
+    /// The error in one line: the request, the status, and what failed. The credentials that ``HTTPError`` recognizes
+    /// are removed.
     public var description: String { line(bodyPrefix, cause: underlyingError.map(Redaction.text(of:))) }
 
     func line(_ bodyPrefix: String?, cause: String?) -> String {
@@ -168,13 +175,14 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
         return said.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ": ")
     }
 
-    /// The description, with the type of the error.
+    /// The ``description``, after the name of this type and the ``reason``: `HTTPError.status(…)`.
     public var debugDescription: String { "HTTPError.\(reason)(\(description))" }
 
-    /// The description, for `localizedDescription`.
+    /// The ``description``, which `localizedDescription` returns too.
     public var errorDescription: String? { description }
 
-    /// A mirror with only the description, since `dump` would show the underlying error, which may contain a URL with its secrets.
+    /// A mirror with only the ``description``. Otherwise `dump` would show the ``underlyingError``, which may contain a
+    /// URL with its secrets.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
     private var what: String? {

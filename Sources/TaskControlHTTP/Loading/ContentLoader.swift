@@ -25,8 +25,8 @@ public import Observation
 /// replaced or cancelled is dropped, even if it arrives later.
 ///
 /// ## Cancellation
-/// ``cancel()`` cancels the running load and restores the state before it, and ``reload()`` cancels it and begins
-/// another. A loader that is deallocated cancels its load. The load does not retain the loader.
+/// ``cancel()`` cancels the running load and restores the state from before that load. ``reload()`` cancels the running
+/// load and begins another. A loader that is deallocated cancels its load. The load does not retain the loader.
 @MainActor
 public final class ContentLoader<Content: Sendable> {
     /// The name shown in diagnostics; `nil` if the loader has none.
@@ -48,7 +48,8 @@ public final class ContentLoader<Content: Sendable> {
     ///   - content: The content to begin with, such as content of a cache: the state is then
     ///     ``LoadingState/success(content:)``. By default there is none, and the state is ``LoadingState/initial``.
     ///   - work: Loads the content. An error that it throws becomes the error of the state. Runs on the global
-    ///     executor. List what it needs in its capture list, and not the owner of the loader, which would be retained.
+    ///     executor. List what it needs in its capture list. Do not capture the owner of the loader: it would be
+    ///     retained.
     public nonisolated init(
         name: String? = nil,
         content: Content? = nil,
@@ -75,7 +76,7 @@ public final class ContentLoader<Content: Sendable> {
         self.init(name: name, content: content) { try await client.request(endpoint) }
     }
 
-    /// The state of the content, which is observable.
+    /// The current state: whether content was loaded, is loading, or failed to load. The property is observable.
     public var state: LoadingState<Content> {
         registrar.access(self)
         return machine.state
@@ -86,20 +87,21 @@ public final class ContentLoader<Content: Sendable> {
         begin(replacesRunning: false)
     }
 
-    /// Begins to load. A running load is cancelled, and its result is dropped. The last content stays available.
+    /// Begins to load. A running load is cancelled, and its result is dropped. The last content stays available in
+    /// ``state``.
     public func reload() {
         begin(replacesRunning: true)
     }
 
-    /// Replaces the work of this and of later loads, and begins to load, for example after the text of a search has
+    /// Begins to load with another closure, which later loads use too: for example, after the text of a search has
     /// changed. A running load is cancelled, and its result is dropped.
     ///
     /// ```swift
     /// results.reload { [client] in try await client.request(SearchEndpoint(text)) }
     /// ```
     ///
-    /// - Parameter work: Loads the content. Runs on the global executor. List what it needs in its capture list, and
-    ///   not the owner of the loader, which would be retained.
+    /// - Parameter work: Loads the content. Runs on the global executor. List what it needs in its capture list. Do not
+    ///   capture the owner of the loader: it would be retained.
     public func reload(_ work: @escaping @Sendable () async throws -> Content) {
         self.work = work
         begin(replacesRunning: true)
@@ -151,12 +153,14 @@ public final class ContentLoader<Content: Sendable> {
     /// ```
     ///
     /// The handler is not called for the current state. Handlers run on the main actor, in the order of their
-    /// registration, before the call that changes the state returns. A handler may call the loader and so change the
-    /// state again: the handlers after it then read the newer state.
+    /// registration, directly after the change: a call that changes the state, such as ``load()``, returns after they
+    /// have run. A handler may call the loader and so change the state again: the handlers that run after it then read
+    /// the newer state.
     ///
     /// - Parameter handler: Called after each change. Retained by the loader until the observation ends. Capture the
     ///   observer weakly.
-    /// - Returns: The observation. Keep it: the observation ends when it is released.
+    /// - Returns: An object that stands for the observation. Keep this object: the observation ends when it is
+    ///   released.
     public nonisolated func observe(_ handler: @escaping @MainActor () -> Void) -> LoaderObservation {
         LoaderObservation(handlers, handler)
     }

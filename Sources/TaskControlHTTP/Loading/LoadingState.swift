@@ -46,8 +46,7 @@ extension LoadingState {
         if case .failure(let error, _) = self { error } else { nil }
     }
 
-    /// Returns the same state with transformed content. The closure is called for loaded content and for the last
-    /// content, and not if there is none.
+    /// Returns the same state with transformed ``content``. If the state has no content, `transform` is not called.
     public func map<Other>(_ transform: (Content) throws -> Other) rethrows -> LoadingState<Other> {
         switch self {
         case .initial: .initial
@@ -60,8 +59,9 @@ extension LoadingState {
     /// Combines the states of two loaders, for a screen that shows both contents.
     ///
     /// The combination is loading if either state is loading. Otherwise it has failed if either state has failed; if
-    /// both have failed, the error is that of this state. Otherwise it is initial if either state is initial. It has
-    /// content if both states have content.
+    /// both have failed, the error is that of this state. Otherwise it is initial if either state is initial, and a
+    /// success if both are successes. If both states have content, the content of the combination is what `transform`
+    /// returns for them; otherwise it has none.
     ///
     /// ```swift
     /// let state = organization.state.merge(repositories.state) { Overview($0, $1) }
@@ -81,8 +81,8 @@ extension LoadingState {
 /// Failures are equal if their caches are equal and the domains and codes of their errors, bridged to `NSError`, are
 /// equal.
 extension LoadingState: Equatable where Content: Equatable {
-    /// Returns whether two states are of the same case, with equal contents, and with errors of the same domain and
-    /// code.
+    /// Returns whether two states are the same case with equal content. The errors of two failures count as equal if,
+    /// bridged to `NSError`, they have the same domain and code.
     public static func == (one: LoadingState, other: LoadingState) -> Bool {
         switch (one, other) {
         case (.initial, .initial): return true

@@ -7,11 +7,12 @@
 /// let client = EndpointClient(baseURL: url, policies: ClientPolicies(authenticator: authenticator))
 /// ```
 ///
-/// A response with the status 401 is a rejection, unless a redirect has led to another origin, to which the credential was not sent. Requests
-/// that are rejected at the same time share one refresh, and each is sent once more, with the new credential. If the
-/// current credential is already newer than the rejected credential, the request is sent once more without a refresh.
-/// After a second rejection the call fails with ``HTTPError/Reason/unauthorized``, unless the endpoint's `validate`
-/// throws another error.
+/// A response with the status 401 is a rejection, except from another origin (scheme, host and port) after a redirect:
+/// the credential was not sent there. Requests that are rejected at the same time share one refresh (a call of the
+/// closure that obtains a new credential), and each is sent once more, with the new credential. If the authenticator
+/// already has a newer credential than the rejected one, the request is sent once more without a refresh. After a
+/// second rejection the call fails with ``HTTPError/Reason/unauthorized``, unless the endpoint's `validate` throws
+/// another error.
 ///
 /// With a ``CredentialExpiration``, a credential is renewed before it expires.
 ///
@@ -22,7 +23,7 @@
 /// ## Cancellation
 /// A caller that is cancelled while it waits for a refresh receives `CancellationError` at once. The refresh continues,
 /// even if no caller waits for it any more: a server may have replaced the old credential already. Give the refresh a
-/// time limit, since while it runs, all requests that need a credential wait for it.
+/// time limit: while it runs, all requests that need a new credential wait for it.
 public final class Authenticator: Sendable {
     private let source: any CredentialSource
 
@@ -30,14 +31,16 @@ public final class Authenticator: Sendable {
     ///
     /// - Parameters:
     ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
-    ///   - expiration: The rule for when credentials expire, so that they are renewed in advance. By default they are renewed when the server
-    ///     rejects them.
-    ///   - attach: Puts the credential into a request. An error that it throws fails the call, unchanged. A request that it
-    ///     leaves unchanged is not sent: the call throws ``HTTPError/Reason/request``, since Foundation drops a header
-    ///     whose value contains a line break or NUL without an error. Only an authenticator whose credential is `Void`,
-    ///     such as one whose session is in cookies, may attach nothing.
-    ///   - refresh: Gets a new credential, given the rejected or expiring one, or `nil` if there was none. Must not use a client that
-    ///     has this authenticator: such a call throws, since it would wait for itself. Runs in a task of its own.
+    ///   - expiration: The rule by which credentials are renewed before they expire. `nil`, the default: a credential
+    ///     is renewed only when the server rejects it.
+    ///   - attach: Puts the credential into a request. The call throws an error of this closure unchanged. If the
+    ///     closure does not change the request, nothing is sent, and the call throws ``HTTPError/Reason/request``: the
+    ///     credential was probably lost, since Foundation silently drops a header whose value contains a line break or
+    ///     NUL. Only with a credential of type `Void`, for example for a session in cookies, is a request sent that the
+    ///     closure has not changed.
+    ///   - refresh: Gets a new credential. Receives the rejected or expiring credential; `nil` if there was none. Must
+    ///     not use a client that has this authenticator: such a call throws, since the refresh would wait for itself.
+    ///     Runs in a task of its own.
     public init<Credential: Sendable>(
         initial: Credential? = nil,
         expiration: CredentialExpiration<Credential>? = nil,
@@ -54,10 +57,10 @@ public final class Authenticator: Sendable {
     ///
     /// - Parameters:
     ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
-    ///   - expiration: The rule for when tokens expire, so that they are renewed in advance. By default they are renewed when the server rejects
-    ///     them.
-    ///   - refresh: Gets a new token, given the rejected one, or `nil` if there was none. Must not use a client that
-    ///     has this authenticator: such a call throws, since it would wait for itself.
+    ///   - expiration: The rule by which tokens are renewed before they expire. `nil`, the default: a token is renewed
+    ///     only when the server rejects it.
+    ///   - refresh: Gets a new token. Receives the rejected or expiring token; `nil` if there was none. Must not use a
+    ///     client that has this authenticator: such a call throws, since the refresh would wait for itself.
     public static func bearer(
         initial: String? = nil,
         expiration: CredentialExpiration<String>? = nil,
@@ -71,14 +74,15 @@ public final class Authenticator: Sendable {
         }
     }
 
-    /// Returns an authenticator that attaches tokens as `Authorization: Bearer …` (RFC 6750), and whose refresh does not need the rejected token.
+    /// Returns an authenticator that attaches tokens as `Authorization: Bearer …` (RFC 6750), with a `refresh` closure
+    /// that does not receive the rejected token.
     ///
     /// - Parameters:
     ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
-    ///   - expiration: The rule for when tokens expire, so that they are renewed in advance. By default they are renewed when the server rejects
-    ///     them.
-    ///   - refresh: Gets a new token. Must not use a client that has this authenticator: such a call throws, since it would wait
-    ///     for itself.
+    ///   - expiration: The rule by which tokens are renewed before they expire. `nil`, the default: a token is renewed
+    ///     only when the server rejects it.
+    ///   - refresh: Gets a new token. Must not use a client that has this authenticator: such a call throws, since the
+    ///     refresh would wait for itself.
     public static func bearer(
         initial: String? = nil,
         expiration: CredentialExpiration<String>? = nil,

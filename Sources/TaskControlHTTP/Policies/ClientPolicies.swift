@@ -1,10 +1,10 @@
 /// The policies of a client: credentials, retries, and limits. All of them are off by default, except ``bodyLimit``.
 ///
-/// The policies apply in this order, from the outside in: ``timeLimit`` for the whole call, the ``RequestAdapter``, the
-/// limits, the throttle and the breaker of ``resilience``, ``retry``, ``attemptTimeLimit`` for an attempt, the
-/// ``authenticator``, ``coalescesGETRequests``, the hedging of ``resilience``. The innermost step is the exchange: one
-/// request on the network, and its response. Except for the hedging, this is the order of the standard HTTP pipeline of
-/// .NET.
+/// The policies apply in this order, from the outside in: ``timeLimit`` for the whole call; the client's
+/// ``RequestAdapter``; the limits, the throttle and the breaker of ``resilience``; ``retry``; ``attemptTimeLimit`` for
+/// an attempt; the ``authenticator``; ``coalescesGETRequests``; the hedging of ``resilience``. The innermost step is
+/// the exchange: one request on the network, and its response. Except for the hedging, this is the order of the
+/// standard HTTP pipeline of .NET.
 public struct ClientPolicies: Sendable {
     /// The authenticator that attaches credentials; `nil` for none.
     public var authenticator: Authenticator?
@@ -12,8 +12,9 @@ public struct ClientPolicies: Sendable {
     /// The rule for when a request is sent again; `nil`: requests are not sent again.
     public var retry: HTTPRetryPolicy?
 
-    /// The protection of the hosts: limits, throttle, breaker and hedging, with one policy per host or one for all of them; `nil` for none. If
-    /// ``retry`` or ``attemptTimeLimit`` is set, it replaces the retries or the time limit of this policy; see ``HTTPResilience``.
+    /// The protection of the hosts: limits, throttle, breaker and hedging, with one `ResiliencePolicy` per host or one
+    /// for all hosts; `nil` for none. If ``retry`` is set, the `retry` of that policy is not used; if
+    /// ``attemptTimeLimit`` is set, its `attemptTimeout` is not used. See ``HTTPResilience``.
     public var resilience: HTTPResilience?
 
     /// The longest time that a call may take, including all of its attempts and delays, and the time in which a streamed response
@@ -30,43 +31,45 @@ public struct ClientPolicies: Sendable {
     ///
     /// Requests are equivalent if they have the same URL, the same headers, and the same cookies in the transport's
     /// cookie jar (``HTTPTransport/cookies(for:)``), and if ``Authenticator/forget()`` was not called between them. So
-    /// a response is not shared between users, also where the session is in cookies. No caller joins an exchange that
+    /// a response is not shared between users, even if their sessions are in cookies. No caller joins an exchange that
     /// has been redirected.
     ///
     /// A credential that `URLSession` obtains by itself, from its delegate or its credential storage, is not compared.
     /// Leave this off where such credentials change while the client is in use, or make a client for each user.
     ///
     /// ## Reading what was written
-    /// When a request with any method except GET, HEAD, OPTIONS and TRACE has ended, later GET requests of the same
-    /// client do not join an exchange that began before. So a caller whose PUT has returned reads what it has written.
-    /// A write of another client, or of another process, is not known here: a GET after it may share an exchange that
-    /// began before the write, and receive the earlier content.
+    /// A write is a request with any method except GET, HEAD, OPTIONS and TRACE. When a write has ended, later GET
+    /// requests of the same client do not join an exchange that began before that end. So a caller whose PUT has
+    /// returned reads what it has written. The writes of other clients and of other processes are not known to the
+    /// client: a GET after such a write possibly shares an exchange that began before the write, and receives the
+    /// earlier content.
     ///
     /// ## What callers share
-    /// Each caller's endpoint decodes the content for that caller, and the observer is called for each caller. Progress
-    /// is only known at the end of the exchange. A response that is streamed or written to a file is not shared. A
-    /// caller that is cancelled stops waiting, and the other callers are not affected. The exchange is cancelled when
-    /// its last caller is cancelled.
+    /// Each caller's endpoint decodes the content for that caller, and the ``ResponseObserver`` is called for each
+    /// caller. Progress is reported only at the end of the exchange. A response that is streamed or written to a file
+    /// is not shared. A caller that is cancelled stops waiting, and the other callers are not affected. The exchange is
+    /// cancelled when its last caller is cancelled.
     public var coalescesGETRequests: Bool
 
-    /// The largest body of a response that ``Client/request(_:)`` and ``Client/upload(_:)`` collect, in bytes after
-    /// decompression. A larger one ends the exchange, and the call throws
+    /// The size in bytes, after decompression, of the largest response body that ``Client/request(_:)`` and
+    /// ``Client/upload(_:)`` collect. If a body is larger, the exchange ends, and the call throws
     /// ``HTTPError/Reason/bodyTooLarge``, which is not retried. `nil`: no limit.
     ///
-    /// By default 32 MiB: three times the limit of the gateways of large clouds (AWS: 10 MB), and small enough for the memory of an app extension.
-    /// Without a limit, half a megabyte of gzip can become half a gigabyte. A body that is streamed or written to a file is not collected, and has no
-    /// limit.
+    /// By default 32 MiB: three times the limit of the gateways of large clouds (AWS: 10 MB), and small enough for the
+    /// memory of an app extension. Without a limit, half a megabyte of gzip can become half a gigabyte. This limit does
+    /// not apply to a body that is streamed or written to a file.
     public var bodyLimit: Int?
 
-    /// The header in which each attempt sends the time until the deadline of the calling task (`Task.currentDeadline`). `nil`, the default, sends
-    /// none.
+    /// The header in which each attempt sends the time until the deadline of the calling task (`Task.currentDeadline`).
+    /// `nil`, the default: no such header is sent.
     ///
     /// Whether or not there is such a header, no attempt is made after the deadline: the call throws
     /// `DeadlineExceededError`. A GET request that shares an exchange (``coalescesGETRequests``) sends no header: its
     /// callers have different deadlines.
     public var deadlineHeader: DeadlineHeader?
 
-    /// The clock that measures the limits and the delays. By default the continuous clock.
+    /// The clock that measures the time limits and the delays before retries and hedges. By default the continuous
+    /// clock.
     public var clock: any Clock<Duration>
 
     /// Creates policies. By default, only the limit for collected bodies is enabled.
@@ -78,9 +81,9 @@ public struct ClientPolicies: Sendable {
     ///   - timeLimit: The longest time that a call may take, with all of its attempts. `nil`: no limit.
     ///   - attemptTimeLimit: The longest time that an attempt may take. `nil`: no limit.
     ///   - coalescesGETRequests: Whether equivalent GET requests share one exchange.
-    ///   - bodyLimit: The largest body of a response that is collected, in bytes. `nil`: no limit.
+    ///   - bodyLimit: The size in bytes of the largest response body that is collected. `nil`: no limit.
     ///   - deadlineHeader: The header in which each attempt sends the time until the deadline. `nil`: none is sent.
-    ///   - clock: Measures the limits and the delays.
+    ///   - clock: Measures the time limits and the delays before retries and hedges.
     public init(
         authenticator: Authenticator? = nil,
         retry: HTTPRetryPolicy? = nil,

@@ -22,10 +22,12 @@ public struct CredentialExpiration<Credential: Sendable>: Sendable {
     /// Creates a rule for credentials that contain their expiration.
     ///
     /// - Parameters:
-    ///   - margin: The time before the expiration of a credential at which the credential is renewed. By default 60 seconds: enough for a
-    ///     request and for the usual difference between two clocks. A negative margin counts as 0.
+    ///   - margin: The time before the expiration of a credential at which the credential is renewed. By default 60
+    ///     seconds: longer than a request usually takes, and than the clocks of client and server usually differ. A
+    ///     negative margin counts as 0.
     ///   - now: Returns the current time. By default the time of the system; another one is for tests.
-    ///   - date: Returns when a credential expires; `nil` if that is not known.
+    ///   - date: Returns when a credential expires. `nil` if that is not known: the credential is then renewed only
+    ///     when the server rejects it.
     public init(
         margin: Duration = .seconds(60),
         now: @escaping @Sendable () -> Date = { Date() },

@@ -1,6 +1,7 @@
 public import TaskControlResilience
 
-/// The protection of the hosts that a client talks to, and of the client when they fail: a `ResiliencePolicy` per host, or one for all hosts.
+/// The protection of the hosts that a client talks to, and of the client when the hosts fail: a `ResiliencePolicy` per
+/// host, or one for all hosts.
 ///
 /// ```swift
 /// let client = EndpointClient(
@@ -9,20 +10,20 @@ public import TaskControlResilience
 /// )
 /// ```
 ///
+/// A *transfer* is an upload, a response that is streamed, or a download to a file: its duration depends on its length.
+/// An *exchange* is one request on the network, and its response.
+///
 /// The parts of the policy apply to a call as follows, from the outside in:
 ///
 /// | part | applies to |
 /// |---|---|
 /// | `concurrency`, `rate`, `throttle`, `breaker` | each call, once, regardless of its attempts |
-/// | `adaptiveLimit` | each call; a transfer only until the head of its response has arrived, so that the duration does not depend on the length |
+/// | `adaptiveLimit` | each call; a transfer only until the response's head arrives: the rest depends on the length |
 /// | `retry` | each request that ``HTTPRetryPolicy`` allows to be sent again, if ``ClientPolicies/retry`` is `nil` |
 /// | `attemptTimeout` | each attempt, if ``ClientPolicies/attemptTimeLimit`` is `nil` and the call is no transfer |
 /// | `hedging` | each exchange, if the method is idempotent by RFC 9110 (9.2.2) and the call is no transfer |
 ///
-/// A call holds its permit of `concurrency` until it has ended, including the reading of a response that is streamed.
-///
-/// A *transfer* is an upload, a response that is streamed, or a download to a file: its duration depends on its length.
-/// An *exchange* is one request on the network, and its response.
+/// A call holds its permit of `concurrency` until it has ended, even while a streamed response is read.
 ///
 /// ## Attempts
 /// There is one set of rules for retries: those of ``HTTPRetryPolicy``. If ``ClientPolicies/retry`` is set, the `retry`
@@ -30,28 +31,31 @@ public import TaskControlResilience
 /// and `maxElapsed`, and its `shouldRetry` can exclude errors; methods, bodies and statuses are those of
 /// `HTTPRetryPolicy()`. If the policy has a throttle, the budget of the throttle pays for all retries and hedges.
 ///
-/// A hedge is a second exchange of the same attempt, with the same credential, so that ``ResponseObserver`` is called
-/// and `attemptTimeLimit` counts once for both. (In `withPolicy`, a hedge is a second call with retries of its own.)
-/// The response that arrives first is returned after the other exchange has been cancelled and has ended. Requests that
-/// share an exchange (``ClientPolicies/coalescesGETRequests``) share its hedge. Progress is reported only at the end of
-/// the exchange.
+/// A hedge is a second exchange of the same attempt, with the same credential. For both exchanges together, the
+/// ``ResponseObserver`` is called once, and there is one `attemptTimeLimit`. (In `withPolicy`, a hedge is a second call
+/// with retries of its own.) The response that arrives first is returned after the other exchange has been cancelled
+/// and has ended. Requests that share an exchange (``ClientPolicies/coalescesGETRequests``) share its hedge. Progress
+/// is reported only at the end of the exchange.
 ///
 /// ## Failures of the host
 /// The throttle and the breaker count a call by its last attempt:
 ///
-/// - A response with a 5xx status or 429 is a failure, also where the endpoint accepts it. Any other response is a success, also where the
-///   endpoint or the decoder throws.
+/// - A response with a 5xx status or 429 is a failure, even if the endpoint accepts that status. Any other response is
+///   a success, even if the endpoint or the decoder throws.
 /// - A transient error of the transport, and a `TimeoutError` of a limit of the client, are failures.
-/// - A call that is cancelled, or that ends at a deadline, does not count, nor does a call that has sent nothing. Errors of the transport that
-///   another attempt cannot change do not count either: ``HTTPRetryPolicy`` lists them.
+/// - A call does not count if it is cancelled, ends at a deadline, has sent nothing, or fails with an error of the
+///   transport that another attempt cannot change: ``HTTPRetryPolicy`` lists these errors.
 ///
-/// `isFailure` of the throttle and of the breaker is called only for these failures, and can exclude some of them: a failure of status 501 is an
-/// ``HTTPError`` with that ``HTTPError/statusCode``. A response that is streamed or downloaded is counted when its head has arrived, so that a long
-/// transfer does not count as an outage; later errors of its body are not counted.
+/// `isFailure` of the throttle and of the breaker is called only for these failures, and can exclude some of them: for
+/// example, for a response with the status 501 it receives an ``HTTPError`` whose ``HTTPError/statusCode`` is 501.
+///
+/// A response that is streamed or downloaded is counted when its head has arrived. Later errors of its body are not
+/// counted, so a long transfer does not count as an outage.
 ///
 /// ## Refused calls
-/// A call that is refused throws the unchanged error of the part that refuses it: `CircuitOpenError`, `RequestThrottledError`,
-/// `RateLimitExceededError` or `ConcurrencyLimitError`. Nothing is sent, the observer is not called, and the call is not retried.
+/// A call that is refused throws the unchanged error of the part that refuses it: `CircuitOpenError`,
+/// `RequestThrottledError`, `RateLimitExceededError` or `ConcurrencyLimitError`. Nothing is sent, the
+/// ``ResponseObserver`` is not called, and the call is not retried.
 public struct HTTPResilience: Sendable {
     private enum Kind {
         case perHost(@Sendable (_ host: String) -> ResiliencePolicy)
@@ -62,12 +66,13 @@ public struct HTTPResilience: Sendable {
 
     /// Returns a protection with one policy per host. The host is that of the request, in lowercase, even if a redirect leads to another host.
     ///
-    /// A client keeps the policies of 64 hosts, and evicts unused ones first. An evicted policy is created again on demand. Policies with calls
-    /// and policies whose breaker refuses calls are not evicted, so there may temporarily be more than 64.
+    /// A client keeps the policies of 64 hosts. For further hosts it evicts other policies. An evicted policy is
+    /// created again on demand. A policy that a running call uses, or whose breaker refuses calls, is not evicted, so a
+    /// client can temporarily keep more than 64.
     ///
-    /// - Parameter make: Creates the policy of a host, for a client's first request to it. If an endpoint sets another
-    ///   protection in `adjust(_:)`, the closure of that protection is called only for a host of which the client keeps
-    ///   no policy.
+    /// - Parameter make: Creates the policy of a host, for a client's first request to that host. An endpoint can set
+    ///   another protection in `adjust(_:)`: the closure of that protection is called only if the client keeps no
+    ///   policy of the host yet.
     public static func perHost(_ make: @escaping @Sendable (_ host: String) -> ResiliencePolicy) -> HTTPResilience {
         HTTPResilience(kind: .perHost(make))
     }

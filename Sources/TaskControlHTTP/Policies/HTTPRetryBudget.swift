@@ -1,4 +1,4 @@
-/// The limit on the retries of a client: a budget per host, one budget for all hosts, or none.
+/// The limit on the retries of a client: a `RetryBudget` per host, one for all hosts, or none.
 public struct HTTPRetryBudget: Sendable {
     private enum Kind {
         case perHost(@Sendable (_ host: String) -> RetryBudget)
@@ -10,11 +10,11 @@ public struct HTTPRetryBudget: Sendable {
 
     /// Returns a limit with one budget per host.
     ///
-    /// A client keeps the budgets of 64 hosts, and evicts unused ones first. An evicted budget is created again on
-    /// demand.
+    /// A client keeps the budgets of 64 hosts. For further hosts it evicts other budgets, full ones first. An evicted
+    /// budget is created again on demand.
     ///
-    /// - Parameter make: Creates the budget of a host, for a client's first request to it. By default a `RetryBudget`
-    ///   with the capacity and the costs of the AWS SDKs.
+    /// - Parameter make: Creates the budget of a host, for a client's first request to that host. By default a
+    ///   `RetryBudget` with the capacity and the costs of the AWS SDKs.
     public static func perHost(
         _ make: @escaping @Sendable (_ host: String) -> RetryBudget = { _ in RetryBudget() }
     ) -> HTTPRetryBudget {
@@ -24,7 +24,8 @@ public struct HTTPRetryBudget: Sendable {
     /// Returns a limit with one budget for all hosts, which other clients and calls of `retry` may share.
     public static func shared(_ budget: RetryBudget) -> HTTPRetryBudget { HTTPRetryBudget(kind: .shared(budget)) }
 
-    /// The absence of a budget: only the attempts and the time of a call limit its retries.
+    /// The absence of a budget: only ``HTTPRetryPolicy/attempts`` and ``HTTPRetryPolicy/maxElapsed`` limit the retries
+    /// of a call.
     public static let unlimited = HTTPRetryBudget(kind: .unlimited)
 
     func budget(for host: String?, in budgets: HostTable<RetryBudget>) -> RetryBudget? {

@@ -1,7 +1,7 @@
 /// The rule for when a client sends a request again.
 ///
 /// ```swift
-/// let policies = ClientPolicies(retry: HTTPRetryPolicy())            // 3 attempts, for what can be repeated
+/// let policies = ClientPolicies(retry: HTTPRetryPolicy())            // 3 attempts, for requests that can be repeated
 /// let patient = HTTPRetryPolicy(attempts: 5, maxElapsed: .seconds(60))
 /// ```
 ///
@@ -17,25 +17,25 @@
 /// `Retry-After` that is longer than the cap of ``backoff``, which is 20 seconds by default, fails the call at once
 /// with an error whose ``HTTPError/retryAfter`` says when to try again.
 ///
-/// After an error that another attempt cannot change, the request is not sent again, and the budget is not charged.
-/// These errors are: a certificate that is not trusted or is missing, a URL that is not supported, a redirect to a
-/// location that is not valid, too many redirects, an upload whose file cannot be read or whose length is not the given
-/// one, a body over ``ClientPolicies/bodyLimit``, and a header or another part of the request that cannot be sent.
-/// Every other error of a transport counts as transient.
+/// After an error that another attempt cannot change, the request is not sent again, and nothing is taken from the
+/// budget. These errors are: a certificate that is not trusted or is missing, a URL that is not supported, a redirect
+/// to a location that is not valid, too many redirects, an upload whose file cannot be read or whose length is not the
+/// given one, a body over ``ClientPolicies/bodyLimit``, and a header or another part of the request that cannot be
+/// sent. Every other error of a transport counts as transient.
 ///
-/// A response with one of ``statuses`` fails the call also at the last attempt: with the error that the endpoint's
-/// `validate` throws for it, or else with ``HTTPError/Reason/status``. For a request whose method does not allow
-/// retries, such a status is handled like any other.
+/// If the response to the last attempt has one of ``statuses``, the call fails, even if the endpoint accepts the
+/// status: with the error that the endpoint's `validate` throws, or else with ``HTTPError/Reason/status``. For a
+/// request whose method does not allow retries, such a status is handled like any other.
 ///
 /// A response that is streamed is requested again only before its body begins. A download to a file is also requested
-/// again when its body breaks off, and continues there if the server can; see ``DownloadResumption``. A download to a
-/// device or a pipe is not requested again once its body has begun.
+/// again when its body breaks off. It then continues where it broke off, if the server supports that; see
+/// ``DownloadResumption``. A download to a device or a pipe is not requested again once its body has begun.
 ///
 /// With a throttle in ``ClientPolicies/resilience``, the budget of the throttle pays for the retries in place of ``budget``.
 ///
-/// Two kinds of requests belong to the attempt before them, and do not count toward ``attempts``: the one with a new
-/// credential, which the ``Authenticator`` attaches, and the one for the whole content, which a download sends if the
-/// server cannot continue it, for example after a 416.
+/// Two kinds of requests are a part of the attempt before them, and do not count toward ``attempts``: a request with a
+/// new credential after the server has rejected the old one (see ``Authenticator``), and a request for the whole
+/// content after the server could not continue a download, for example after a response with the status 416.
 public struct HTTPRetryPolicy: Sendable {
     /// The maximum number of attempts, including the first. Less than 1 counts as 1. By default 3, as in the AWS SDKs.
     public var attempts: Int
@@ -48,7 +48,8 @@ public struct HTTPRetryPolicy: Sendable {
     /// AWS SDKs.
     public var budget: HTTPRetryBudget
 
-    /// The longest time from the call to the beginning of an attempt: a retry whose delay would end later is not begun. `nil`: no limit.
+    /// The longest time from the beginning of the call to the end of a delay: a retry whose delay would end later is
+    /// not made. `nil`: no limit.
     public var maxElapsed: Duration?
 
     /// The methods of requests that can be sent again without harm, in upper or lower case. By default the methods that are
@@ -64,8 +65,8 @@ public struct HTTPRetryPolicy: Sendable {
     ///   - attempts: The maximum number of attempts, including the first. Less than 1 counts as 1.
     ///   - backoff: The delays after failed attempts.
     ///   - budget: The budget that limits retries.
-    ///   - maxElapsed: The longest time from the call to the beginning of an attempt: a retry whose delay would end later is not begun. `nil`:
-    ///     no limit.
+    ///   - maxElapsed: The longest time from the beginning of the call to the end of a delay: a retry whose delay would
+    ///     end later is not made. `nil`: no limit.
     ///   - methods: The methods of requests that can be sent again without harm, in upper or lower case.
     ///   - statuses: The statuses that are worth another attempt.
     public init(

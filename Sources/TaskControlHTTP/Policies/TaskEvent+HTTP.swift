@@ -1,14 +1,14 @@
 public import TaskControl
 
 extension TaskEvent.Primitive {
-    /// The `primitive` of events that a client of `TaskControlHTTP`, or its ``Authenticator``, emits.
+    /// The value of `TaskEvent.primitive` in events of a client of `TaskControlHTTP`, and of its ``Authenticator``.
     public static var http: Self { Self("HTTP", [.call]) }
 }
 
 extension TaskEvent.Kind {
     /// A server rejected the credential of an ``Authenticator``.
     public static var rejected: Self { Self("rejected") }
-    /// The value of a header for deadlines does not have the expected format, and was ignored.
+    /// The value of a received ``DeadlineHeader`` does not have the expected format, and was ignored.
     public static var unreadableDeadline: Self { Self("unreadableDeadline") }
     /// An ``Authenticator`` begins to obtain a new credential.
     public static var refreshing: Self { Self("refreshing") }

@@ -18,8 +18,8 @@ extension Progress {
     /// Cancelling the progress or its parent cancels the task. If the progress is cancelled before the operation begins, the operation does not run.
     ///
     /// - Parameters:
-    ///   - totalUnitCount: The number of units of work. By default it is not known: the progress is
-    ///     indeterminate until the operation sets it.
+    ///   - totalUnitCount: The number of units of work. By default the number is not known: the progress is
+    ///     indeterminate until the operation sets `totalUnitCount`.
     ///   - operation: The work. It may set the unit counts, and give the progress children. An error that it throws is
     ///     reported to diagnostics, since no caller waits for it.
     public static func start(
@@ -47,14 +47,16 @@ extension Progress {
     /// ```
     ///
     /// ## Cancellation
-    /// Cancelling the progress cancels the task. If the progress is cancelled before the operation begins, the operation runs nevertheless, and its
-    /// result is passed to the handler: most operations then throw `CancellationError`.
+    /// Cancelling the progress cancels the task. If the progress is cancelled before the operation begins, the
+    /// operation runs nevertheless, in a cancelled task: most operations then throw `CancellationError`, which the
+    /// handler receives.
     ///
     /// - Parameters:
-    ///   - totalUnitCount: The number of units of work. By default it is not known, and the progress is indeterminate.
+    ///   - totalUnitCount: The number of units of work. By default the number is not known: the progress is
+    ///     indeterminate until the operation sets `totalUnitCount`.
     ///   - completionQueue: The queue that calls the handler.
     ///   - operation: The work. It may set the unit counts, and give the progress children.
-    ///   - completionHandler: Called once, when the progress is finished, and never synchronously.
+    ///   - completionHandler: Called once, asynchronously on `completionQueue`, after the progress has finished.
     public static func start<Value: Sendable>(
         totalUnitCount: Int64 = -1,
         completionQueue: DispatchQueue,

@@ -27,7 +27,7 @@ public import OpenCombine
 /// ``Client/completionQueue`` of the client, the subscriber receives nothing after `cancel()` has returned. If it is
 /// called on another thread, a delivery that has begun may still run.
 public struct EndpointPublisher<Output: Sendable>: Publisher, Sendable {
-    /// The error that the request throws.
+    /// The type of the errors: any error with which the request of a subscriber fails.
     public typealias Failure = any Error
 
     private let send: @Sendable (@escaping @Sendable (APIResult<Output>) -> Void) -> Progress
@@ -36,7 +36,7 @@ public struct EndpointPublisher<Output: Sendable>: Publisher, Sendable {
         self.send = send
     }
 
-    /// Passes a subscription to the subscriber, whose first demand starts the request.
+    /// Passes a subscription to a subscriber. The first demand of the subscriber starts the request.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == any Error {
         subscriber.receive(subscription: EndpointSubscription(subscriber, send))
@@ -52,8 +52,8 @@ extension Client {
     /// Returns a publisher of the content of the response to an upload. Nothing is sent before a subscriber demands a
     /// value.
     ///
-    /// A body that is a stream of `UploadEndpointBody.stream(_:)` can be sent once. If the endpoint returns the same
-    /// body for each request, a second subscriber receives an error.
+    /// A body that `UploadEndpointBody.stream(_:)` returns can be sent only once. If the endpoint returns the same body
+    /// each time, only the first subscriber's request can send it, and every other subscriber receives an error.
     public func publisher<E: UploadEndpoint>(for endpoint: E) -> EndpointPublisher<E.Content> {
         EndpointPublisher { upload(endpoint, completionHandler: $0) }
     }

@@ -7,13 +7,14 @@ extension HTTPTransportResponse {
     /// }
     /// ```
     ///
-    /// A longer line throws ``HTTPError/Reason/bodyTooLarge``, so that a server that sends no line breaks cannot fill the memory.
+    /// At a longer line, the iteration throws ``HTTPError/Reason/bodyTooLarge``: a server that sends no line breaks
+    /// cannot fill the memory.
     public var lines: ResponseLines { lines(limit: 1 << 20) }
 
     /// Returns the lines of the body, as they arrive.
     ///
-    /// - Parameter limit: The longest line, in bytes; `nil`: no limit. A longer line throws
-    ///   ``HTTPError/Reason/bodyTooLarge``.
+    /// - Parameter limit: The length of the longest line, in bytes; `nil`: no limit. At a longer line, the iteration
+    ///   throws ``HTTPError/Reason/bodyTooLarge``.
     public func lines(limit: Int?) -> ResponseLines { ResponseLines(body: body, limit: limit) }
 
     /// The server-sent events of the body, as they arrive, at most 1 MiB each.
@@ -23,12 +24,14 @@ extension HTTPTransportResponse {
     ///     for try await event in response.events where event.type == "added" { add(event.data) }
     /// }
     /// ```
+    ///
+    /// At a longer event, the iteration throws ``HTTPError/Reason/bodyTooLarge``.
     public var events: ResponseEvents { events(limit: 1 << 20) }
 
     /// Returns the server-sent events of the body, as they arrive.
     ///
-    /// - Parameter limit: The longest data of an event, and the longest line, in bytes; `nil`: no limit. A longer event
-    ///   or line throws ``HTTPError/Reason/bodyTooLarge``.
+    /// - Parameter limit: The length of the longest line, and of the longest data of one event, in bytes; `nil`: no
+    ///   limit. At a longer line or longer data, the iteration throws ``HTTPError/Reason/bodyTooLarge``.
     public func events(limit: Int?) -> ResponseEvents {
         ResponseEvents(body: body, contentType: head.value(forHTTPHeaderField: "Content-Type"), limit: limit)
     }

@@ -1,15 +1,15 @@
 /// The server-sent events of a response, as they arrive (WHATWG HTML, 9.2).
 ///
-/// An event that is incomplete when the stream ends is dropped, as the standard says. A stream that breaks off throws, so a
-/// sequence that ends without an error is complete. There is no automatic reconnection: send another request, with the
-/// ``ServerSentEvent/id`` of the last event as `Last-Event-ID`.
+/// If the connection breaks off, the iteration throws: without an error, the server has ended the body itself. If the
+/// body ends within an event, that event is dropped, as the standard requires. There is no automatic reconnection: send
+/// another request, with the ``ServerSentEvent/id`` of the last event in the header `Last-Event-ID`.
 ///
 /// ## Cancellation
 /// Cancellation works in the same way as for ``HTTPResponseBody``: a reader that is cancelled while it waits receives an error.
 public struct ResponseEvents: AsyncSequence {
     /// The type of the elements: an event.
     public typealias Element = ServerSentEvent
-    /// The type of the errors: those of ``HTTPResponseBody``.
+    /// The type of the errors: see ``ResponseEvents/AsyncIterator/next()``.
     public typealias Failure = any Error
 
     let body: HTTPResponseBody

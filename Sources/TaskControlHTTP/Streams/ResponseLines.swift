@@ -1,14 +1,14 @@
 /// The lines of a response, as they arrive.
 ///
-/// A line ends with LF, CR or CRLF, which is removed. Empty lines are included, and the last line needs no line break. The text
-/// is read as UTF-8, and invalid bytes are replaced by U+FFFD.
+/// A line ends with LF, CR or CRLF, which is removed. Empty lines are included, and the last line needs no line break.
+/// The text is read as UTF-8, and invalid bytes are replaced with U+FFFD.
 ///
 /// ## Cancellation
 /// Cancellation works in the same way as for ``HTTPResponseBody``: a reader that is cancelled while it waits receives an error.
 public struct ResponseLines: AsyncSequence {
     /// The type of the elements: a line.
     public typealias Element = String
-    /// The type of the errors: those of ``HTTPResponseBody``.
+    /// The type of the errors: see ``ResponseLines/AsyncIterator/next()``.
     public typealias Failure = any Error
 
     let body: HTTPResponseBody

@@ -4,9 +4,9 @@
 /// for try await chunk in response.body { try file.write(contentsOf: chunk) }
 /// ```
 ///
-/// A body can be read once, by one reader, and only inside the closure that it was passed to. Two tasks that read it at
-/// the same time are a mistake, at which the process may trap. The body has back-pressure: while the reader does not
-/// read, the transport stops receiving, as far as it can.
+/// A body can be read once, by one reader, and only inside the closure that it was passed to. Two tasks must not read
+/// it at the same time: the process possibly traps. The body has back-pressure: while the reader does not read, the
+/// transport stops receiving, except ``URLSessionTransport`` on Linux.
 ///
 /// A body that is cut short throws, so a body that ends without an error is complete. Compressed bodies on Linux are an
 /// exception: see ``URLSessionTransport``.
@@ -24,8 +24,8 @@ public struct HTTPResponseBody: AsyncSequence {
 
     /// Creates a body that is read part by part: for transports.
     ///
-    /// - Parameter next: Returns the next part, and `nil` after the last one. Not called again after that, nor after it has
-    ///   thrown.
+    /// - Parameter next: Returns the next part, and `nil` after the last one. Not called again after it has returned
+    ///   `nil` or thrown.
     public init(next: @escaping () async throws -> Data?) {
         self.next = next
     }
@@ -36,7 +36,7 @@ public struct HTTPResponseBody: AsyncSequence {
         self.init { rest.take() }
     }
 
-    /// Returns the iterator over the parts. Must be called only once.
+    /// Returns the iterator over the parts. Must be called only once, since the body can be read once.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: next) }
 
     /// The iterator over the parts of the body.

@@ -6,7 +6,7 @@
 ///
 /// The client is responsible for authentication, retries, time limits and the sharing of exchanges, and the transport
 /// for redirects: it follows up to 16 and removes headers from a request that leaves its origin (scheme, host and
-/// port), also if a later redirect leads back. Only the following headers are sent to another origin, since any other
+/// port), even if a later redirect leads back. Only the following headers are sent to another origin, since any other
 /// header may be a credential: `Accept`, `Accept-Charset`, `Accept-Encoding`, `Accept-Language`, `Range`;
 /// `Cache-Control`, `Pragma`, `If-Match`, `If-None-Match`, `If-Modified-Since`, `If-Unmodified-Since`, `If-Range`;
 /// `Idempotency-Key`, `traceparent`, `tracestate`; `User-Agent`; and, with a body that is sent again, `Content-Type`,
@@ -27,9 +27,9 @@ public protocol HTTPTransport: Sendable {
     ///   - request: The request to send. Its URL is absolute.
     ///   - receive: Called once, when the head has arrived, in the caller's isolation.
     /// - Returns: The value of `receive`.
-    /// - Throws: The error of `receive`, unchanged; an error of the network, in the form of the transport's own error; `URLError` with
-    ///   the code `unsupportedURL` or `badURL` for a request whose URL is not one of HTTP or has a port outside
-    ///   1...65535, and `redirectToNonExistentLocation` for a redirect to such a port.
+    /// - Throws: The error of `receive`, unchanged; an error of the network, as the library of the transport reports
+    ///   it; `URLError` with the code `unsupportedURL` or `badURL` for a request whose URL is not one of HTTP or has a
+    ///   port outside 1...65535, and `redirectToNonExistentLocation` for a redirect to such a port.
     nonisolated(nonsending) func withResponse<Value>(
         to request: HTTPTransportRequest,
         _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value
@@ -37,13 +37,14 @@ public protocol HTTPTransport: Sendable {
 
     /// Returns the cookies that the transport would add to a request, such as those of a cookie jar. By default `nil`: none.
     ///
-    /// A client with ``ClientPolicies/coalescesGETRequests`` lets requests share an exchange only if their cookies are equal, since
-    /// the requests may be those of different users. A transport that adds credentials of another kind includes them in the text, and
-    /// a transport that wraps another one returns the text of that one. The text is compared, kept for as long as the exchange lasts,
-    /// and shown nowhere.
+    /// A client with ``ClientPolicies/coalescesGETRequests`` lets requests share an exchange only if this function
+    /// returns the same text for them: different texts can mean different users. A transport that adds credentials of
+    /// another kind must include them in the text, and a transport that wraps another transport must return the text of
+    /// that transport. The client compares the text, keeps it for as long as the exchange lasts, and shows it nowhere.
     ///
     /// - Parameter request: A request that is about to be sent. Its URL is absolute.
-    /// - Returns: The names and values of the cookies, in an order that depends only on these.
+    /// - Returns: The names and values of the cookies, always in the same order for the same cookies; `nil` if there
+    ///   are none.
     func cookies(for request: URLRequest) -> String?
 }
 

@@ -4,14 +4,15 @@ public struct HTTPTransportRequest: Sendable {
     ///
     /// The transports of this package throw ``HTTPError/Reason/request`` if the method or the name of a header is not a
     /// token (RFC 9110, 5.6.2), if the value of a header contains a control character other than the tab, or if a GET
-    /// has a body. They ignore `Content-Length` and `Transfer-Encoding`, which follow from the body.
+    /// has a body. They ignore `Content-Length` and `Transfer-Encoding`, since they derive these headers from the body.
     public var request: URLRequest
 
     /// The body that is sent instead of the request's own body; `nil`: the request's own body is sent.
     public var body: UploadEndpointBody?
 
-    /// The names of headers that are not sent to another origin after a redirect, even if they are among those that
-    /// ``HTTPTransport`` lists for other origins. Upper and lower case are not distinguished.
+    /// The names of headers that are not sent to another origin (scheme, host and port) after a redirect, even if they
+    /// are among the headers that ``HTTPTransport`` lists for other origins. Upper and lower case are not
+    /// distinguished.
     public var credentialHeaders: Set<String>
 
     /// A closure that receives the progress of the upload; `nil` if the progress is not needed.
@@ -30,10 +31,11 @@ public struct HTTPTransportRequest: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request. Its URL is absolute.
-    ///   - body: The body that is sent instead of the request's own body.
-    ///   - credentialHeaders: The names of headers that are never sent to another origin after a redirect.
-    ///   - didSend: Receives the number of bytes of the body that have been sent, and the length of the body if it is
-    ///     known.
+    ///   - body: The body that is sent instead of the request's own body; `nil`: the request's own body is sent.
+    ///   - credentialHeaders: The names of headers that are never sent to another origin (scheme, host and port) after
+    ///     a redirect.
+    ///   - didSend: Receives the number of bytes of the body that have been sent, and the length of the body (`nil` if
+    ///     the length is not known). Pass no closure if the progress is not needed.
     public init(
         _ request: URLRequest,
         body: UploadEndpointBody? = nil,

@@ -10,8 +10,8 @@
 /// The closure runs in the task of the caller, so several calls can run it at the same time. An error that it throws is
 /// an error of the transport: `throw URLError(.notConnectedToInternet)`.
 ///
-/// Redirects are not followed, and nothing of a real transport is simulated except the exchange: for connections that
-/// break off and servers that are slow, use a real transport and a local server.
+/// The transport simulates only the request and the response, and does not follow redirects. To test with connections
+/// that break off or with slow servers, use a real transport and a local server.
 public final class MockTransport: HTTPTransport {
     /// The response with which a ``MockTransport`` answers a request: a status, headers, and a body in one part or in several.
     public struct Response: Sendable {

@@ -10,27 +10,28 @@ internal import NIOHTTPCompression
 /// let transport = AsyncHTTPClientTransport()
 /// ```
 ///
-/// Responses have back-pressure: the transport receives no more while received bytes have not been read yet, so a body
+/// Responses have back-pressure: while received bytes have not been read yet, the transport receives no more. So a body
 /// of any length needs only the memory of a few of its parts. Files and streams are sent as they are read, on a thread
 /// of their own.
 ///
 /// ## Time limits
-/// `timeoutInterval` of a request is how long the server may be silent, in seconds. With the default of `URLRequest`,
-/// 60 seconds, the limit of the client's configuration applies instead, `timeout.read`. The client's limit also applies
-/// in addition to a longer interval: configure the client with a longer limit for slow servers. An interval other than
-/// 60 seconds includes the wait for a connection, as in `URLSession`.
+/// The `timeoutInterval` of a request limits how long the server may be silent, in seconds, including the wait for a
+/// connection, as in `URLSession`. The limit `timeout.read` of the client's configuration applies too: at the earlier
+/// of both limits, the request fails. For a slow server, raise both limits. The interval of 60 seconds, which is the
+/// default of `URLRequest`, has no effect: only `timeout.read` then applies.
 ///
 /// A request that waits longer than `timeout.connect` for a connection of the pool fails with
-/// `HTTPClientError.getConnectionFromPoolTimeout`, which an ``HTTPRetryPolicy`` repeats.
+/// `HTTPClientError.getConnectionFromPoolTimeout`. After this error, an ``HTTPRetryPolicy`` sends the request again.
 ///
 /// ## Connections that the server has closed
-/// A server may close an idle connection at the moment that the next request is sent on it. The transport then sends
-/// the request again, at most twice, if its method is idempotent (RFC 9110, 9.2.2) and its body can be sent again. Any
-/// other request fails with `HTTPClientError.remoteConnectionClosed`. With a client that was passed to ``init(_:)``,
-/// every such request fails, regardless of its method. `URLSession` on Linux also repeats a POST.
+/// A server may close an idle connection at the moment that the next request is sent on it. A transport with a client
+/// of its own (``init(configuration:)``) then sends the request again, at most twice, if its method is idempotent (RFC
+/// 9110, 9.2.2) and its body can be sent again. Any other request fails with `HTTPClientError.remoteConnectionClosed`,
+/// and so does every request of a transport whose client was passed to ``init(_:)``. `URLSession` on Linux also sends a
+/// POST again.
 ///
-/// When a connection breaks in the middle of a body, the client drops what it has received and not yet passed on. A download that continues
-/// requests that part again.
+/// When a connection breaks in the middle of a body, the client drops the bytes that it has received and not yet passed
+/// on. A download that continues requests these bytes again.
 ///
 /// ## Credentials and cookies
 /// A user and a password in a URL are sent as `Authorization: Basic`, unless the request has such a header. There is no
@@ -64,10 +65,11 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Creates a transport that uses an existing client. The transport does not shut down the client: the owner of the client must do so.
     ///
-    /// - Parameter client: The client, whose configuration should disallow redirects. Redirects that the configuration allows are followed by the
-    ///   client itself, by its own rules: an untrusted server can end the process with a redirect to a port above 65535 (AsyncHTTPClient 1.37).
-    ///   `HTTPClient.shared` allows them. The transport adds no `Accept-Encoding`: a request sets this header itself if it wants a compressed
-    ///   response, and the client's configuration decides whether the response is decompressed.
+    /// - Parameter client: The client, whose configuration should disallow redirects. Redirects that the configuration
+    ///   allows are followed by the client itself, by its own rules: an untrusted server can end the process with a
+    ///   redirect to a port above 65535 (AsyncHTTPClient 1.37). `HTTPClient.shared` allows redirects. The transport
+    ///   adds no `Accept-Encoding`: a request sets this header itself if it wants a compressed response, and the
+    ///   client's configuration decides whether the response is decompressed.
     public init(_ client: HTTPClient) {
         self.client = client
         isOwner = false
@@ -151,12 +153,13 @@ extension HTTPClient.Configuration {
     ///
     /// - A server may be silent for 60 seconds (`timeout.read`), the default of `URLRequest`.
     /// - A server that refuses the connection fails the attempt at once. The client's own retries are off
-    ///   (`connectionPool.retryConnectionEstablishment`): an ``HTTPRetryPolicy`` retries instead, with its delays and its budget. A connection that
-    ///   cannot be made also fails the requests that wait for one to the same server.
+    ///   (`connectionPool.retryConnectionEstablishment`): an ``HTTPRetryPolicy`` retries instead, with its delays and
+    ///   its budget. If a connection cannot be made, the other requests that wait for a connection to the same server
+    ///   fail too.
     /// - A connection must be available within 60 seconds (`timeout.connect`). This time limits how long it may take to
     ///   make a connection, and how long a request may wait for one of the 8 connections per host that HTTP/1 requests
-    ///   share (`connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit`; `URLSession` has 6). Raise both limits for
-    ///   many requests to a slow server.
+    ///   share (`connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit`; `URLSession` has 6). For many requests to
+    ///   a slow server, raise `timeout.connect` and the number of connections.
     /// - An idle connection is closed after 45 seconds (`connectionPool.idleTimeout`), before the 60 seconds at which
     ///   many load balancers close it.
     /// - Bodies are decompressed from gzip and deflate, without a limit, since a body is read part by part.

@@ -15,8 +15,8 @@
 /// client, or set `httpCookieStorage` to `nil`. On a phone, `.default` keeps a user signed in.
 ///
 /// ## On Linux
-/// Foundation's session on Linux is another implementation, over libcurl. This transport cannot lift the following
-/// limits (Swift 6.3 with libcurl 7.88). A server process, and every client of servers that are not
+/// Foundation's session on Linux is another implementation, over libcurl. It has the following limitations, which this
+/// transport cannot remove (Swift 6.3 with libcurl 7.88). A server process, and every client of servers that are not
 /// trusted, should use `AsyncHTTPClientTransport`.
 ///
 /// A server can end the process, by a trap within Foundation, if it
@@ -29,8 +29,8 @@
 ///   more than 45 seconds. All exchanges of a transport share one queue. A time limit ends the call, but not this work.
 ///
 /// Responses:
-/// - A body of gzip that is cut short is treated as complete if it has the length that `Content-Length` says. An
-///   invalid body of brotli is treated as empty.
+/// - A body of gzip whose compressed data are incomplete is treated as complete if it has the length that
+///   `Content-Length` states. An invalid body of brotli is treated as empty.
 /// - A header with a byte that is not UTF-8, such as `é` in Latin-1, fails the exchange with `URLError.unknown`.
 /// - A response with the status 301 to 308 that is not followed has no body.
 /// - There is no back-pressure: bytes that the reader of a response has not read yet are kept in memory.
@@ -120,7 +120,8 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 
-    /// Returns the cookies that the session would add to a request from its `httpCookieStorage`.
+    /// Returns the cookies that the session would add to a request from its `httpCookieStorage`, as sorted text; `nil`
+    /// if there are none.
     public func cookies(for request: URLRequest) -> String? {
         guard let jar, let url = request.url, let cookies = jar.cookies(for: url), !cookies.isEmpty else { return nil }
         return cookies.map { "\($0.name)=\($0.value)" }.sorted().joined(separator: "; ")
