@@ -1,15 +1,15 @@
 public import TaskControl
 
 extension TaskEvent.Primitive {
-    /// The primitive in events of a ``CircuitBreaker``.
+    /// The value of `TaskEvent.primitive` in events of a ``CircuitBreaker``.
     public static var circuitBreaker: Self { Self("CircuitBreaker", [.call]) }
-    /// The primitive in events of a ``RateLimiter``.
+    /// The value of `TaskEvent.primitive` in events of a ``RateLimiter``.
     public static var rateLimiter: Self { Self("RateLimiter", [.call, .limited]) }
-    /// The primitive in events of a ``ClientThrottle``.
+    /// The value of `TaskEvent.primitive` in events of a ``ClientThrottle``.
     public static var clientThrottle: Self { Self("ClientThrottle", [.call]) }
-    /// The primitive in events of an ``AdaptiveLimiter``.
+    /// The value of `TaskEvent.primitive` in events of an ``AdaptiveLimiter``.
     public static var adaptiveLimiter: Self { Self("AdaptiveLimiter", [.call, .limited]) }
-    /// The primitive in events of calls of
+    /// The value of `TaskEvent.primitive` in events of calls of
     /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public static var hedged: Self { Self("hedged", [.call]) }
 }
@@ -25,8 +25,8 @@ extension TaskEvent.Kind {
     public static var probing: Self { Self("probing") }
     /// The limit of an ``AdaptiveLimiter`` has changed.
     public static var limitChanged: Self { Self("limitChanged") }
-    /// A call of `hedged` or `hedgedDetached` begins another attempt.
+    /// A call of `hedged` or `hedgedDetached` begins an attempt after the first.
     public static var hedging: Self { Self("hedging") }
-    /// A policy, such as a ``CircuitBreaker``, has refused a call, which was not made.
+    /// A policy, such as a ``CircuitBreaker``, has refused a call: the call to the service was not made.
     public static var callRefused: Self { Self("callRefused") }
 }

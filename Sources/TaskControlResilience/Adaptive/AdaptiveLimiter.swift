@@ -1,6 +1,7 @@
 public import TaskControl
 
-/// A limiter of how many calls to a service run at the same time, which derives the limit from how long the calls take.
+/// A limiter of the number of calls to a service that run at the same time. It derives the limit from how long the
+/// calls take.
 ///
 /// ```swift
 /// let limiter = AdaptiveLimiter(name: "search")                // one per service
@@ -10,9 +11,10 @@ public import TaskControl
 /// }
 /// ```
 ///
-/// A service works on a number of calls at the same time. If more calls are made, they wait in a queue of the service, and all of them take longer. The
-/// limiter admits as many calls as the service works on, and a few more. The other callers wait in the limiter, where they can be cancelled, and
-/// where the number of waiting callers is bounded.
+/// A service can work on a certain number of calls at the same time. If more calls are made, they wait in a queue of
+/// the service, and all of them take longer. The limiter admits as many calls as the service can work on at the same
+/// time, and a few more. The other callers wait in the limiter, where they can be cancelled, and where the number of
+/// waiting callers is bounded.
 ///
 /// The limiter compares how long calls take with how long they take without a queue, and computes the length of the
 /// queue (the estimate of TCP Vegas). While there is no queue, the limit grows by about a tenth per second. If there is
@@ -27,16 +29,17 @@ public import TaskControl
 ///
 /// ## What counts
 /// - The duration of a call that returns a value counts, from the time at which it was admitted.
-/// - A call that fails because of a time limit (see `isDrop`) is a drop, and its duration does not count. When most calls are drops, the limit is halved.
-///   When calls succeed again, the limit grows with each of them, up to nine tenths of its former value.
+/// - A call that fails because of a time limit is a *drop*, and its duration does not count: `isDrop`, a parameter of
+///   the initializer, decides which errors mean that. When most calls are drops, the limit is halved. When calls
+///   succeed again, the limit grows with each of them, up to nine tenths of its former value.
 /// - A call that is cancelled by the deadline of its caller is a drop as well. A call that fails with another error, or is cancelled for another reason,
 ///   does not count.
 ///
 /// ## Refused calls
-/// A call is refused with a certain probability if more callers wait than twice the limit. The probability grows with
-/// the number of waiting callers, up to 1 at three times the limit (as in failsafe-go). A call is also refused if its
-/// deadline (`Task.currentDeadline`) would probably pass before it was admitted. The error is
-/// ``ConcurrencyLimitError``.
+/// While the number of waiting callers is more than twice the limit, a further call is refused with a certain
+/// probability. The probability grows with the number of waiting callers, up to 1 at three times the limit (as in
+/// failsafe-go). A call is also refused if its deadline (`Task.currentDeadline`) would probably pass before the limiter
+/// admitted the call. The error is ``ConcurrencyLimitError``.
 ///
 /// The limiter has no timer and no task. Safe to use from any thread and any isolation.
 ///
@@ -50,7 +53,7 @@ public import TaskControl
 public final class AdaptiveLimiter: Sendable, _CallGate {
     private typealias Machine = AdmissionStateMachine<UnsafeContinuation<WaitOutcome, Never>>
 
-    /// The name shown in diagnostics.
+    /// The name shown in diagnostics; `nil` if the limiter has none.
     public var name: String? { source.name }
     private let source: EventSource
     private let machine: Locked<Machine>
@@ -63,13 +66,16 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
     /// The defaults of the limits are those of failsafe-go.
     ///
     /// - Parameters:
-    ///   - name: The name shown in diagnostics.
+    ///   - name: The name shown in diagnostics; `nil` if the limiter has none.
     ///   - minimum: The smallest limit. Traps if it is less than 1. By default 1.
     ///   - maximum: The largest limit. Traps if it is less than `minimum` or more than a million. By default 200.
     ///   - initial: The first limit. Traps if it is not between `minimum` and `maximum`. By default 20, or the nearest number in that range.
-    ///   - isDrop: Returns whether an error means that a call ended at its time limit. By default a `TimeoutError` and a `DeadlineExceededError` do.
+    ///   - isDrop: Returns whether an error means that a call ended at a time limit, so that the call counts as a drop.
+    ///     By default `true` for a `TimeoutError` and a `DeadlineExceededError`, and `false` for other errors, whose
+    ///     calls do not count.
     ///   - clock: Measures the durations.
-    ///   - random: Returns a random number from 0 to 1, excluding 1. Tests pass a sequence of their own.
+    ///   - random: Returns a random number from 0 to 1, excluding 1: a call is refused if the number is less than the
+    ///     probability of its refusal. For tests, pass a closure that returns known numbers.
     public init(
         name: String? = nil,
         minimum: Int = 1,
@@ -103,7 +109,8 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// The number of calls that may run at the same time. It may have changed by the time the caller uses it.
+    /// The current limit of the number of calls that run at the same time. It may have changed by the time the caller
+    /// uses it.
     public var limit: Int { machine.withLock { $0.limit } }
 
     /// The number of running calls. It can be more than the limit after the limit has fallen. It may have changed by
@@ -124,7 +131,8 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
     /// - Parameter operation: Runs in the caller's task and isolation.
     /// - Returns: The value that the operation returns.
     /// - Throws: ``ConcurrencyLimitError`` if the call is refused; the error of the operation; `CancellationError` if the caller is cancelled.
-    /// - Complexity: O(1), and O(*n*) in the number of callers that are admitted afterwards. A call that does not wait allocates nothing.
+    /// - Complexity: O(1), and O(*n*) in the number of waiting callers that are admitted when the call ends. A call
+    ///   that does not wait allocates nothing.
     @inlinable
     public nonisolated(nonsending) func run<Value>(
         _ operation: nonisolated(nonsending) () async throws -> Value

@@ -29,13 +29,17 @@ internal import TaskControl
 /// three probes in a row end in this way within their time, the breaker closes, so that callers that always leave early
 /// do not keep it open.
 ///
-/// The outcome of a call that began before the breaker last changed is ignored: it describes the service before the change.
+/// The outcome of a call that began before the last change of the state is ignored: it describes the service before the
+/// change.
 ///
 /// ## What counts
-/// - A value counts as a success, and so does an error for which `isFailure` returns `false`, such as a response that rejects the request:
-///   the service has answered.
-/// - A call that took `slowCall` or longer counts as a failure, regardless of its outcome.
-/// - A call whose caller was cancelled does not count, unless it was slow. A call that another policy of this module refused does not count.
+/// - A call that returns a value counts as a success. So does a call that throws an error for which `isFailure` (a
+///   parameter of the initializer) returns `false`, such as a response that rejects the request: the service has
+///   answered.
+/// - A call that throws any other error counts as a failure, unless its caller was cancelled, or another policy of this
+///   module refused the call: such a call does not count.
+/// - Regardless of the rules above, a call that took `slowCall` (a parameter of the initializer) or longer counts as a
+///   failure.
 ///
 /// The breaker has no timer and no task: it looks at the clock when it is called. Safe to use from any thread and any isolation.
 ///
@@ -50,13 +54,15 @@ public final class CircuitBreaker: Sendable, _CallGate {
     public enum State: Hashable, Sendable {
         /// The breaker admits all calls.
         case closed
-        /// The breaker refuses calls for the given time. If the time is zero, it admits the next call as a probe.
+        /// The breaker refuses calls for the time `retryAfter`, counted from now. If the time is zero, it admits the
+        /// next call as a probe.
         case open(retryAfter: Duration)
-        /// The breaker has admitted calls as probes, whose outcomes decide whether it closes or opens again. It refuses other calls.
+        /// The breaker has admitted calls as probes, whose outcomes decide whether it closes or opens again. While
+        /// enough probes run, it refuses other calls.
         case halfOpen
     }
 
-    /// The name shown in diagnostics.
+    /// The name shown in diagnostics; `nil` if the breaker has none.
     public var name: String? { source.name }
     private let source: EventSource
     private let machine: Locked<CircuitBreakerStateMachine>
@@ -69,16 +75,19 @@ public final class CircuitBreaker: Sendable, _CallGate {
     /// one probe closes it. A service with few calls needs a lower `minimumCalls`, together with a higher `failureThreshold`.
     ///
     /// - Parameters:
-    ///   - name: The name shown in diagnostics.
-    ///   - failureThreshold: The share of failed calls that opens the breaker. Traps unless it is more than 0, and at most 1.
+    ///   - name: The name shown in diagnostics; `nil` if the breaker has none.
+    ///   - failureThreshold: The share of failures among the calls in the window at which the breaker opens. Traps
+    ///     unless it is more than 0, and at most 1.
     ///   - window: The time for which an outcome counts, with a precision of a tenth of the window. Traps unless it is
     ///     more than zero.
     ///   - minimumCalls: The number of calls in the window below which the breaker stays closed. Traps if it is less than 1.
     ///   - openDuration: The time for which the breaker refuses all calls. Traps unless it is more than zero.
-    ///   - probes: The number of probes that must succeed to close the breaker, and that may run at the same time. Traps if it is less than 1.
-    ///   - slowCall: The duration from which on a call counts as a failure, regardless of its outcome. Traps unless it
-    ///     is more than zero. With `nil`, the default, no call is too slow.
-    ///   - isFailure: Returns whether an error counts as a failure of the service. By default every error does.
+    ///   - probes: The number of probes that must succeed to close the breaker. Also the largest number of probes that
+    ///     run at the same time. Traps if it is less than 1.
+    ///   - slowCall: A call that takes this long or longer counts as a failure, regardless of its outcome. `nil`, the
+    ///     default: durations do not count. Traps unless it is more than zero.
+    ///   - isFailure: Returns whether a call that throws an error counts as a failure; `false`: it counts as a success.
+    ///     By default `true` for every error.
     ///   - clock: Measures the durations.
     public init(
         name: String? = nil,
@@ -139,7 +148,7 @@ public final class CircuitBreaker: Sendable, _CallGate {
         }
     }
 
-    /// Runs an operation, unless the breaker is open, and counts its outcome.
+    /// Runs an operation, unless the breaker refuses the call, and counts the outcome.
     ///
     /// ## Cancellation
     /// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while the operation runs receives the
@@ -147,7 +156,8 @@ public final class CircuitBreaker: Sendable, _CallGate {
     ///
     /// - Parameter operation: Runs in the caller's task and isolation.
     /// - Returns: The value that the operation returns.
-    /// - Throws: ``CircuitOpenError`` if the breaker is open; the error of the operation; `CancellationError` if the caller is cancelled.
+    /// - Throws: ``CircuitOpenError`` if the breaker is open, or half-open with enough probes; the error of the
+    ///   operation; `CancellationError` if the caller is cancelled.
     /// - Complexity: O(1). A call that succeeds allocates nothing.
     @inlinable
     public nonisolated(nonsending) func run<Value>(

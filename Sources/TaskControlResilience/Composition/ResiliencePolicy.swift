@@ -14,59 +14,63 @@ public import TaskControl
 /// ## Order
 /// The parts from the outside in, with the reason for each place:
 ///
-/// 1. ``concurrency``, then ``rate``. A call waits before it asks whether the service works, so that the answer is not out of date when the call
-///    begins. The token of the rate is taken last: tokens that callers hold while they wait for permits would be used in one burst.
-/// 2. ``adaptiveLimit``. After the rate, so that the wait for a token is not measured as the duration of a call. The
-///    limiter measures the whole call with its retries. A call that a later part refuses does not count. Callers that
-///    wait for this limit hold their tokens: when the limit rises, the calls that begin together may be more than the
-///    burst of the rate.
+/// 1. ``concurrency``, then ``rate``. They come before the parts that refuse calls while the service fails, so that
+///    these parts decide by the state of the service after the wait. The token of the rate is taken after the permit of
+///    the concurrency: otherwise callers would hold tokens while they wait for permits, and then use them in one burst.
+/// 2. ``adaptiveLimit``. It comes after the rate, so that the wait for a token is not measured as a part of the
+///    duration of a call. The limiter measures the whole call with its retries. A call that a later part refuses does
+///    not count. Callers that wait for this limit have already taken their tokens: when the limit rises, more calls
+///    than the burst of the rate can begin together.
 /// 3. ``throttle``. It counts a call of the program once, regardless of its attempts, so its history shows how many callers were served.
 /// 4. ``breaker``. A call that the throttle refuses is neither a success nor a failure of the service, and does not use a probe.
-/// 5. ``hedging``. Outside the retries, so that a hedge is another call with retries of its own, and a call that loses is cancelled, even while it waits
-///    before a retry.
-/// 6. ``retry``. Inside the breaker: a call that succeeds at its second attempt is a success, and a breaker that opens does not refuse the retries of a
-///    call that it has admitted.
-/// 7. ``attemptTimeout``. Innermost: a call that hangs becomes a failure, which each of the parts above can count.
+/// 5. ``hedging``. It is outside the retries, so that a hedge is another call with retries of its own. When one of the
+///    calls has succeeded, the other is cancelled, even while it waits before a retry.
+/// 6. ``retry``. It is inside the breaker: a call that succeeds at its second attempt is a success, and a breaker that
+///    opens does not refuse the retries of a call that it has admitted.
+/// 7. ``attemptTimeout``. It is innermost: an attempt that hangs becomes a failure, which each of the parts above can
+///    count.
 ///
-/// For a limit of the whole call, put `withDeadline(in:)` around it: every part consults the deadline.
+/// To limit the time of the whole call, put `withDeadline(in:)` around it: every part takes the deadline into account.
 ///
 /// ## The shared budget
-/// With a throttle, ``ClientThrottle/budget`` pays for the retries and the hedges, in place of the budgets of ``retry`` and ``hedging``: both use this
-/// budget, which pays for nothing while the throttle refuses calls.
+/// With a throttle, ``ClientThrottle/budget`` pays for the retries and the hedges, in place of the budgets of ``retry``
+/// and ``hedging``: both use this budget, which pays for no retry and no hedge while the throttle refuses calls.
 public struct ResiliencePolicy: Sendable {
     @usableFromInline var parts: _PolicyParts
 
-    /// The limit of the number of calls that run at the same time. Further calls wait in line.
+    /// The limit of the number of calls that run at the same time; `nil` for none. Further calls wait in a FIFO queue.
     public var concurrency: AsyncSemaphore? {
         get { parts.values.concurrency }
         set { change { $0.concurrency = newValue } }
     }
-    /// The limit of the rate at which calls begin. Further calls wait in line.
+    /// The limit of the rate at which calls begin; `nil` for none. Further calls wait in a FIFO queue.
     public var rate: RateLimiter? {
         get { parts.values.rate }
         set { change { $0.rate = newValue } }
     }
-    /// The limit of the number of calls that run at the same time, which depends on how long the calls take. Further calls wait in a bounded line.
+    /// The limit of the number of calls that run at the same time, which adapts to how long the calls take; `nil` for
+    /// none. Further calls wait in a bounded FIFO queue.
     public var adaptiveLimit: AdaptiveLimiter? {
         get { parts.values.adaptiveLimit }
         set { change { $0.adaptiveLimit = newValue } }
     }
-    /// The throttle, which refuses a share of the calls while the service fails most of them.
+    /// The throttle, which refuses a share of the calls while the service fails most of them; `nil` for none.
     public var throttle: ClientThrottle? {
         get { parts.values.throttle }
         set { change { $0.throttle = newValue } }
     }
-    /// The circuit breaker, which refuses all calls while the service fails.
+    /// The circuit breaker, which refuses all calls while the service fails; `nil` for none.
     public var breaker: CircuitBreaker? {
         get { parts.values.breaker }
         set { change { $0.breaker = newValue } }
     }
-    /// The rule for when another attempt begins while the first attempt takes unusually long. Only for operations that can run twice at the same time.
+    /// The rule for when another attempt begins because the first one takes unusually long; `nil`: none begins. Only
+    /// for operations that can run twice at the same time.
     public var hedging: Hedging? {
         get { parts.values.hedging }
         set { change { $0.hedging = newValue } }
     }
-    /// The policy by which the operation is called again when it fails.
+    /// The policy by which the operation is called again when it fails; `nil`: it is not called again.
     public var retry: RetryPolicy? {
         get { parts.values.retry }
         set { change { $0.retry = newValue } }
@@ -85,7 +89,7 @@ public struct ResiliencePolicy: Sendable {
     ///   - adaptiveLimit: Limits how many calls run at the same time, by how long they take.
     ///   - throttle: Refuses a share of the calls while the service fails most of them.
     ///   - breaker: Refuses all calls while the service fails.
-    ///   - hedging: Begins another attempt while the first attempt takes unusually long.
+    ///   - hedging: Begins another attempt when the first one takes unusually long.
     ///   - retry: Calls the operation again when it fails.
     ///   - attemptTimeout: The time limit of each attempt. With zero or less, each attempt fails with `TimeoutError`.
     public init(
@@ -126,7 +130,8 @@ public struct ResiliencePolicy: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the throttle and the breaker, shown in diagnostics.
-    ///   - isFailure: Returns whether an error is a failure of the service, for the throttle and the breaker. By default every error is.
+    ///   - isFailure: Returns whether an error is a failure of the service, for the throttle and the breaker. `false`:
+    ///     the service has answered, and the call counts as a success. By default `true` for every error.
     ///   - clock: Measures the windows of the throttle and the breaker.
     public static func standard(
         name: String? = nil,
@@ -148,16 +153,20 @@ public struct ResiliencePolicy: Sendable {
         parts = _PolicyParts(values)
     }
 
-    /// The rule for when ``withPolicy(_:clock:operation:)`` begins another attempt while an attempt takes long. See
+    /// The rule for when ``withPolicy(_:clock:operation:)`` begins another attempt because the previous one takes long.
+    /// An attempt here includes the retries of ``ResiliencePolicy/retry``. See
     /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public struct Hedging: Sendable {
         /// The time after which another attempt begins, counted from the beginning of the previous attempt.
         public var delay: HedgeDelay
         /// The largest number of attempts after the first. Less than 1 counts as 0.
         public var maxHedges: Int
-        /// The budget that pays for the attempts after the first. If the policy has a throttle, the budget of the throttle pays instead.
+        /// The budget that pays for the attempts after the first. If the policy has a ``ResiliencePolicy/throttle``,
+        /// the budget of the throttle pays instead.
         public var budget: RetryBudget
-        /// The closure that returns whether another attempt can succeed after an error.
+        /// The closure that returns whether another attempt can succeed after an error of an attempt. If `true`,
+        /// another attempt begins, as far as ``maxHedges`` and the budget allow it. If `false`, the error ends the
+        /// call, and the other attempts are cancelled.
         public var shouldHedge: @Sendable (any Error) -> Bool
 
         /// Creates a rule for hedging.
@@ -166,10 +175,13 @@ public struct ResiliencePolicy: Sendable {
         ///   - delay: The time after which another attempt begins, counted from the beginning of the previous attempt.
         ///   - maxHedges: The largest number of attempts after the first. Less than 1 counts as 0. By default 1, as in
         ///     failsafe-go.
-        ///   - budget: Pays for the attempts after the first. By default for at most one hedge per 20 calls that
-        ///     succeed, and five more: the 5 % of "The Tail at Scale".
-        ///   - shouldHedge: Returns whether another attempt can succeed after an error. By default `false` for every error: failures are left to
-        ///     ``ResiliencePolicy/retry``, which waits before it tries again.
+        ///   - budget: Pays for the attempts after the first. By default a full budget pays for five of these attempts;
+        ///     then, each call that succeeds returns one twentieth of the cost of an attempt. So in the long run at
+        ///     most 5 % of the calls are hedged, as in "The Tail at Scale".
+        ///   - shouldHedge: Returns whether another attempt can succeed after an error of an attempt. If `true`,
+        ///     another attempt begins, as far as `maxHedges` and `budget` allow it. If `false`, the error ends the
+        ///     call, and the other attempts are cancelled. By default `false` for every error:
+        ///     ``ResiliencePolicy/retry`` has already retried the operation, with delays.
         public init(
             after delay: HedgeDelay,
             maxHedges: Int = 1,

@@ -6,8 +6,8 @@ public import TaskControl
 /// let hits = try await withPolicy(search) { try await server.search(text) }
 /// ```
 ///
-/// The operation may run several times: as often as the parts of the policy allow, and with hedging also at the same time. ``ResiliencePolicy``
-/// gives the reasons for the order.
+/// The operation can run several times: as often as ``ResiliencePolicy/retry`` and ``ResiliencePolicy/hedging`` allow,
+/// and with hedging also at the same time. ``ResiliencePolicy`` gives the reasons for the order.
 ///
 /// ## Cancellation
 /// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while it waits
@@ -21,13 +21,18 @@ public import TaskControl
 ///
 /// - Parameters:
 ///   - policy: The policy. If it has no parts, the operation is called once.
-///   - clock: Measures the delays of hedges and retries, and the time limit of an attempt. The shared parts have clocks of their own.
-///   - operation: Runs in the caller's isolation; with hedging or a time limit, in a child task.
+///   - clock: Measures the delays of hedges and retries, and the time limit of an attempt. The limits, the throttle and
+///     the breaker have clocks of their own.
+///   - operation: Runs in the caller's isolation: in the caller's task, or, with hedging or a time limit per attempt,
+///     in a child task.
 /// - Returns: The value of the attempt that succeeds first.
-/// - Throws: The error of the part that refuses the call: ``RequestThrottledError``, ``CircuitOpenError``, ``ConcurrencyLimitError``, or
-///   ``RateLimitExceededError`` if the wait would exceed the deadline; `TimeoutError` if the last attempt took too long; the error of the last attempt;
+/// - Throws: The error of the part that refuses the call: ``RequestThrottledError``, ``CircuitOpenError``,
+///   ``ConcurrencyLimitError``, or ``RateLimitExceededError`` if the wait for the rate would end after the deadline of
+///   the caller (`Task.currentDeadline`). If the call is not refused, the error of the last attempt, which is
+///   `TimeoutError` if the attempt took longer than ``ResiliencePolicy/attemptTimeout``. In any case,
 ///   `CancellationError` if the caller is cancelled.
-/// - Complexity: O(1). A call that succeeds at once allocates nothing, except for hedging and for the time limit, which have child tasks.
+/// - Complexity: O(1). A call that succeeds at its first attempt without a wait allocates nothing, unless the policy
+///   has hedging or a time limit per attempt, which need child tasks.
 @inlinable
 public nonisolated(nonsending) func withPolicy<Value: Sendable>(
     _ policy: ResiliencePolicy,

@@ -7,9 +7,9 @@ internal import TaskControl
 /// let history = DurationHistory(quantile: 0.95)          // one per operation
 /// ```
 ///
-/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` records the duration of each successful attempt. An attempt
-/// that was cancelled, since another attempt won, is recorded as *longer than* its duration, so that the quantile does not sink with every hedge.
-/// Failed attempts are not recorded.
+/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` records the duration of each
+/// successful attempt. An attempt that was cancelled because another attempt succeeded first is recorded as *longer
+/// than* its duration, so that the quantile does not sink with every hedge. Failed attempts are not recorded.
 ///
 /// Safe to use from any thread and any isolation.
 public final class DurationHistory: Sendable {
@@ -18,11 +18,11 @@ public final class DurationHistory: Sendable {
     /// Creates an empty history.
     ///
     /// - Parameters:
-    ///   - quantile: The share of calls that end without a hedge: a hedge begins when a call has taken longer than this
-    ///     share of the recent calls. Traps unless it is more than 0, and less than 1. By default 0.95: about one call
-    ///     in 20 is hedged ("The Tail at Scale", 2013).
-    ///   - capacity: The number of durations that are kept; a new one then replaces the oldest. Traps if it is less
-    ///     than `minimumSamples`.
+    ///   - quantile: The share of calls that end without a hedge: a hedge begins when a call takes longer than this
+    ///     share of the recent calls did. Traps unless it is more than 0, and less than 1. By default 0.95: about one
+    ///     call in 20 is hedged ("The Tail at Scale", 2013).
+    ///   - capacity: The largest number of durations that are kept: from then on, a new duration replaces the oldest.
+    ///     Traps if it is less than `minimumSamples`.
     ///   - minimumSamples: The number of durations that are needed for an estimate. With fewer durations, a call is hedged only after a failure. Traps
     ///     if it is less than 1.
     public init(quantile: Double = 0.95, capacity: Int = 1_000, minimumSamples: Int = 100) {
@@ -41,10 +41,10 @@ public final class DurationHistory: Sendable {
         samples = Locked(CensoredDurations(quantile: quantile, capacity: capacity, minimum: minimumSamples))
     }
 
-    /// The quantile of the recent durations; `nil` if fewer than `minimumSamples` (a parameter of the initializer) are
-    /// known.
+    /// The quantile of the recent durations: the duration that the share `quantile` of them does not exceed. `nil` if
+    /// fewer than `minimumSamples` durations are known. (Both names are parameters of the initializer.)
     ///
-    /// The estimate is computed again when one twentieth of the durations are new.
+    /// The property is computed again when one twentieth of the durations are new.
     public var estimate: Duration? { samples.withLock { $0.estimate } }
 
     func record(_ duration: Duration, isCensored: Bool) {
@@ -65,10 +65,10 @@ public struct HedgeDelay: Sendable {
         HedgeDelay(fixed: max(.zero, delay), history: nil)
     }
 
-    /// Returns a delay that is the quantile of a history, which receives the durations of the call. While the history has too few durations, only a
-    /// failure begins another attempt.
+    /// Returns a delay that is the quantile of the recent durations of an operation: ``DurationHistory/estimate``.
+    /// While the history has too few durations, another attempt begins only after a failure.
     ///
-    /// - Parameter history: The history of the operation.
+    /// - Parameter history: The history of the operation, to which each call with this delay adds its durations.
     public static func quantile(of history: DurationHistory) -> HedgeDelay {
         HedgeDelay(fixed: nil, history: history)
     }

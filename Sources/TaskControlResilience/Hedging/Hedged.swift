@@ -1,30 +1,32 @@
 public import TaskControl
 
-/// Calls an operation, and calls it again if the first call has not ended after a given time. The first call that
+/// Calls an operation, and calls it again if the first attempt has not ended after a given time. The first attempt that
 /// succeeds determines the result.
 ///
 /// ```swift
 /// let history = DurationHistory()                               // one per operation
-/// let budget = RetryBudget(capacity: 100, cost: 20)             // at most one hedge per 20 calls that succeed
+/// let budget = RetryBudget(capacity: 100, cost: 20)             // in the long run, one hedge per 20 calls
 ///
 /// let page = try await hedged(after: .quantile(of: history), budget: budget) {
 ///     try await server.fetch(url)
 /// }
 /// ```
 ///
-/// For operations whose duration has a long tail, such as reads from one of several servers: a few more calls make the slowest calls much faster
-/// ("The Tail at Scale", 2013). The operation runs several times, perhaps at the same time, so it must be safe to repeat.
+/// For operations whose duration has a long tail, such as reads from one of several servers: a few additional attempts
+/// make the slowest calls much faster ("The Tail at Scale", 2013). The operation runs several times, perhaps at the
+/// same time, so it must be safe to repeat.
 ///
 /// An attempt that fails does not end the call: the next attempt begins at once, or, if the error has a hint
-/// (`RetryAfterProviding`), when the time of that hint is over. After a hint of more than 60 seconds, or one that ends
-/// after the caller's deadline, no other attempt begins. When one attempt has succeeded, or an error ends the call, the
-/// other attempts are cancelled and awaited, and their values are discarded: when this function returns or throws, all
-/// attempts have ended.
+/// (`RetryAfterProviding`), when the time of that hint is over. If the hint is longer than 60 seconds, or ends after
+/// the caller's deadline (`Task.currentDeadline`), no other attempt begins. When one attempt has succeeded, or an error
+/// ends the call, the other attempts are cancelled and awaited, and their values are discarded: when this function
+/// returns or throws, all attempts have ended.
 ///
 /// The budget pays for each attempt after the first, as it pays for a retry: when it cannot pay, no other attempt
-/// begins. So a service that becomes slow as a whole does not receive a multiple of the calls. With the budget above,
-/// there is at most one hedge per 20 calls that succeed, and five more. Share one budget between retries and hedges of
-/// a service: see ``ClientThrottle/budget``.
+/// begins. So a service that becomes slow as a whole does not receive a multiple of the calls. The full budget above,
+/// of 100 tokens, pays for five hedges at a cost of 20 tokens each; then, each call that succeeds returns 1 token,
+/// which allows one hedge per 20 such calls. Share one budget between retries and hedges of a service: see
+/// ``ClientThrottle/budget``.
 ///
 /// ## Cancellation
 /// If the caller was cancelled before the call, no attempt begins. A caller that is cancelled cancels all attempts, waits for their end, and begins
@@ -32,21 +34,25 @@ public import TaskControl
 ///
 /// ## Ordering
 /// The attempt whose success the caller's task receives first determines the result. Attempts begin in the order of
-/// their numbers. In one isolation, such as that of an actor, attempts take turns at their suspension points.
+/// their numbers. If the caller is isolated, for example to an actor, the attempts run one at a time and alternate at
+/// their suspension points.
 ///
 /// - Parameters:
-///   - delay: The time without a result after which another attempt begins, counted from the beginning of the previous
-///     attempt.
+///   - delay: The time after which another attempt begins if there is no result yet, counted from the beginning of the
+///     previous attempt.
 ///   - maxHedges: The largest number of attempts after the first. Less than 1 counts as 0. By default 1, as in
 ///     failsafe-go.
-///   - budget: Pays for the attempts after the first. A call that succeeds returns 1 token, regardless of its number of attempts.
+///   - budget: Pays for the attempts after the first. Each call of this function that succeeds gives 1 token back to
+///     the budget, regardless of its number of attempts.
 ///   - clock: Measures the time.
 ///   - operation: Receives the number of the attempt, counted from 1. Runs in the caller's isolation, in a child task with the caller's task name.
-///   - shouldHedge: Returns whether another attempt can succeed after an error. If not, the error ends the call. By default
-///     `RetryPolicy.isWorthRetrying(_:)`.
+///   - shouldHedge: Returns whether another attempt can succeed after an error of an attempt. If `true`, another
+///     attempt begins, as far as `maxHedges` and `budget` allow it. If `false`, the error ends the call, and the other
+///     attempts are cancelled. By default `RetryPolicy.isWorthRetrying(_:)`.
 /// - Returns: The value of the first attempt that succeeds.
-/// - Throws: The error that ended the call, or the error of the attempt that failed last; `CancellationError` if the
-///   caller is cancelled; the error of the clock, if its `sleep` fails while no attempt runs.
+/// - Throws: The error for which `shouldHedge` returned `false`, or else the error of the attempt that failed last;
+///   `CancellationError` if the caller is cancelled; the error of the clock, if its `sleep` fails while no attempt
+///   runs.
 @inlinable
 public nonisolated(nonsending) func hedged<Value: Sendable>(
     after delay: HedgeDelay,
@@ -100,7 +106,7 @@ public nonisolated(nonsending) func hedged<Value: Sendable>(
     }
 }
 
-/// Calls an operation, and calls it again if the first call has not ended after a given time. The first call that
+/// Calls an operation, and calls it again if the first attempt has not ended after a given time. The first attempt that
 /// succeeds determines the result.
 ///
 /// The operation does not receive the number of the attempt. Parameters, errors and cancellation are those of

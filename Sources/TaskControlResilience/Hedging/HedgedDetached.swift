@@ -1,10 +1,11 @@
 public import TaskControl
 
-/// Calls an operation, calls it again if the first call has not ended after a given time, and returns at the first
+/// Calls an operation, calls it again if the first attempt has not ended after a given time, and returns at the first
 /// success, even if other attempts have not ended.
 ///
-/// This function is ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,(Int)->Value,_)`` for
-/// operations that can ignore their cancellation.
+/// This function does the same as
+/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,(Int)->Value,_)``, but does not wait for the
+/// end of cancelled attempts. It is for operations that do not end soon when they are cancelled.
 ///
 /// ```swift
 /// let answer = try await hedgedDetached(after: .fixed(.seconds(1)), budget: budget, name: "legacy lookup") { _ in
@@ -12,29 +13,33 @@ public import TaskControl
 /// }
 /// ```
 ///
-/// Each attempt runs in a task of its own. When the call is decided, the tasks of the other attempts are cancelled and
-/// no longer awaited: they possibly continue to run and to hold their resources. When such an attempt ends, its end is
-/// reported to diagnostics, with its name and its error. If an operation respects its cancellation, prefer `hedged`,
-/// which returns when all attempts have ended.
+/// Each attempt runs in a task of its own. When one attempt has succeeded, or an error ends the call, the tasks of the
+/// other attempts are cancelled and abandoned, that is, no longer awaited: they possibly continue to run and to hold
+/// their resources. When an abandoned attempt ends, its end is reported to diagnostics, with its name and its error. If
+/// an operation ends soon when it is cancelled, prefer `hedged`, which returns when all attempts have ended.
 ///
 /// ## Cancellation
 /// If the caller was cancelled before the call, no attempt begins. A caller that is cancelled receives `CancellationError` at once; all attempts are
 /// cancelled and abandoned.
 ///
 /// - Parameters:
-///   - delay: The time without a result after which another attempt begins, counted from the beginning of the previous
-///     attempt.
+///   - delay: The time after which another attempt begins if there is no result yet, counted from the beginning of the
+///     previous attempt.
 ///   - maxHedges: The largest number of attempts after the first. Less than 1 counts as 0. By default 1, as in
 ///     failsafe-go.
-///   - budget: Pays for the attempts after the first. A call that succeeds returns 1 token, regardless of its number of attempts.
-///   - name: The name of the tasks of the attempts in diagnostics. `nil` for that of the caller's task.
+///   - budget: Pays for the attempts after the first. Each call of this function that succeeds gives 1 token back to
+///     the budget, regardless of its number of attempts.
+///   - name: The name of the tasks of the attempts, shown in diagnostics. `nil`: the name of the caller's task.
 ///   - clock: Measures the time.
-///   - operation: Receives the number of the attempt, counted from 1. Runs in tasks of its own, in the isolation in which it is written.
-///   - shouldHedge: Returns whether another attempt can succeed after an error. If not, the error ends the call. By default
-///     `RetryPolicy.isWorthRetrying(_:)`.
+///   - operation: Receives the number of the attempt, counted from 1. Runs in tasks of its own, in the isolation of the
+///     code in which the closure is written.
+///   - shouldHedge: Returns whether another attempt can succeed after an error of an attempt. If `true`, another
+///     attempt begins, as far as `maxHedges` and `budget` allow it. If `false`, the error ends the call, and the other
+///     attempts are cancelled. By default `RetryPolicy.isWorthRetrying(_:)`.
 /// - Returns: The value of the first attempt that succeeds.
-/// - Throws: The error that ended the call, or the error of the attempt that failed last; `CancellationError` if the
-///   caller is cancelled; the error of the clock, if its `sleep` fails while no attempt runs.
+/// - Throws: The error for which `shouldHedge` returned `false`, or else the error of the attempt that failed last;
+///   `CancellationError` if the caller is cancelled; the error of the clock, if its `sleep` fails while no attempt
+///   runs.
 public nonisolated(nonsending) func hedgedDetached<Value: Sendable>(
     after delay: HedgeDelay,
     maxHedges: Int = 1,

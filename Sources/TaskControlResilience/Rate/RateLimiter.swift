@@ -1,6 +1,7 @@
 internal import TaskControl
 
-/// A limiter of the rate of calls, for a service that accepts only a limited number of calls per time.
+/// A limiter of the rate of calls, for a service that accepts only a limited number of calls per second or other
+/// period.
 ///
 /// ```swift
 /// let limiter = RateLimiter(rate: 100, per: .seconds(1), burst: 20)
@@ -11,8 +12,8 @@ internal import TaskControl
 /// ```
 ///
 /// A call takes tokens out of a bucket, which is refilled at a constant rate. A full bucket holds `burst` tokens: after
-/// a pause, `burst` calls can be made at the same time. In every interval of length *t*, at most `burst` + *t* × `rate`
-/// tokens are taken.
+/// a pause, `burst` calls can be made at the same time. If `rate` tokens are refilled per `period`, at most `burst` +
+/// `rate` × *t* / `period` tokens are taken in every interval of length *t*.
 ///
 /// Large work can take several tokens at once: `acquire(5)`. A call that takes more tokens than the bucket holds waits
 /// until the bucket is full, and the calls after it wait until the rest has been refilled. A weight (number of tokens)
@@ -28,11 +29,12 @@ internal import TaskControl
 /// smaller weight.
 ///
 /// ## Cancellation
-/// A caller that is cancelled leaves the line at once and takes nothing, and the callers behind it are admitted that much earlier.
+/// A caller that is cancelled while it waits stops waiting at once and takes nothing, so the callers that wait behind
+/// it are admitted earlier.
 public final class RateLimiter: Sendable {
     private typealias Machine = RateLimiterStateMachine<UnsafeContinuation<WaitOutcome, Never>>
 
-    /// The name shown in diagnostics.
+    /// The name shown in diagnostics; `nil` if the limiter has none.
     public var name: String? { source.name }
     private let source: EventSource
     private let machine: Locked<Machine>
@@ -41,7 +43,7 @@ public final class RateLimiter: Sendable {
     /// Creates a limiter with a full bucket.
     ///
     /// - Parameters:
-    ///   - name: The name shown in diagnostics.
+    ///   - name: The name shown in diagnostics; `nil` if the limiter has none.
     ///   - rate: The number of tokens that are refilled per `period`. Traps if it is less than 1.
     ///   - period: The time in which `rate` tokens are refilled. Traps unless it is more than zero.
     ///   - burst: The number of tokens in a full bucket. Traps if it is less than 1. By default as many as `rate`, the usual meaning of a limit
@@ -81,8 +83,9 @@ public final class RateLimiter: Sendable {
 
     /// Takes tokens if they are available and no caller waits for tokens. Never waits.
     ///
-    /// - Parameter weight: The number of tokens to take. Zero or less takes nothing, and succeeds if no caller waits,
-    ///   except after a call that took more than `burst` tokens, until the rest of them has been refilled.
+    /// - Parameter weight: The number of tokens to take. If it is zero or less, no token is taken, and the result is
+    ///   `true` unless a caller waits, or the tokens beyond `burst` that an earlier call took have not been refilled
+    ///   yet.
     /// - Returns: Whether the tokens were taken.
     /// - Complexity: O(1).
     public func tryAcquire(_ weight: Int = 1) -> Bool {
@@ -92,14 +95,15 @@ public final class RateLimiter: Sendable {
         return isTaken
     }
 
-    /// Takes tokens: now if they are available and no caller waits, otherwise when they have been refilled and it is the caller's turn.
+    /// Takes tokens: now if they are available and no caller waits, otherwise after a wait, when the earlier callers
+    /// have taken theirs and the tokens have been refilled.
     ///
     /// ## Cancellation
     /// A cancelled caller returns at once and takes nothing, also if it was cancelled before the call.
     ///
     /// - Parameters:
-    ///   - weight: The number of tokens to take. Zero or less takes nothing, but waits for the callers before it, and
-    ///     until the rest of the tokens of a call that took more than `burst` has been refilled.
+    ///   - weight: The number of tokens to take. If it is zero or less, no token is taken, but the call waits for the
+    ///     callers before it, and until the tokens beyond `burst` that an earlier call took have been refilled.
     ///   - limit: The longest wait. If the wait would be longer, or would end after the caller's deadline
     ///     (`Task.currentDeadline`), ``RateLimitExceededError`` is thrown at once, and nothing is taken. A negative
     ///     limit counts as zero. By default only the deadline limits the wait.
