@@ -15,8 +15,8 @@ internal import TaskControlSupport
 /// the program: the article *Events* of `TaskControl` has a table of all names and dimensions. To keep the number of
 /// time series small, no dimension contains a key, the name of a task or a request.
 ///
-/// Tasks and calls that began before the observer was added are not counted. When the observer is deallocated after its observation has ended, it
-/// lowers the meters by the number of tasks and calls that have not ended.
+/// Tasks and calls that began before the observer was added are not counted. When the observer is deallocated, it
+/// lowers the metrics for existing and waiting tasks and calls by those that have not ended.
 ///
 /// - Complexity: O(1) per event. Memory is needed only for the tasks and calls that have not ended.
 public final class MetricsObserver: TaskObserver {
@@ -29,8 +29,9 @@ public final class MetricsObserver: TaskObserver {
     ///
     /// - Parameters:
     ///   - factory: The factory that creates the metrics. By default the current factory of `MetricsSystem`: call `MetricsSystem.bootstrap` first.
-    ///   - includesOwnerNames: Whether the metrics have a dimension `owner` with the name of the owner. Use it only if the number of different names
-    ///     is small. An `AsyncTask` has no owner name here, since it is bound to its owner after it has begun.
+    ///   - includesOwnerNames: Whether the metrics have a dimension `owner` with the name of the owner. Use it only if
+    ///     the number of different names is small. The events of an `AsyncTask` have no owner name, since the task is
+    ///     bound to its owner only after it has begun.
     public init(factory: any MetricsFactory = MetricsSystem.factory, includesOwnerNames: Bool = false) {
         state = Guarded(MetricsStateMachine(hasOwnerNames: includesOwnerNames))
         counters = Instruments { Counter(label: $0, dimensions: $1, factory: factory) }
