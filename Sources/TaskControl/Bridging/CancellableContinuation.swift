@@ -4,12 +4,14 @@
 /// api.fetch { result in continuation.resume(with: result) }
 /// ```
 ///
-/// A continuation can be copied, stored, and resumed from any thread. Only the first call that resumes it, or one of
-/// its copies, counts; each later call does nothing. Such a later call is a mistake in the program, and is reported to
-/// diagnostics (see ``TaskDiagnostics``). The first call after a cancellation of the caller is not a mistake, even if
-/// the caller has already stopped waiting, because an API usually responds to a cancellation by calling back: only
-/// observers receive an event for it. When the last copy is released and none was resumed, the caller throws
-/// ``ContinuationDroppedError``.
+/// A continuation can be copied, stored, and resumed from any thread. The continuation and its copies resume the caller
+/// once, with the first call. Each later call is ignored, and reported to diagnostics as a mistake in the program (see
+/// ``TaskDiagnostics``).
+///
+/// If the caller was cancelled and has already stopped waiting, the first call is ignored too. It is not a mistake,
+/// because an API usually responds to a cancellation by calling back, so only observers receive an event for it. If the
+/// last copy is released and none was resumed, a caller that still waits throws ``ContinuationDroppedError``, or
+/// `CancellationError` if it was cancelled.
 public struct CancellableContinuation<Value>: Sendable {
     @usableFromInline let _token: _TypedBridgeToken<Value>
 
@@ -18,7 +20,8 @@ public struct CancellableContinuation<Value>: Sendable {
         _token = token
     }
 
-    /// Resumes the caller with the result of the callback: a value, or an error.
+    /// Resumes the caller with the result of the callback: a value, or an error. If the caller is cancelled, it throws
+    /// `CancellationError` in place of the error.
     ///
     /// - Complexity: O(1).
     @inlinable

@@ -1,9 +1,10 @@
 /// The error of a callback API that released its callback without calling it, so that the continuation could never be
 /// resumed.
 ///
-/// The caller of `withCancellableContinuation`, which would otherwise have waited forever, throws this error. It is
-/// also reported to diagnostics, since it is a mistake in the program: a path on which the completion handler is not
-/// called, or a delegate that was released too early.
+/// The caller of `withCancellableContinuation`, which would otherwise have waited forever, throws this error. The
+/// dropped continuation is also reported to diagnostics, since it is a mistake in the program: a path on which the
+/// completion handler is not called, or a delegate that was released too early. A caller that was cancelled throws
+/// `CancellationError` instead.
 public struct ContinuationDroppedError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file of the call of `withCancellableContinuation`, in the form of `#fileID`.
     public let fileID: String

@@ -6,11 +6,14 @@ extension TaskEvent.Primitive {
 extension TaskEvent.Kind {
     /// A callback API released its continuation without resuming it.
     public static var continuationDropped: Self { Self("continuationDropped") }
-    /// A continuation was resumed a second time, which is ignored.
+    /// A continuation was resumed again, although it or one of its copies had been resumed before. The result is
+    /// ignored.
     public static var resumedAgain: Self { Self("resumedAgain") }
-    /// A continuation was resumed after its caller was cancelled and had stopped waiting: usually the response to the cancellation.
+    /// A continuation was resumed after its caller was cancelled and had stopped waiting: usually the response of the
+    /// API to the cancellation. The result is ignored.
     public static var resumedAfterCancellation: Self { Self("resumedAfterCancellation") }
-    /// A continuation was resumed after the closure of its `withCancellableContinuation` had thrown an error. The result is ignored.
+    /// A continuation was resumed after the closure that was passed to `withCancellableContinuation` had thrown an
+    /// error. The result is ignored.
     public static var resumedAfterFailure: Self { Self("resumedAfterFailure") }
 }
 

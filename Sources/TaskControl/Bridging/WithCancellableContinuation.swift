@@ -10,41 +10,46 @@
 /// Without this function, the code needs a continuation, a cancellation handler, and a locked variable for the request. It must also handle a
 /// cancellation that comes while `load` runs, before the request is stored.
 ///
-/// A callback may come from any thread, and while `body` runs. Only the first callback counts: the result of a second
-/// one is ignored, and reported to diagnostics. An API that releases its callback without calling it does not hang the
-/// caller, which receives ``ContinuationDroppedError``. The handle, which is the closure that `body` returns, often
-/// retains the callback, for example through a request that retains its completion handler. As long as it does, the
-/// callback is not released.
+/// A callback may come from any thread, and while `body` runs. Its result counts, unless the caller was cancelled and
+/// has stopped waiting. A second callback is ignored, and reported to diagnostics.
+///
+/// If the API releases its callback without calling it, the caller throws ``ContinuationDroppedError`` instead of
+/// waiting forever. Such a release cannot happen while the handle (the closure that `body` returns) retains the
+/// callback, for example through a request that retains its completion handler: the caller then waits until it is
+/// cancelled.
 ///
 /// Related APIs: `withCheckedThrowingContinuation` is for work that can't be cancelled. `Task.cancellableValue` awaits
 /// a task, and cancels the task if the caller is cancelled.
 ///
 /// ## Cancellation
 /// A caller that was cancelled before the call throws `CancellationError` without calling the API. If the caller is
-/// cancelled later, the handle is called, at most once, on the thread that cancels the caller; if `body` still runs at
-/// that time, the handle is called as soon as `body` has returned. The handle runs inside the cancellation handler of
-/// the caller's task: it must not wait for another task, nor resume or cancel a task that awaits or cancels the caller,
-/// or is its parent; do that in a `Task { }`. The caller then throws immediately, or waits for the callback: see
-/// ``CancelledContinuationBehavior``. If a callback and a cancellation come at about the same time, the first of them
-/// determines the result.
+/// cancelled while it waits, the handle is called, once, on the thread that cancels the caller. If the caller is
+/// cancelled while `body` runs, the handle is called as soon as `body` has returned, unless the callback has come by
+/// then. The caller then throws immediately, or waits for the callback: see ``CancelledContinuationBehavior``. If the
+/// callback has come before the cancellation, the handle is not called, and a value that the callback has passed is
+/// returned.
+///
+/// The handle runs inside the cancellation handler of the caller's task. It must not wait for another task. It must not
+/// resume or cancel the parent of the caller, or a task that awaits or cancels the caller; do that in a `Task { }`.
 ///
 /// ## Ordering
 /// The handle is released before the caller continues. If the callback has come before `body` returns the handle, the
-/// handle is not called. If the callback has come before `body` throws, the result of the callback counts, and the
+/// handle is not called. If the callback has come, and `body` then throws, the result of the callback counts, and the
 /// error of `body` is reported to diagnostics.
 ///
 /// - Parameters:
 ///   - type: The type of the value, where it can't be inferred.
-///   - behavior: The rule for a caller that is cancelled.
-///   - fileID: The file of the call, for reports.
-///   - line: The line of the call, for reports.
+///   - behavior: The rule for a caller that is cancelled while it waits.
+///   - fileID: The file of the call, shown in diagnostics and errors.
+///   - line: The line of the call, shown in diagnostics and errors.
 ///   - body: Calls the API, and returns the handle, a closure that cancels the call. Runs in the caller's task and
 ///     isolation, so that it may use an actor's state, and does not escape. The handle that it returns is called from
 ///     any thread, and never while a lock of this library is held.
 /// - Returns: The value that the continuation was resumed with.
-/// - Throws: The error that the continuation was resumed with, or that `body` throws; if the caller is cancelled,
-///   `CancellationError` in its place. A `CancellationError` that the API passes although the caller was not cancelled
-///   is thrown like any other error. ``ContinuationDroppedError`` if the API releases its callback.
+/// - Throws: The error that the continuation was resumed with, or that `body` throws. ``ContinuationDroppedError`` if
+///   the API releases its callback without calling it. `CancellationError` if the caller is cancelled, in place of
+///   these errors. A `CancellationError` that the API passes although the caller was not cancelled is thrown like any
+///   other error.
 /// - Complexity: O(1).
 @inlinable
 public nonisolated(nonsending) func withCancellableContinuation<Value>(
@@ -82,13 +87,15 @@ public nonisolated(nonsending) func withCancellableContinuation<Value>(
 ///
 /// - Parameters:
 ///   - type: The type of the value, where it can't be inferred.
-///   - behavior: The rule for a caller that is cancelled.
-///   - fileID: The file of the call, for reports.
-///   - line: The line of the call, for reports.
-///   - body: Calls the API, and returns the handle that cancels it. The handle need not be Sendable, if `body` keeps no part of it.
+///   - behavior: The rule for a caller that is cancelled while it waits.
+///   - fileID: The file of the call, shown in diagnostics and errors.
+///   - line: The line of the call, shown in diagnostics and errors.
+///   - body: Calls the API, and returns the handle that cancels it. The handle need not be Sendable, but `body` must
+///     not keep it elsewhere if it isn't.
 /// - Returns: The value that the continuation was resumed with.
-/// - Throws: The error that the continuation was resumed with, or that `body` throws; if the caller is cancelled, `CancellationError` in its place.
-///   ``ContinuationDroppedError`` if the API releases its callback.
+/// - Throws: The error that the continuation was resumed with, or that `body` throws. ``ContinuationDroppedError`` if
+///   the API releases its callback without calling it. `CancellationError` if the caller is cancelled, in place of
+///   these errors.
 /// - Complexity: O(1).
 @inlinable
 public nonisolated(nonsending) func withCancellableContinuation<Value, Handle: Cancellable>(

@@ -13,8 +13,8 @@
 /// that a newer task with its key has replaced keeps the cause ``superseded(key:)`` if its ``TaskStore`` is closed
 /// later.
 ///
-/// No release of Swift has cancellation reasons; SE-0526, which is accepted, brings one for its own deadlines. A `switch` over a cause needs an `@unknown
-/// default`.
+/// Swift itself has no cancellation reasons yet; the accepted proposal SE-0526 adds a reason for its own deadlines
+/// only. A `switch` over a cause needs an `@unknown default`.
 @nonexhaustive
 public enum CancellationCause: Hashable, Sendable, Codable {
     /// A newer task with the same key has replaced the task. The value is the key as text.
@@ -30,7 +30,7 @@ public enum CancellationCause: Hashable, Sendable, Codable {
     /// ``withDetachedTimeout(_:name:clock:operation:)``.
     case lastCallerLeft
     /// A call such as ``TaskOwner/cancelAll(because:)`` has cancelled the task. The value is the reason that was
-    /// passed; `nil` if there is none.
+    /// passed; `nil` if none was passed.
     case requested(reason: String?)
     /// The lease under which the operation ran is no longer valid, so another process may hold it: see `withLease` of
     /// `TaskControlFleet`. The value is the name of the lease.
@@ -68,7 +68,8 @@ extension Task where Success == Never, Failure == Never {
     /// `concurrentForEach`, which run in child tasks, the causes of the calling tasks count too, and the cause that was
     /// recorded first is returned. Other child tasks, such as those of `async let` and task groups, have the cause
     /// ``CancellationCause/unknown``, since Swift does not state which task a child belongs to: read the cause in the
-    /// parent task itself. A task that other code has cancelled also has the cause ``CancellationCause/unknown``.
+    /// parent task itself. A task that code outside this library has cancelled also has the cause
+    /// ``CancellationCause/unknown``.
     ///
     /// - Complexity: O(*n*) in the number of these operations that enclose the current code.
     public static var cancellationCause: CancellationCause? {

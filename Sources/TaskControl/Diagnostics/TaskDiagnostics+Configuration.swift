@@ -1,8 +1,8 @@
 extension TaskDiagnostics {
     /// The settings of ``TaskDiagnostics``: the log, the removal of secrets from texts, and the clock.
     public struct Configuration: Sendable {
-        /// Whether each event is written as a line: to `os.Logger` on Apple platforms, to standard error elsewhere. For swift-log, install a
-        /// `LogObserver` of the product `TaskControlLogging`.
+        /// Whether each event is written as a line: to `os.Logger` on Apple platforms, to standard error elsewhere.
+        /// `false` by default. For swift-log, install a `LogObserver` of the product `TaskControlLogging`.
         ///
         /// A line begins with `[main]` if it was written on the main thread, and otherwise with `[background]`. On
         /// other platforms than Apple's, the main actor of a program with an async `main` does not run on the main
@@ -15,13 +15,13 @@ extension TaskDiagnostics {
         public var redact: (@Sendable (String) -> String)?
 
         /// Whether mistakes in the program are written to the system's log, in debug and release builds: errors that no
-        /// code receives, tasks that were dropped without an owner, and continuations that were dropped or resumed
-        /// twice. `true` by default.
+        /// code receives, each ``AsyncTask`` that was released before its lifetime was chosen, and continuations that
+        /// were dropped or resumed twice. `true` by default.
         ///
-        /// On Apple platforms each mistake is a line of `os.Logger` at the level *error*, elsewhere a line of standard
-        /// error. Texts of errors and names of tasks are passed to ``redact`` first; in the unified log of Apple
-        /// platforms these texts are private data. If ``debugLogging`` is `true`, mistakes are lines of the debug log
-        /// instead. Observers receive mistakes in any case.
+        /// On Apple platforms each mistake is a line of `os.Logger` at the level *error*; on other platforms, a line of
+        /// standard error. Texts of errors and names of tasks are passed to ``redact`` first; in the unified log of
+        /// Apple platforms these texts are private data. If ``debugLogging`` is `true`, mistakes are lines of the debug
+        /// log instead. Observers receive mistakes in any case.
         public var reportsMistakes: Bool
 
         /// The clock that measures the ``TaskEvent/time`` of events.

@@ -1,13 +1,14 @@
 extension TaskEvent {
     /// The effect of an event on its ``TaskEvent/subject``, which is a task or a call: whether it begins, changes its phase, or ends.
     ///
-    /// Each subject begins once and ends once. An observer receives the first event of a subject before its other events.
+    /// Each subject begins once and ends once. An observer that was added before a subject began receives the event of
+    /// the beginning before the other events of the subject.
     public enum Change: Hashable, Sendable {
         /// The subject begins with this event, in the given phase.
         case began(Phase)
         /// The subject enters the given phase with this event.
         case entered(Phase)
-        /// The event does not change the phase of its subject, or has no subject.
+        /// The event has no subject, or does not change the phase of its subject.
         case noted
         /// The subject ends with this event. Events that other tasks cause, such as a late cancellation, may still be
         /// delivered after this event.
@@ -26,7 +27,9 @@ extension TaskEvent {
     /// The way in which a task or a call that events are about has ended.
     @nonexhaustive
     public enum Outcome: String, Hashable, Sendable, Codable, CaseIterable {
-        /// The work returned, or the wait succeeded.
+        /// The work ended without an error, or the wait succeeded. A task that was added to an owner by `addTask`, such
+        /// as that of a ``TaskBag``, `run(for:)` or `forEach(_:for:)` also ends as completed if its work threw an
+        /// error: the event ``TaskEvent/Kind/workFailed`` reports that error.
         case completed
         /// The work threw an error.
         case failed
@@ -63,7 +66,7 @@ extension TaskEvent {
         if case .ended(let outcome) = change { outcome } else { nil }
     }
 
-    /// Whether the event is the first one about its subject.
+    /// Whether the subject begins with this event; `false` if the event has no subject.
     public var isBeginning: Bool {
         if case .began = change { true } else { false }
     }

@@ -2,7 +2,8 @@ extension TaskEvent: CustomStringConvertible {
     /// The names of the primitive and the kind of the event, such as `AsyncTask.created`.
     public var name: String { "\(primitive.rawValue).\(kind.rawValue)" }
 
-    /// One line with the name and the fields that are set, such as `retry.failed attempt=1 error=ConnectionLost()`.
+    /// One line with the ``name`` and those fields from ``ownerName`` to ``isCancelled`` that are set, such as
+    /// `retry.failed attempt=1 error=ConnectionLost()`. Identities, ``sequence`` and ``time`` are not included.
     public var description: String {
         var line = name
         func add(_ field: String, _ value: (some Any)?) {

@@ -34,7 +34,8 @@ extension TaskEvent.Kind {
     public static var cancelledAll: Self { Self("cancelledAll") }
     /// A caller begins to wait until the tasks of an instance, such as a ``FIFOQueue`` or a ``TaskBag``, have ended.
     public static var draining: Self { Self("draining") }
-    /// A caller that waited until the tasks of an instance have ended continues, because they have ended.
+    /// A wait for the end of all tasks of an instance, which began with ``draining``, has succeeded: the tasks have
+    /// ended.
     public static var drained: Self { Self("drained") }
 }
 
@@ -43,18 +44,21 @@ extension TaskEvent.Kind {
     /// The task or call begins to wait: for its turn in a queue, for permits, for the end of a delay, or until no newer
     /// task has come for a while.
     public static var waiting: Self { Self("waiting") }
-    /// The work of the task or call begins. For a call whose work runs in a task of its own, this event precedes
-    /// ``running``.
+    /// The work of the task or call begins. For a call whose work runs in a task of its own, such as `withTimeout`: the
+    /// call begins, and ``running`` follows when its work begins.
     public static var started: Self { Self("started") }
-    /// The work of a call begins to run, in a task of its own.
+    /// The work of a call that has ``started`` begins, in a task of its own.
     public static var running: Self { Self("running") }
-    /// The cancellation of the task or call was requested. It may still run.
+    /// The cancellation of the task or call was requested. The task or call may still run.
     public static var cancelled: Self { Self("cancelled") }
-    /// The work has ended without an error.
+    /// The work has ended without an error. A task that was added to an owner by `addTask`, such as that of a
+    /// ``TaskBag``, `run(for:)` or `forEach(_:for:)` also ends with this event if its work threw an error, which
+    /// ``workFailed`` has reported.
     public static var completed: Self { Self("completed") }
-    /// The work has thrown an error.
+    /// The work, or one attempt of a call such as `retry`, has thrown an error.
     public static var failed: Self { Self("failed") }
-    /// The task or call was cancelled before its work began; the work will never run.
+    /// The task, or the work that the callers of a ``SingleFlight`` share, was cancelled before it began, and never
+    /// runs.
     public static var skipped: Self { Self("skipped") }
     /// Another caller begins to wait for the task or call, for example for work that the callers of a ``SingleFlight``
     /// share.
@@ -70,7 +74,7 @@ extension TaskEvent.Kind {
     public static var unhandledError: Self { Self("unhandledError") }
     /// A cancelled task threw an error other than `CancellationError`.
     public static var errorAfterCancellation: Self { Self("errorAfterCancellation") }
-    /// The work of a task that passes its result to another object, such as that of `run(for:)` or `forEach(_:for:)` of
-    /// an ``AsyncLifetime``, threw an error. A handler may receive the error.
+    /// The work of a task of an owner, such as an ``AsyncLifetime`` or a ``TaskBag``, threw an error. Emitted before
+    /// the error is passed to the `onError` closure or reported, and also if the task was cancelled.
     public static var workFailed: Self { Self("workFailed") }
 }

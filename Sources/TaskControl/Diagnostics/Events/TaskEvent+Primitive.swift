@@ -29,8 +29,8 @@ extension TaskEvent {
 
         /// The properties of the tasks and calls that the events of a primitive are about, for tools that interpret
         /// events. For example, the primitive `retry` has the trait ``call``, because its events are about calls of
-        /// `retry`, and ``FIFOQueue`` has the trait ``line``, because its tasks wait for earlier ones. Without any
-        /// trait, the events are about tasks that start at once and belong to an instance, such as a ``TaskBag``.
+        /// `retry`, and ``FIFOQueue`` has the trait ``line``, because its tasks wait for earlier ones. A primitive such
+        /// as ``TaskBag``, whose tasks have none of these properties, has no traits.
         public struct Traits: OptionSet, Sendable {
             /// The bits of the traits.
             public let rawValue: UInt8
@@ -44,8 +44,8 @@ extension TaskEvent {
             /// The trait of calls whose work runs in a separate task while the calling task waits for the end of the
             /// work, such as those of `withTimeout`.
             public static let awaited = Traits(rawValue: 2)
-            /// The trait of owners whose tasks or calls wait until earlier ones of the same owner, and of the same key
-            /// if they have keys, have ended: for example ``FIFOQueue`` and ``AsyncSemaphore``.
+            /// The trait of owners whose tasks or calls may have to wait for the end of earlier ones of the same owner,
+            /// and of the same key if they have keys: for example ``FIFOQueue`` and ``AsyncSemaphore``.
             public static let line = Traits(rawValue: 4)
             /// The trait of owners in which a task that is added later may run before a task that already waits, such
             /// as a ``TaskStore``.

@@ -8,17 +8,17 @@
 /// }
 /// ```
 ///
-/// Every event names the instance it comes from (``owner``) and the task or call it is about (``subject``). Each
-/// subject has one event that begins it and one that ends it: see ``change``. If a subject began before the observer
-/// was added, only its later events are delivered.
+/// An event identifies the instance that it comes from (``owner``), if there is one, and the task or call that it is
+/// about (``subject``), if there is one. Each subject has one event that begins it and one that ends it: see
+/// ``change``. If a subject began before the observer was added, only its later events are delivered.
 ///
 /// ## Ordering
 /// The ``sequence`` numbers of events follow the order in which the reported changes happened: for example, the end of
 /// a queue's task has a lower number than the start of the next task. An event is emitted after the change has taken
 /// effect, so events of different tasks may be delivered in another order than that of their numbers. The event that
-/// begins a subject is always delivered before the other events of the subject. Events that other tasks cause, such as
-/// ``Kind/cancelled`` or ``Kind/joined``, are emitted by those tasks and may be delivered after the end of the subject.
-/// An observer should usually ignore such a late event.
+/// begins a subject is delivered before the other events of the subject. Events of a subject that other tasks cause,
+/// such as ``Kind/cancelled`` or ``Kind/joined``, may be delivered after the event that ends the subject. An observer
+/// should usually ignore such a late event.
 ///
 /// Which fields are set depends on the event: <doc:Events> lists all events with their fields.
 public struct TaskEvent: Sendable {
@@ -34,7 +34,7 @@ public struct TaskEvent: Sendable {
     /// task, across the process. The event of a later change has a higher number, but may be delivered earlier.
     public internal(set) var sequence: UInt64 = 0
     /// The identity of the instance that the event happened in, such as an ``AsyncLifetime`` or a ``FIFOQueue``; `nil`
-    /// for calls without an instance, such as `retry`.
+    /// for events without an instance, such as those of `retry`.
     public let owner: Identity?
     /// The identity of the task or call that the event is about; `nil` for other events, such as those about the owner.
     public let subject: Identity?
