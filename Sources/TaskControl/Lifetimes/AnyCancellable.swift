@@ -75,11 +75,12 @@ extension Set<AnyCancellable> {
 
 // `store(in:)` is here, beside the import of the class that it uses.
 extension AsyncTask {
-    /// Adds a handle of the task to the set: when the set releases the handle, the task is cancelled. A task that is
-    /// bound to a lifetime stays bound.
+    /// Adds a handle of the task to the set. When the set releases the handle, a task that has not ended is cancelled.
+    /// A task that is bound to a lifetime stays bound.
     ///
-    /// The handle stays in the set when the task has finished. It cancels the task even if ``detached()`` is called
-    /// later. For many short tasks, use ``bind(to:)``: a finished task leaves its lifetime.
+    /// A later call of ``detached()`` does not remove the handle, which still cancels the task. A finished task leaves
+    /// its handle in the set: for many short tasks, use ``bind(to:)`` instead, because a finished task leaves its
+    /// lifetime.
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
         _ = decide { $0.change { $0.decide() } }

@@ -25,15 +25,17 @@ extension AsyncLifetime {
     ///   - owner: The object that receives the result. Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list, and not the owner, which it would
-    ///     retain: if the compiler asks for an explicit `self`, capture the property instead.
-    ///   - deliver: Runs in the isolation of the code that calls this function. Retains the owner until it returns, so
-    ///     do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw, unless the task was cancelled; runs like `deliver`. If
-    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
-    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
-    /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
-    ///   ``DeliveryOutcome/cancelled``.
+    ///   - work: Runs on the global executor, not on the owner's actor. List what it needs in its capture list. Do not
+    ///     capture the owner, which the closure would retain: if the compiler asks for an explicit `self`, capture the
+    ///     property instead.
+    ///   - deliver: Receives the owner and the result of `work`. Runs in the isolation of the code that calls this
+    ///     function. The owner is retained until this closure returns, so do the waiting in `work`.
+    ///   - onError: Receives the error that the work threw. Runs like `deliver`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics instead. Whether the error is received or reported, the
+    ///     outcome is ``DeliveryOutcome/failed(_:)``. If the task was cancelled, the error is neither received nor
+    ///     reported, and the outcome is ``DeliveryOutcome/cancelled``.
+    /// - Returns: The task, whose value is its outcome. If the lifetime is closed, the work is not started, and the
+    ///   outcome is ``DeliveryOutcome/cancelled``.
     @discardableResult
     @inlinable
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -67,13 +69,16 @@ extension AsyncLifetime {
     ///   - owner: The object that receives the result. Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
-    ///   - deliver: Runs on the owner, which is retained until the closure returns, so do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw, unless the task was cancelled; runs like `deliver`. If
-    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
-    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
-    /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
-    ///   ``DeliveryOutcome/cancelled``.
+    ///   - work: Runs on the global executor. List what it needs in its capture list. Do not capture the owner, which
+    ///     the closure would retain.
+    ///   - deliver: Receives the owner and the result of `work`. Runs on the owner, which is retained until this
+    ///     closure returns, so do the waiting in `work`.
+    ///   - onError: Receives the error that the work threw. Runs like `deliver`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics instead. Whether the error is received or reported, the
+    ///     outcome is ``DeliveryOutcome/failed(_:)``. If the task was cancelled, the error is neither received nor
+    ///     reported, and the outcome is ``DeliveryOutcome/cancelled``.
+    /// - Returns: The task, whose value is its outcome. If the lifetime is closed, the work is not started, and the
+    ///   outcome is ``DeliveryOutcome/cancelled``.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
         for owner: Owner,
@@ -95,13 +100,14 @@ extension AsyncLifetime {
     /// ```
     ///
     /// The owner is kept alive while it handles an element, and not while the next one is awaited. The iteration ends
-    /// when the sequence ends or throws, or when the task is cancelled. If the lifetime outlives the owner, the
-    /// iteration ends when the first element after the deallocation of the owner arrives. The outcome of the task shows
-    /// why the iteration has ended:
+    /// when the sequence ends or throws, or when the task is cancelled, for example because the lifetime was
+    /// deallocated together with the owner. If the lifetime outlives the owner, the iteration continues until the next
+    /// element arrives, which is discarded, or until the sequence ends. The outcome of the task shows why the iteration
+    /// has ended:
     ///
     /// ```swift
     /// let listening = lifetime.forEach(updates, for: self) { model, update in await model.apply(update) }
-    /// if case .delivered = await listening.value { reconnect() }       // the stream has ended
+    /// if case .delivered = await listening.value { reconnect() }       // `updates` has ended
     /// ```
     ///
     /// ## Ordering
@@ -116,11 +122,12 @@ extension AsyncLifetime {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - perform: Handles an element. Runs in the isolation of the code that calls this function.
-    ///   - onError: Receives the error that ended the sequence, unless the task was cancelled; runs like `perform`. If
-    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
-    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
-    /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
-    ///   ``DeliveryOutcome/cancelled``.
+    ///   - onError: Receives the error that ended the sequence. Runs like `perform`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics instead. Whether the error is received or reported, the
+    ///     outcome is ``DeliveryOutcome/failed(_:)``. If the task was cancelled, the error is neither received nor
+    ///     reported, and the outcome is ``DeliveryOutcome/cancelled``.
+    /// - Returns: The task, whose value is its outcome. If the lifetime is closed, the work is not started, and the
+    ///   outcome is ``DeliveryOutcome/cancelled``.
     @discardableResult
     public func forEach<Owner: AnyObject & Sendable, Elements: AsyncSequence & SendableMetatype>(
         _ elements: sending Elements,
@@ -158,11 +165,12 @@ extension AsyncLifetime {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - perform: Handles an element. Runs on the owner.
-    ///   - onError: Receives the error that ended the sequence, unless the task was cancelled; runs like `perform`. If
-    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
-    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
-    /// - Returns: The task, whose value is its outcome. If the lifetime is closed, nothing is started, and the outcome is
-    ///   ``DeliveryOutcome/cancelled``.
+    ///   - onError: Receives the error that ended the sequence. Runs like `perform`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics instead. Whether the error is received or reported, the
+    ///     outcome is ``DeliveryOutcome/failed(_:)``. If the task was cancelled, the error is neither received nor
+    ///     reported, and the outcome is ``DeliveryOutcome/cancelled``.
+    /// - Returns: The task, whose value is its outcome. If the lifetime is closed, the work is not started, and the
+    ///   outcome is ``DeliveryOutcome/cancelled``.
     @discardableResult
     public func forEach<Owner: Actor, Elements: AsyncSequence & SendableMetatype>(
         _ elements: sending Elements,

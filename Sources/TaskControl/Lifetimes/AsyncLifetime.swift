@@ -28,8 +28,8 @@
 /// ## Cancellation
 /// ``TaskOwner/cancelAll()`` cancels the tasks of the lifetime, ``TaskOwner/close()`` also refuses later ones, and
 /// ``TaskOwner/shutdown(grace:clock:)`` first gives the tasks some time to end. A lifetime that is deallocated is
-/// closed. On a closed lifetime, an ``AsyncTask`` that is bound is cancelled immediately, and `run(for:)` and
-/// `forEach(_:for:)` return a cancelled task that has done nothing.
+/// closed. An ``AsyncTask`` that is bound to a closed lifetime is cancelled immediately. The functions of a closed
+/// lifetime that start a task return a cancelled task whose work never runs.
 public final class AsyncLifetime: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 
@@ -46,7 +46,8 @@ public final class AsyncLifetime: TaskOwner, RegistryOwner {
 
     /// Starts a task that belongs to the lifetime.
     ///
-    /// An operation that uses the object that declares the lifetime retains that object: capture the object weakly, or see `run(for:)`.
+    /// An operation that captures the object that declares the lifetime retains that object, and with it the lifetime:
+    /// capture the object weakly, or see `run(for:)`.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.

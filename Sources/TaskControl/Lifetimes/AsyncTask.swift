@@ -7,9 +7,10 @@
 /// ```
 ///
 /// The initializer enqueues the task, as `Task { }` does, with the isolation, priority and task-locals of the code that
-/// creates it. If you call none of these three functions, the compiler warns; when such a task is released, it is
-/// cancelled and reported to diagnostics. If you keep the task in a variable instead, cancel it or await its ``value``.
-/// An initializer also accepts a closure, `onError`, which receives the error that the operation throws.
+/// creates it. The compiler warns if you do nothing with the new task. If you keep it in a variable, call one of these
+/// three functions later, cancel the task, or await its ``value``: a task that is released before it has ended, and for
+/// which none of these was done, is cancelled and reported to diagnostics. A second initializer also accepts a closure,
+/// `onError`, which receives the error that the operation throws.
 ///
 /// An operation that captures the object that declares the lifetime retains that object, and with it the lifetime that
 /// should end with the object: for such work use `run(for:)` of an ``AsyncLifetime``.
@@ -138,7 +139,7 @@ public final class AsyncTask: Sendable {
     }
 
     /// Lets the task run to its end without an owner. A lifetime that the task was bound to no longer cancels the task.
-    /// A set in which the task was stored still does, when the set releases the handle of the task.
+    /// A set in which the task was stored still cancels the task when the set releases the task's handle.
     @discardableResult
     public func detached() -> Self {
         let moment = Diagnostics.moment
@@ -165,9 +166,9 @@ public final class AsyncTask: Sendable {
     /// Whether the task was cancelled; it may still run.
     public var isCancelled: Bool { task.isCancelled }
 
-    /// An empty value that is available when the task has ended. Never throws: the error of an operation is passed to
+    /// An empty value that is available when the task has ended. Never throws: the error of the operation is passed to
     /// the `onError` closure, or, if the task was created without this closure, reported to diagnostics. An error that
-    /// is thrown after the task was cancelled counts as part of the cancellation.
+    /// a cancelled task throws is neither passed on nor reported.
     ///
     /// ## Cancellation
     /// A cancelled caller continues to wait, and the task continues.

@@ -10,8 +10,8 @@
 /// Combine's `AnyCancellable` does.
 ///
 /// ## Cancellation
-/// `cancel()` requests the cancellation, and does not wait for the work to end. It may be called at any time and from
-/// any thread, even after the work has ended.
+/// `cancel()` requests the cancellation, and does not wait for the work to end. An implementation must accept calls at
+/// any time and from any thread, even after the work has ended.
 public protocol Cancellable: SendableMetatype {
     /// Requests the cancellation of the work that this handle represents.
     func cancel()

@@ -9,9 +9,9 @@
 /// if case .delivered = await loading.value { scroll() }
 /// ```
 ///
-/// An error of the work that no `onError` closure receives is reported to diagnostics, even if your code reads the
-/// outcome: a task does not know whether its value is read. If you handle the error of the outcome, pass
-/// `onError: { _, _ in }` so that the error is not reported too.
+/// Unless the task was cancelled, an error of the work that no `onError` closure receives is reported to diagnostics,
+/// even if your code reads the outcome: a task does not know whether its value is read. If you handle the error of the
+/// outcome, pass `onError: { _, _ in }` so that the error is not reported too.
 @nonexhaustive
 public enum DeliveryOutcome: Sendable {
     /// The owner has received the value: `deliver` has returned. For a sequence: the sequence has ended, and the owner
@@ -32,12 +32,12 @@ public enum DeliveryOutcome: Sendable {
     case ownerReleased
 
     /// The work was added to a ``TaskStore`` or ``TaskSlot`` with the behavior
-    /// ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, and did not run, because its key already had a
-    /// task that `addTask` created. Such a task has no outcome that could be returned instead. It has ended when this
-    /// outcome is returned.
+    /// ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, and did not run, because the key or the slot
+    /// already had a task that `addTask` had created. A task of `addTask` has no outcome that could be returned
+    /// instead. When this outcome is returned, that task has ended.
     ///
-    /// In a rare case, this is also the outcome if `run` created the task that the key already had: when another thread
-    /// was just adding that task, and the task ended before its outcome could be read.
+    /// In a rare case, this is also the outcome if `run` had created the existing task: if another thread was just
+    /// adding that task, and the task ended before its outcome could be read.
     case duplicate
 }
 

@@ -1,27 +1,27 @@
-/// An owner of tasks with IDs, which ignores a new task if its ID has a task that has neither ended nor been cancelled.
+/// An owner of tasks with IDs, in which an ID has at most one task at a time. A new task is ignored if its ID is taken.
 ///
 /// ```swift
 /// let downloads = IdentifiableTaskBag<URL>()
 /// downloads.addTask(id: url) { await download(url) }     // true
-/// downloads.addTask(id: url) { await download(url) }     // false: it is being downloaded
+/// downloads.addTask(id: url) { await download(url) }     // false: the ID is taken
 /// downloads.cancel(id: url)
 /// ```
 ///
-/// An ID is free as soon as its task has ended *or was cancelled*. A cancelled task that still runs does not prevent a
-/// new task with its ID, and the later end of the cancelled task does not affect the new task. For other rules for
-/// duplicates, see ``TaskStore``.
+/// An ID is taken until its task has ended *or was cancelled*, by the bag or through its `Task` handle. A cancelled
+/// task may still run, but its ID is free at once, and its later end does not affect a new task with that ID. For other
+/// rules for duplicates, see ``TaskStore``.
 ///
 /// A task whose operation captures the object that declares the bag retains that object, and with it the bag: capture
 /// the object weakly.
 ///
-/// The `==` of an ID must not call the bag: it is called while the bag's lock is held.
+/// The `==` of the type `ID` must not call the bag, since the bag calls `==` while it holds its lock.
 ///
 /// Safe to use from any thread and any isolation. Finished tasks leave the bag by themselves.
 ///
 /// ## Cancellation
 /// ``cancel(id:)`` cancels one task, ``TaskOwner/cancelAll()`` cancels all, and ``TaskOwner/close()`` also refuses
-/// later ones. A bag that is deallocated is closed. A closed bag adds no task: each function that adds a task returns
-/// `false`. A task that was started elsewhere, and that a closed bag therefore does not add, is not cancelled.
+/// later ones. A bag that is deallocated is closed. On a closed bag, each function that adds a task does nothing and
+/// returns `false`; ``add(_:id:)`` does not cancel the task that was passed.
 public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 
@@ -38,7 +38,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
 
     /// Returns whether the bag has a task with this ID that has not ended and that the bag has not cancelled.
     ///
-    /// A task that was added with ``add(_:id:)``, and that its creator has cancelled through its `Task` handle, counts
+    /// A task that was added with ``add(_:id:)``, and then cancelled by its creator through the `Task` handle, counts
     /// until it has ended, although its ID is already free for a new task.
     public func contains(_ id: ID) -> Bool { registry.isLive(_ErasedKey(id)) }
 
@@ -47,7 +47,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         registry.cancel(key: _ErasedKey(id))
     }
 
-    /// Starts a task, unless a task with this ID exists.
+    /// Starts a task, unless its ID is taken by another task.
     ///
     /// - Parameters:
     ///   - id: The ID of the task, which is free again when the task has ended or was cancelled.
@@ -78,7 +78,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         registry.addUnique(key, name, priority, OwnedOperation(received(operation)))
     }
 
-    /// Starts a task, unless a task with this ID exists, and handles its error.
+    /// Starts a task and handles its error, unless its ID is taken by another task.
     ///
     /// - Parameters:
     ///   - id: The ID of the task, which is free again when the task has ended or was cancelled.
@@ -102,7 +102,8 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         return registry.addUnique(_ErasedKey(id), name, priority, work)
     }
 
-    /// Starts a task that inherits nothing from its caller, neither isolation nor priority nor task-locals, unless a task with this ID exists.
+    /// Starts a task that inherits nothing from its caller, neither isolation nor priority nor task-locals, unless its
+    /// ID is taken by another task.
     ///
     /// - Parameters:
     ///   - id: The ID of the task, which is free again when the task has ended or was cancelled.
@@ -127,8 +128,8 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         )
     }
 
-    /// Adds a task that was started elsewhere, unless a task with this ID exists. The ID is free again when the task
-    /// has ended or was cancelled.
+    /// Adds a task that was started elsewhere, unless its ID is taken by another task. The ID is free again when the
+    /// task has ended or was cancelled.
     ///
     /// A task that is not added is not cancelled: it continues without the bag. To notice the end of an added task, the
     /// bag awaits the task at utility priority, which escalates a task that has a lower priority. A task that its
@@ -144,8 +145,8 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
 }
 
 extension Task where Success == Void, Failure == Never {
-    /// Adds this task to a bag, unless a task with this ID exists: see ``IdentifiableTaskBag/add(_:id:)``. A task that
-    /// is not added continues without the bag.
+    /// Adds this task to a bag, unless its ID is taken by another task: see ``IdentifiableTaskBag/add(_:id:)``. A task
+    /// that is not added continues without the bag.
     ///
     /// - Returns: Whether the task was added: `false` if the ID is taken, or if the bag is closed.
     @discardableResult

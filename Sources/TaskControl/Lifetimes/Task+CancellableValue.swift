@@ -9,8 +9,8 @@ extension Task where Failure == Never {
     /// ```
     ///
     /// ## Cancellation
-    /// The task is cancelled soon after the caller, on another thread. The caller still waits for the task to end: it
-    /// returns soon only if the task responds to its cancellation. `value`, by contrast, does not cancel the task.
+    /// The task is cancelled soon after the caller, on another thread. The caller still waits for the task to end, so
+    /// it continues soon only if the task responds to its cancellation. `value`, by contrast, does not cancel the task.
     @_disfavoredOverload
     public var cancellableValue: Success {
         get async {

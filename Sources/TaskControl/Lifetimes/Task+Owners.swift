@@ -17,10 +17,10 @@ extension Task {
         return self
     }
 
-    /// Adds a handle of the task to the set: when the set releases the handle, the task is cancelled.
+    /// Adds a handle of the task to the set. When the set releases the handle, a task that has not ended is cancelled.
     ///
-    /// The handle stays in the set when the task has ended. For many short tasks, use ``bind(to:)``: a finished task
-    /// leaves its lifetime.
+    /// A finished task leaves its handle in the set: for many short tasks, use ``bind(to:)`` instead, because a
+    /// finished task leaves its lifetime.
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
         set.insert(AnyCancellable { cancel() })

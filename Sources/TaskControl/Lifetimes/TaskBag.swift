@@ -1,4 +1,4 @@
-/// An owner of tasks that need no key, which cancels them on request or when it is deallocated.
+/// An object that owns tasks without keys, and cancels them on request or when it is deallocated.
 ///
 /// ```swift
 /// let bag = TaskBag()
@@ -8,7 +8,7 @@
 /// ```
 ///
 /// A task whose operation captures the object that declares the bag retains that object, and with it the bag: capture
-/// the object weakly, as above, or see `run(for:)` of an ``AsyncLifetime``, which does so for you.
+/// the object weakly, as above, or see `run(for:)` of an ``AsyncLifetime``, which holds the object weakly.
 ///
 /// Safe to use from any thread and any isolation. Finished tasks leave the bag by themselves.
 ///
