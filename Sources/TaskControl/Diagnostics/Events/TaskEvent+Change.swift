@@ -27,8 +27,8 @@ extension TaskEvent {
     /// The way in which a task or a call that events are about has ended.
     @nonexhaustive
     public enum Outcome: String, Hashable, Sendable, Codable, CaseIterable {
-        /// The work ended without an error, or the wait succeeded. A task that was added to an owner by `addTask`, such
-        /// as that of a ``TaskBag``, `run(for:)` or `forEach(_:for:)` also ends as completed if its work threw an
+        /// The work ended without an error, or the wait succeeded. A task that was added to an owner by `addTask` (for
+        /// example of a ``TaskBag``), `run(for:)` or `forEach(_:for:)` also ends as completed if its work threw an
         /// error: the event ``TaskEvent/Kind/workFailed`` reports that error.
         case completed
         /// The work threw an error.

@@ -51,8 +51,8 @@ extension TaskEvent.Kind {
     public static var running: Self { Self("running") }
     /// The cancellation of the task or call was requested. The task or call may still run.
     public static var cancelled: Self { Self("cancelled") }
-    /// The work has ended without an error. A task that was added to an owner by `addTask`, such as that of a
-    /// ``TaskBag``, `run(for:)` or `forEach(_:for:)` also ends with this event if its work threw an error, which
+    /// The work has ended without an error. A task that was added to an owner by `addTask` (for example of a
+    /// ``TaskBag``), `run(for:)` or `forEach(_:for:)` also ends with this event if its work threw an error, which
     /// ``workFailed`` has reported.
     public static var completed: Self { Self("completed") }
     /// The work, or one attempt of a call such as `retry`, has thrown an error.
