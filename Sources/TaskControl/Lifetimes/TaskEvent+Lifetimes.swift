@@ -12,8 +12,8 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// A task was registered with its owner. It starts at once, or later if the owner makes it wait, as a ``TaskStore``
-    /// can.
+    /// A new task was registered with its owner. The task starts at once, or later if the owner makes it wait, as a
+    /// ``TaskStore`` can.
     public static var added: Self { Self("added") }
     /// A task that was created elsewhere was registered with an owner.
     public static var adopted: Self { Self("adopted") }
@@ -27,7 +27,7 @@ extension TaskEvent.Kind {
     public static var stored: Self { Self("stored") }
     /// An ``AsyncTask`` was detached: it has no lifetime that cancels it.
     public static var detached: Self { Self("detached") }
-    /// An ``AsyncTask`` was released before it was bound, stored or detached, and was cancelled.
+    /// An ``AsyncTask`` was released without having been bound, stored, detached or cancelled. The release cancels it.
     public static var dropped: Self { Self("dropped") }
 }
 

@@ -26,15 +26,16 @@ public protocol TaskOwner: AnyObject, Sendable {
     /// The name shown in diagnostics; `nil` if the owner has none.
     var name: String? { get }
 
-    /// The number of tasks that have not ended and that the owner has not cancelled. A running task that was cancelled
-    /// by other code, for example through its `Task` handle, counts until it has ended.
+    /// The number of tasks that have not ended and that the owner has not cancelled. A task that was cancelled by other
+    /// code, for example through its `Task` handle, counts until it has ended.
     var count: Int { get }
 
     /// Cancels every task. The owner stays open: tasks added later are not affected.
     ///
-    /// A task that the owner created and that has not started never runs its operation. A ``CancellableQueue`` is the
-    /// exception: there, an operation still runs when its turn comes if it was added with
-    /// ``CancelledTurnBehavior/run``, or if it does not throw and was not added with ``CancelledTurnBehavior/skip``.
+    /// A task that the owner created and that has not started never runs its operation. The exception is a
+    /// ``CancellableQueue``, which follows the ``CancelledTurnBehavior`` of the operation: `run`, the default of an
+    /// operation that does not throw, lets the operation run when its turn comes.
+    ///
     /// ``count`` is zero when this function returns, unless a task was added meanwhile. A cancellation handler that
     /// this function triggers may call the function again.
     ///
@@ -58,8 +59,8 @@ public protocol TaskOwner: AnyObject, Sendable {
     /// - Complexity: O(*n*) in the number of tasks.
     func close()
 
-    /// Waits until the owner has no tasks: those present, those added meanwhile, and those that were cancelled and
-    /// still run have all ended.
+    /// Waits until all tasks of the owner have ended: those present, those added meanwhile, and those that the owner
+    /// has cancelled.
     ///
     /// A task that drains its own owner waits for itself, until it is cancelled. The values that a task has captured
     /// are released with the task, perhaps a moment after this function has returned.

@@ -1,5 +1,5 @@
 /// An owner of the tasks of one purpose, such as the search of a screen: a ``TaskStore`` with one key. The behavior of
-/// the slot decides what happens when a task is added while another one runs.
+/// the slot, a ``TaskStoreDuplicateKeyBehavior``, decides what happens when a task is added while another one runs.
 ///
 /// ```swift
 /// @MainActor @Observable final class SearchModel {
@@ -36,9 +36,9 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     /// Creates an empty slot.
     ///
     /// - Parameters:
-    ///   - name: The name shown in diagnostics.
-    ///   - behavior: The rule for a new task and for the running and waiting tasks. By default, the new task starts at
-    ///     once and the others are cancelled.
+    ///   - name: The name shown in diagnostics; `nil` for none.
+    ///   - behavior: The rule for a new task and for the tasks that run or wait when it is added. By default, the new
+    ///     task starts at once and the others are cancelled.
     ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and
     ///     ``TaskStoreDuplicateKeyBehavior/throttle(for:)``. Its `sleep` must end when its task is cancelled, as
     ///     `Clock` requires: otherwise a task that is cancelled while it waits for such a time ends only when the time
@@ -66,8 +66,7 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
     /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
-    ///   of the slot, if there is one; if `run` created the present task, a proxy: a task that ends when the present
-    ///   task ends, and whose cancellation cancels the present task. If the slot is closed, a cancelled task that never
+    ///   of the slot, or a proxy for it, if there is a present task. If the slot is closed, a cancelled task that never
     ///   runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
@@ -89,8 +88,7 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
     ///     function; not called for a task that was cancelled.
     /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
-    ///   of the slot, if there is one; if `run` created the present task, a proxy: a task that ends when the present
-    ///   task ends, and whose cancellation cancels the present task. If the slot is closed, a cancelled task that never
+    ///   of the slot, or a proxy for it, if there is a present task. If the slot is closed, a cancelled task that never
     ///   runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
@@ -105,8 +103,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         return registry.addTask(Self.key, behavior, name, priority, work)
     }
 
-    /// Does work that does not retain its owner, according to the behavior of the slot, and passes the result to the
-    /// owner, if the owner still exists: see `run(forKey:for:)` of a ``TaskStore``.
+    /// Does work for an object, according to the behavior of the slot, and passes the result to the object if it still
+    /// exists. The work does not retain the object: see `run(forKey:for:)` of a ``TaskStore``.
     ///
     /// ## Cancellation
     /// Once the task is cancelled, for example by a newer task, neither `deliver` nor `onError` begins.
@@ -119,14 +117,14 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///     the owner.
     ///   - deliver: Runs in the isolation of the code that calls this function. Retains the owner until it returns, so
     ///     do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw, unless the task was cancelled; runs like `deliver`. If
-    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
-    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics instead. Whether it is received or reported, the outcome
+    ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is neither received nor reported.
     /// - Returns: The new task, whose value is its outcome. With
-    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `addTask`
-    ///   created the present task, a proxy: a task with the outcome ``DeliveryOutcome/duplicate`` that ends when the
-    ///   present task ends, and whose cancellation cancels the present task. If the slot is closed, nothing is started,
-    ///   and the outcome is ``DeliveryOutcome/cancelled``.
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task, or a proxy for it, if there
+    ///   is a present task; if `addTask` created the present task, the outcome of the proxy is
+    ///   ``DeliveryOutcome/duplicate``. If the slot is closed, nothing is started, and the outcome is
+    ///   ``DeliveryOutcome/cancelled``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -141,26 +139,30 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
         return registry.addDelivery(Self.key, behavior, name, priority, delivery)
     }
 
-    /// Does work that does not retain its owner, an actor, according to the behavior of the slot, and passes the result
-    /// to the owner, if the owner still exists.
+    /// Does work for an actor, according to the behavior of the slot, and passes the result to the actor if it still
+    /// exists. The work does not retain the actor.
     ///
-    /// `deliver` and `onError` run on the actor. In all other respects, including cancellation, this function is the
-    /// same as `run(for:)` for an owner that is not an actor.
+    /// `deliver` and `onError` run on the actor. In all other respects, this function is the same as `run(for:)` for an
+    /// object that is not an actor.
+    ///
+    /// ## Cancellation
+    /// Once the task is cancelled, for example by a newer task, neither `deliver` nor `onError` begins.
     ///
     /// - Parameters:
-    ///   - owner: The object that receives the result. Held weakly.
+    ///   - owner: The actor that receives the result. Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
+    ///   - work: Runs on the global executor, not on the owner. List what it needs in its capture list, and not the
+    ///     owner.
     ///   - deliver: Runs on the owner, which is retained until the closure returns, so do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw, unless the task was cancelled; runs like `deliver`. If
-    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
-    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics instead. Whether it is received or reported, the outcome
+    ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is neither received nor reported.
     /// - Returns: The new task, whose value is its outcome. With
-    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `addTask`
-    ///   created the present task, a proxy: a task with the outcome ``DeliveryOutcome/duplicate`` that ends when the
-    ///   present task ends, and whose cancellation cancels the present task. If the slot is closed, nothing is started,
-    ///   and the outcome is ``DeliveryOutcome/cancelled``.
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task, or a proxy for it, if there
+    ///   is a present task; if `addTask` created the present task, the outcome of the proxy is
+    ///   ``DeliveryOutcome/duplicate``. If the slot is closed, nothing is started, and the outcome is
+    ///   ``DeliveryOutcome/cancelled``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(

@@ -1,7 +1,7 @@
 /// Functions that do work for an object, its owner, under a key, without retaining the owner while the work runs.
 extension TaskStore {
-    /// Does work that does not retain its owner, under a key, then passes the result to the owner, if the owner still
-    /// exists.
+    /// Does work for an object, under a key, and passes the result to the object if it still exists. The work does not
+    /// retain the object.
     ///
     /// ```swift
     /// tasks.run(forKey: .search, duplicateKeyBehavior: .debounce(for: .milliseconds(300)), for: self) { [api] in
@@ -13,9 +13,8 @@ extension TaskStore {
     /// }
     /// ```
     ///
-    /// The key has the same effect as in ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)``, and the
-    /// owner has the same role as in `run(for:)` of an ``AsyncLifetime``: the owner may be deallocated while the work
-    /// is in progress, and then the result is discarded.
+    /// The key has the same effect as in ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)``. The object,
+    /// `owner`, may be deallocated while the work is in progress: its result is then discarded.
     ///
     /// ## Cancellation
     /// Once the task is cancelled, for example by a newer task of its key, neither `deliver` nor `onError` begins. So
@@ -33,14 +32,14 @@ extension TaskStore {
     ///     the owner, which it would retain: if the compiler asks for an explicit `self`, capture the property instead.
     ///   - deliver: Runs in the isolation of the code that calls this function. Retains the owner until it returns, so
     ///     do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw, unless the task was cancelled; runs like `deliver`. If
-    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
-    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics instead. Whether it is received or reported, the outcome
+    ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is neither received nor reported.
     /// - Returns: The new task, whose value is its outcome. With
-    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `addTask`
-    ///   created the present task, a proxy: a task with the outcome ``DeliveryOutcome/duplicate`` that ends when the
-    ///   present task ends, and whose cancellation cancels the present task. If the store is closed, nothing is
-    ///   started, and the outcome is ``DeliveryOutcome/cancelled``.
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task, or a proxy for it, if there
+    ///   is a present task; if `addTask` created the present task, the outcome of the proxy is
+    ///   ``DeliveryOutcome/duplicate``. If the store is closed, nothing is started, and the outcome is
+    ///   ``DeliveryOutcome/cancelled``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -57,29 +56,33 @@ extension TaskStore {
         return registry.addDelivery(_ErasedKey(key), duplicateKeyBehavior, name, priority, delivery)
     }
 
-    /// Does work that does not retain its owner, an actor, under a key, then passes the result to the owner, if the
-    /// owner still exists.
+    /// Does work for an actor, under a key, and passes the result to the actor if it still exists. The work does not
+    /// retain the actor.
     ///
-    /// `deliver` and `onError` run on the actor. In all other respects, including cancellation, this function is the
-    /// same as `run(forKey:for:)` for an owner that is not an actor.
+    /// `deliver` and `onError` run on the actor. In all other respects, this function is the same as
+    /// `run(forKey:for:)` for an object that is not an actor.
+    ///
+    /// ## Cancellation
+    /// Once the task is cancelled, for example by a newer task of its key, neither `deliver` nor `onError` begins.
     ///
     /// - Parameters:
     ///   - key: The key of the task. A key may have any number of tasks.
     ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see
     ///     ``TaskStoreDuplicateKeyBehavior``.
-    ///   - owner: The object that receives the result. Held weakly.
+    ///   - owner: The actor that receives the result. Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - work: Runs on the global executor. List what it needs in its capture list, and not the owner.
+    ///   - work: Runs on the global executor, not on the owner. List what it needs in its capture list, and not the
+    ///     owner.
     ///   - deliver: Runs on the owner, which is retained until the closure returns, so do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw, unless the task was cancelled; runs like `deliver`. If
-    ///     `nil`, or if the owner was deallocated, the error is reported to diagnostics instead. Whether the error is
-    ///     received or reported, the outcome is ``DeliveryOutcome/failed(_:)``.
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
+    ///     deallocated, the error is reported to diagnostics instead. Whether it is received or reported, the outcome
+    ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is neither received nor reported.
     /// - Returns: The new task, whose value is its outcome. With
-    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task if there is one; if `addTask`
-    ///   created the present task, a proxy: a task with the outcome ``DeliveryOutcome/duplicate`` that ends when the
-    ///   present task ends, and whose cancellation cancels the present task. If the store is closed, nothing is
-    ///   started, and the outcome is ``DeliveryOutcome/cancelled``.
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task, or a proxy for it, if there
+    ///   is a present task; if `addTask` created the present task, the outcome of the proxy is
+    ///   ``DeliveryOutcome/duplicate``. If the store is closed, nothing is started, and the outcome is
+    ///   ``DeliveryOutcome/cancelled``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(

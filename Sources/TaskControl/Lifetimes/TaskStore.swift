@@ -22,7 +22,7 @@
 /// Safe to use from any thread and any isolation. Finished tasks leave the store by themselves; when the store is
 /// deallocated, it cancels the rest. The operation of ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)``
 /// retains its captures: if one of them owns the store, the store can't be deallocated before the operation has ended.
-/// `run(forKey:for:)`, as above, retains its owner only while a result is delivered.
+/// `run(forKey:for:)`, as above, retains its object (`self` in the example) only while a result is delivered.
 ///
 /// ## Ordering
 /// Tasks that wait under one key start in the order of the calls, regardless of their priorities. A task must not await
@@ -40,7 +40,7 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - name: The name shown in diagnostics.
+    ///   - name: The name shown in diagnostics; `nil` for none.
     ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and
     ///     ``TaskStoreDuplicateKeyBehavior/throttle(for:)``. Its `sleep` must end when its task is cancelled, as
     ///     `Clock` requires: otherwise a task that is cancelled while it waits for such a time ends only when the time
@@ -58,10 +58,10 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     /// Adds a task to a key, according to the behavior for duplicate keys.
     ///
     /// ## Cancellation
-    /// Cancelling the returned task cancels only that task, and no other task of its key. A task that is cancelled
-    /// before it has started never runs its operation, and code that awaits the task continues at once. A task that is
-    /// cancelled through its handle while it runs stays in the store, and in ``TaskOwner/count``, until it has ended,
-    /// but with ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` it does not prevent a new task.
+    /// Cancelling the returned task (if it is a proxy, the present task) cancels no other task of the key. A task that
+    /// is cancelled before it has started never runs its operation, and code that awaits the task continues at once. A
+    /// task that is cancelled through its handle while it runs stays in the store until it has ended, but with
+    /// ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` it does not prevent a new task.
     ///
     /// - Parameters:
     ///   - key: The key of the task. A key may have any number of tasks.
@@ -73,9 +73,8 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///     that may throw, use the form of this function that has `onError`, or `run(forKey:for:)`, which passes the
     ///     error to an object.
     /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
-    ///   of the key, if there is one; if `run` created the present task, a proxy: a task that ends when the present
-    ///   task ends, and whose cancellation cancels the present task. If the store is closed, a cancelled task that
-    ///   never runs the operation.
+    ///   of the key, or a proxy for it, if there is a present task. If the store is closed, a cancelled task that never
+    ///   runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     @inlinable
@@ -116,9 +115,8 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
     ///     function; not called for a task that was cancelled.
     /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
-    ///   of the key, if there is one; if `run` created the present task, a proxy: a task that ends when the present
-    ///   task ends, and whose cancellation cancels the present task. If the store is closed, a cancelled task that
-    ///   never runs the operation.
+    ///   of the key, or a proxy for it, if there is a present task. If the store is closed, a cancelled task that never
+    ///   runs the operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func addTask(
@@ -160,8 +158,8 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
         registry.cancel(key: _ErasedKey(key))
     }
 
-    /// Waits until a key has no tasks: those present, those added meanwhile, and those that were cancelled and still
-    /// run have all ended.
+    /// Waits until all tasks of a key have ended: those present, those added meanwhile, and those that the store has
+    /// cancelled.
     ///
     /// A task that drains its own key waits for itself, until it is cancelled. The tasks present when the wait begins
     /// are escalated to the caller's priority, where the system supports it (macOS 26, Linux).
