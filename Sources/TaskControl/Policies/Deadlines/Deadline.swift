@@ -76,9 +76,7 @@ public struct Deadline: Sendable, CustomStringConvertible {
     /// Whether the deadline has been reached: ``remaining`` is zero or less.
     public var hasPassed: Bool { remaining <= .zero }
 
-    /// Returns the earlier of two deadlines.
-    ///
-    /// Instants of different clocks are compared by the time that remains now.
+    /// Returns the earlier of two deadlines. Deadlines of different clocks are compared by the time that remains now.
     public static func earlier(_ one: Deadline, _ other: Deadline) -> Deadline { one.isBefore(other) ? one : other }
 
     /// The time until or since the deadline, as text such as "in 1.5 seconds" or "0.5 seconds ago".
@@ -124,10 +122,11 @@ public struct Deadline: Sendable, CustomStringConvertible {
 }
 
 extension Task where Success == Never, Failure == Never {
-    /// The deadline of the running task: the earliest that was set around it; `nil` if there is none.
+    /// The deadline of the running task: the earliest of those that enclosing calls of ``withDeadline(_:operation:)``
+    /// have set; `nil` if there is none, as in ``withoutDeadline(operation:)``.
     ///
-    /// In the operation of a flight (see ``SingleFlight``), it is the latest deadline of the flight's callers; `nil` if
-    /// one of the callers has none. This deadline can change when another caller joins.
+    /// The deadline of a flight, which is one run of an operation for several callers (see ``SingleFlight``), depends
+    /// on all of its callers, and can change when another caller joins: see ``withDeadline(_:operation:)``.
     ///
     /// - Complexity: O(1): one read of a task-local value.
     public static var currentDeadline: Deadline? { Deadline.current }

@@ -51,18 +51,19 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 /// try await withDeadline(Deadline(in: remaining)) { try await answer(request) }
 /// ```
 ///
-/// At the deadline, the operation is cancelled and awaited. Inside the operation, in its child tasks and in the tasks
-/// that it creates, `Task.currentDeadline` is the deadline. The deadline cancels the operation and its child tasks, but
-/// not the unstructured tasks that the operation creates.
+/// At the deadline, the operation is cancelled and awaited. The operation, its child tasks, and the unstructured tasks
+/// that it creates (except detached ones) can read the deadline from `Task.currentDeadline`. The deadline cancels the
+/// operation and its child tasks, but not the unstructured tasks.
 ///
-/// A flight of ``withSingleFlight(key:operation:)`` or ``SingleFlight``, which runs an operation for several callers,
-/// has the latest deadline of its callers, and none if one of the callers has none. Each caller stops waiting at its
-/// own deadline, and the last caller that does so cancels the flight. A flight that continues without callers
-/// (``AbandonedFlightBehavior/finish``) and a load of a `CachedFlight` have no deadline.
+/// A deadline that is not before the caller's own deadline has no effect, and costs no timer: the operation has the
+/// caller's deadline, and its error is thrown unchanged. (Inside a flight such a deadline has its usual effect, because
+/// the deadline of the flight can become later.)
 ///
-/// A deadline that is not before the caller's deadline has no effect, and costs no timer: the caller's deadline cancels
-/// the operation first, and the error of the operation is thrown unchanged. (Inside a flight such a deadline has its
-/// usual effect, because the deadline of the flight can become later.)
+/// A flight is one run of an operation for several callers: see ``withSingleFlight(key:operation:)`` and
+/// ``SingleFlight``. A flight that continues without callers (``AbandonedFlightBehavior/finish``) and a load of a
+/// `CachedFlight` have no deadline. Any other flight has the latest deadline of its callers, and none if one of the
+/// callers has none. Each caller stops waiting at its own deadline; when all callers have stopped waiting, the flight
+/// is cancelled, unless it continues without callers.
 ///
 /// `retry` makes no attempt that would begin after the deadline, and throws the error of the last attempt instead.
 ///
@@ -70,10 +71,10 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 /// after the deadline is not returned here, and the error is ``DeadlineExceededError``, not that of the operation.
 ///
 /// ## Cancellation
-/// If the caller is cancelled, the call cancels the operation, waits for its end, and throws `CancellationError`,
-/// unless the operation returns a value before the deadline. If the deadline has no effect, because the caller's own
-/// deadline is not later, the call returns the value or throws the error of the operation instead. The operation of a
-/// caller that was cancelled before the call does not begin.
+/// The operation of a caller that was cancelled before the call does not begin, and `CancellationError` is thrown. If
+/// the caller is cancelled later, the call cancels the operation, waits for its end, and throws `CancellationError`,
+/// unless the operation returns a value before the deadline. In a call whose deadline has no effect, the operation is
+/// cancelled together with its caller, and the call returns the value or throws the error of the operation.
 ///
 /// ## Ordering
 /// If the operation ends at about the same time as its deadline, the earlier event determines the result, as for
@@ -85,7 +86,8 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 /// - Returns: The result of the operation.
 /// - Throws: `CancellationError` if the caller is cancelled and no value is returned; otherwise
 ///   ``DeadlineExceededError`` at the deadline, or if the deadline has passed before the call; the error of the
-///   operation, if the operation throws before the deadline; the error of the clock, if the clock cannot sleep.
+///   operation, if the operation throws before the deadline; the error of the clock, if the clock cannot sleep. If the
+///   deadline has no effect, and the operation has begun: only the error of the operation.
 @inlinable
 public nonisolated(nonsending) func withDeadline<Value>(
     _ deadline: Deadline,
@@ -130,7 +132,7 @@ nonisolated(nonsending) func _withEarlierDeadline<Value>(
     }
 }
 
-/// A `TimeoutError` that the operation of `withDeadline` threw, which is thereby distinguished from that of the deadline.
+/// A `TimeoutError` that the operation of `withDeadline` threw, to distinguish it from that of the deadline.
 private struct InnerTimeoutError: Error {
     let error: TimeoutError
 }

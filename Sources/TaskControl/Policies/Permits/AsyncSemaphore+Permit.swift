@@ -1,7 +1,8 @@
 extension AsyncSemaphore {
-    /// Permits of a semaphore that are released exactly once: with ``release()``, or when the value is destroyed.
+    /// A value that holds permits of a semaphore. They are released exactly once: with ``release()``, or when the value
+    /// is destroyed.
     ///
-    /// A permit cannot be copied, so it cannot be released twice or lost.
+    /// The value cannot be copied, so its permits cannot be released twice or lost.
     ///
     /// ```swift
     /// let permit = try await connections.acquirePermit()
@@ -29,14 +30,14 @@ extension AsyncSemaphore {
 
     /// Acquires permits, and returns them as a value: when the value is destroyed, the permits are released.
     ///
-    /// Returns without waiting if the permits are available and no other caller waits; otherwise waits for the caller's
-    /// turn.
+    /// Does not wait if the permits are available and no other caller waits; otherwise waits for the caller's turn.
     ///
     /// ## Cancellation
-    /// A cancelled caller stops waiting immediately, and has no permit. A caller that was cancelled before the call
-    /// throws, even if permits are available.
+    /// A cancelled caller stops waiting immediately, and receives no permit. A caller that was cancelled before the
+    /// call throws, even if permits are available.
     ///
-    /// - Parameter count: The number of permits, from 1 to the number that the semaphore has. Traps otherwise.
+    /// - Parameter count: The number of permits, from 1 to the `value` that the semaphore was created with. Traps
+    ///   otherwise.
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquirePermit(_ count: Int = 1) async throws(CancellationError) -> Permit {

@@ -3,7 +3,7 @@
 /// ```swift
 /// let connections = AsyncSemaphore(value: 4)
 ///
-/// let page = try await connections.withPermit {     // the fifth waits here, without blocking a thread
+/// let page = try await connections.withPermit {     // a fifth caller waits here, without blocking a thread
 ///     try await fetch(url)
 /// }
 /// ```
@@ -32,7 +32,7 @@ public final class AsyncSemaphore: Sendable {
     public var name: String? { source.name }
     let source: EventSource
 
-    /// Creates a semaphore with `value` available permits.
+    /// Creates a semaphore with a number of permits, all of which are available.
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics; `nil` for none.
@@ -56,7 +56,7 @@ public final class AsyncSemaphore: Sendable {
     /// The number of waiting callers. It may have changed by the time the caller uses it.
     public var waiterCount: Int { permits.withMachine { $0.waiterCount } }
 
-    /// Runs `body` with a permit, and releases the permit when `body` has ended.
+    /// Waits for a permit, runs `body`, and releases the permit when `body` has ended.
     ///
     /// ## Cancellation
     /// A caller that is cancelled before it has its permit stops waiting immediately, without running `body`. Once
@@ -73,11 +73,14 @@ public final class AsyncSemaphore: Sendable {
         try await withPermits(1, body)
     }
 
-    /// Runs `body` with several permits, and releases them when `body` has ended. Cancellation works in the same way as
-    /// for ``withPermit(_:)``.
+    /// Waits for several permits, runs `body`, and releases the permits when `body` has ended.
+    ///
+    /// ## Cancellation
+    /// A caller that is cancelled before it has its permits stops waiting immediately, without running `body`. Once
+    /// `body` runs, only `body` responds to a cancellation.
     ///
     /// - Parameters:
-    ///   - count: The number of permits, from 1 to the number that the semaphore has. Traps otherwise.
+    ///   - count: The number of permits, from 1 to the `value` that the semaphore was created with. Traps otherwise.
     ///   - body: Runs in the caller's task and isolation.
     /// - Returns: The value that `body` returns.
     /// - Throws: The error of `body`; `CancellationError` if the caller was cancelled before it had its permits.
@@ -94,17 +97,18 @@ public final class AsyncSemaphore: Sendable {
         return try await body()
     }
 
-    /// Takes a permit, or several: now if they are available and no caller waits, otherwise when it is the caller's
-    /// turn.
+    /// Takes a permit, or several: at once if they are available and no other caller waits; otherwise waits for the
+    /// caller's turn.
     ///
     /// Each acquired permit must be released with ``release(_:)``, or it is lost forever. Prefer ``withPermit(_:)`` or
     /// ``acquirePermit(_:)``, which release their permits by themselves.
     ///
     /// ## Cancellation
-    /// A cancelled caller stops waiting immediately, and has no permit. A caller that was cancelled before the call
-    /// throws, even if permits are available.
+    /// A cancelled caller stops waiting immediately, and receives no permit. A caller that was cancelled before the
+    /// call throws, even if permits are available.
     ///
-    /// - Parameter count: The number of permits, from 1 to the number that the semaphore has. Traps otherwise.
+    /// - Parameter count: The number of permits, from 1 to the `value` that the semaphore was created with. Traps
+    ///   otherwise.
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ count: Int = 1) async throws(CancellationError) {
@@ -167,9 +171,10 @@ public final class AsyncSemaphore: Sendable {
         throw CancellationError()
     }
 
-    /// Takes a permit, or several, if they are available and no caller waits. Never waits, and overtakes no caller.
+    /// Takes a permit, or several, if they are available and no caller waits for permits. Never waits.
     ///
-    /// - Parameter count: The number of permits, from 1 to the number that the semaphore has. Traps otherwise.
+    /// - Parameter count: The number of permits, from 1 to the `value` that the semaphore was created with. Traps
+    ///   otherwise.
     /// - Returns: `true` if the caller now has the permits; `false` if nothing was taken.
     /// - Complexity: O(1).
     public func tryAcquire(_ count: Int = 1) -> Bool {

@@ -12,11 +12,11 @@
 /// - Parameters:
 ///   - policy: The number of attempts, the delays, and the errors that are retried. By default ``RetryPolicy/default``.
 ///   - clock: Measures the delays, and the ``RetryPolicy/maxElapsed`` of the policy.
-///   - onRetry: Receives each failure after which another attempt is made, before the delay.
+///   - onRetry: Receives each failure after which another attempt is planned, before the delay begins.
 ///   - operation: The operation, which is called at least once.
 /// - Returns: The value of the first attempt that succeeds.
-/// - Throws: The error of the last attempt, unchanged; `CancellationError` if the caller is cancelled; the error of the
-///   clock, if it cannot sleep.
+/// - Throws: `CancellationError` if the caller is cancelled and no value is returned; otherwise the error of the last
+///   attempt, unchanged; the error of the clock, if the clock cannot sleep.
 /// - Complexity: O(1). A call that succeeds at once allocates nothing if the policy has no ``RetryPolicy/maxElapsed``.
 @inlinable
 public nonisolated(nonsending) func retry<Value, C: Clock>(
@@ -35,6 +35,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
 /// operation has no parameter.
 ///
 /// ```swift
+/// // A policy of your own, with one attempt per mirror.
 /// let index = try await retry(.mirrors) { attempt in
 ///     try await fetchIndex(from: mirrors[attempt - 1])
 /// }

@@ -27,8 +27,8 @@
 /// - The caller is not cancelled.
 /// - The number of attempts is not used up.
 /// - `shouldRetry` accepts the error.
-/// - The `backoff` returns a delay, and the hint of the error, if there is one, is not longer than the cap of the
-///   backoff: see ``RetryAfterProviding``.
+/// - The `backoff` returns a delay. If the error has a hint that is longer than this delay, the hint is not longer than
+///   the cap of the backoff (one minute if it has none): see ``RetryAfterProviding``.
 /// - The delay would end by `maxElapsed`, and before the ``Deadline`` of the task, if the task has one.
 /// - The `budget` has enough tokens.
 ///
@@ -54,11 +54,11 @@
 ///     waiting. A running attempt is not ended. `nil`: no limit. With zero, an attempt is repeated only if no time has
 ///     passed and there is no delay; a negative time allows no repetition.
 ///   - clock: Measures the delays and `maxElapsed`.
-///   - onRetry: Receives each failure after which another attempt is made, before the delay.
+///   - onRetry: Receives each failure after which another attempt is planned, before the delay begins.
 ///   - operation: The work to repeat until it succeeds.
 /// - Returns: The value of the first attempt that succeeds.
-/// - Throws: The error of the last attempt, unchanged; `CancellationError` if the caller is cancelled; the error of the
-///   clock, if it cannot sleep.
+/// - Throws: `CancellationError` if the caller is cancelled and no value is returned; otherwise the error of the last
+///   attempt, unchanged; the error of the clock, if the clock cannot sleep.
 /// - Complexity: O(1). A call without `maxElapsed` that succeeds at once allocates nothing.
 @inlinable
 public nonisolated(nonsending) func retry<Value, C: Clock>(
@@ -89,7 +89,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
 /// operation has no parameter.
 ///
 /// ```swift
-/// let index = try await retry(attempts: 3) { attempt in
+/// let index = try await retry(attempts: mirrors.count) { attempt in
 ///     try await fetchIndex(from: mirrors[attempt - 1])
 /// }
 /// ```
@@ -157,7 +157,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
 /// like ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``.
 ///
 /// ```swift
-/// let index = try await retry(attempts: 3) { attempt in
+/// let index = try await retry(attempts: mirrors.count) { attempt in
 ///     try await fetchIndex(from: mirrors[attempt - 1])
 /// } shouldRetry: { error in
 ///     error is ConnectionLost

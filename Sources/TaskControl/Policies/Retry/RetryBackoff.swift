@@ -38,7 +38,8 @@ public struct RetryBackoff: Sendable {
         self.shape = shape
     }
 
-    /// The backoff without delays: the next attempt begins at once.
+    /// The backoff without delays: the next attempt begins at once, unless the error has a hint (see
+    /// ``RetryAfterProviding``).
     ///
     /// Use it for an operation that fails at random and costs nothing to repeat. For a server that may be overloaded,
     /// see ``exponential(base:factor:)``.

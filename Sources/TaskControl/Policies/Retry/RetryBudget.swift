@@ -37,9 +37,9 @@ public final class RetryBudget: Sendable {
     /// Creates a full budget.
     ///
     /// - Parameters:
-    ///   - capacity: The number of tokens of a full budget. If it is less than the cost of a retry, there are no
-    ///     retries. Traps if it is negative.
-    ///   - cost: The tokens that a retry takes after any other error. Traps if it is less than 1.
+    ///   - capacity: The number of tokens of a full budget. A retry that costs more than that is never made. Traps if
+    ///     it is negative.
+    ///   - cost: The tokens that a retry takes after an error without a hint. Traps if it is less than 1.
     ///   - throttledCost: The tokens that a retry takes after an error with a hint (see ``RetryAfterProviding``). Traps
     ///     if it is less than 1.
     public convenience init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {

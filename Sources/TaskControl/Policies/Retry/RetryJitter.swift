@@ -10,11 +10,12 @@ public enum RetryJitter: Sendable, Hashable, CaseIterable {
     /// A random delay between half of the delay of the backoff and all of it.
     case equal
 
-    /// A random delay between the base and three times the last delay. The first delay is between the base and three
-    /// times the base. The delay grows randomly: the factor of ``RetryBackoff/exponential(base:factor:)`` is ignored.
+    /// A random delay between the base and three times the previous delay. The first delay is between the base and
+    /// three times the base. The delay grows randomly: the factor of ``RetryBackoff/exponential(base:factor:)`` is
+    /// ignored.
     ///
     /// The base of ``RetryBackoff/exponential(base:factor:)`` is its first delay; the base of another backoff is its
-    /// delay after the failed attempt. The last delay is the previous one in the same call of `retry`, without the
+    /// delay after the failed attempt. The previous delay is that of the same call of `retry`, without the
     /// extension by a hint.
     ///
     /// Both ends of the range are capped before the delay is drawn. (The article caps the drawn delay instead: after

@@ -60,7 +60,7 @@ public struct RetryPolicy: Sendable {
         self.shouldRetry = shouldRetry
     }
 
-    /// Returns whether another attempt can succeed after an error.
+    /// Returns whether another attempt could succeed after an error.
     ///
     /// Returns `false` for a `CancellationError`, an error of encoding or decoding, and a mistake in the program, such
     /// as ``SingleFlightReentrancyError`` and ``QueueReentrancyError``; `true` for every other error.

@@ -13,6 +13,6 @@ public struct TimeoutError: Error, Hashable, Sendable, CustomStringConvertible {
         self.duration = duration
     }
 
-    /// A sentence with the length of the limit.
+    /// A sentence that states the time limit.
     public var description: String { "the operation took longer than its time limit of \(duration)" }
 }

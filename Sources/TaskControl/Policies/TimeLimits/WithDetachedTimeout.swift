@@ -3,7 +3,7 @@
 ///
 /// ```swift
 /// let answer = try await withDetachedTimeout(.seconds(5), name: "legacy lookup") {
-///     await legacy.lookup(name)      // blocks, polls, never looks at Task.isCancelled
+///     await legacy.lookup(name)      // may take minutes, and never looks at Task.isCancelled
 /// }
 /// ```
 ///
@@ -14,12 +14,12 @@
 /// Related: ``withTimeout(_:clock:operation:)`` is structured. Prefer it if the operation respects its cancellation.
 ///
 /// ## Cancellation
-/// A cancelled caller receives `CancellationError` at once, and the operation is cancelled and no longer awaited, as at
-/// the limit.
+/// A caller that is cancelled while it waits receives `CancellationError` at once, and the operation is cancelled and
+/// no longer awaited, as at the limit. The operation of a caller that was cancelled before the call does not begin.
 ///
 /// ## Ordering
-/// A value or an error from before the limit counts, even if the limit is over when the caller receives it, for example
-/// because the caller's actor was busy. A caller that is cancelled before it receives the value or the error may
+/// If the operation ends before the limit, the caller receives its value or error, even if the limit is over by then,
+/// for example because the caller's actor was busy. The exception is a caller that is cancelled meanwhile: it may
 /// receive `CancellationError` instead.
 ///
 /// - Parameters:
@@ -33,8 +33,8 @@
 ///     caller could not return either.
 /// - Returns: The value of the operation.
 /// - Throws: ``TimeoutError`` at the limit; the error of the operation, if the operation throws before the limit;
-///   `CancellationError` if the caller is cancelled first; the error of the clock, if the clock cannot sleep: the
-///   operation is then cancelled and no longer awaited, as at the limit.
+///   `CancellationError` if the caller is cancelled before it has received a result; the error of the clock, if the
+///   clock cannot sleep: the operation is then cancelled and no longer awaited, as at the limit.
 @inlinable
 public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Clock>(
     _ duration: Duration,

@@ -20,7 +20,7 @@
 /// ## Ordering
 /// If the operation ends at about the same time as its limit, the earlier event determines the result: a value or an
 /// error in time counts, even if the limit is over when the caller receives it; a value or an error after the limit
-/// does not count.
+/// does not count. In a cancelled caller, an error in time does not count either: the call throws `CancellationError`.
 ///
 /// - Parameters:
 ///   - duration: The time limit, measured from the call. With zero or less, such as the remaining time of a deadline
