@@ -25,7 +25,7 @@
 /// Safe to use from any thread and any isolation.
 ///
 /// Tasks leave the queue when they begin, so it has no `drain()`. To wait until its tasks have ended, send them through
-/// a ``CancellableQueue`` over it.
+/// a ``CancellableQueue`` that was created with this queue.
 ///
 /// Related types: ``FIFOQueue`` lets a task *end* before the next one begins. `Task(isolatedTo: actor)` needs no queue,
 /// and keeps the order among tasks of equal priority.
@@ -36,8 +36,8 @@
 /// threads that overlap have no defined order.
 ///
 /// ## Priorities
-/// Tasks that have not begun and are before a task with a higher priority are raised to that priority, where the system
-/// supports it (macOS 26, Linux).
+/// Tasks that have not begun and are ahead of a task with a higher priority are raised to that priority, where the
+/// system supports it (macOS 26, Linux).
 ///
 /// ## Cancellation
 /// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun ends immediately with

@@ -5,9 +5,9 @@ extension ActorTaskQueue {
     /// entries.addTask { log in log.append(line) }
     /// ```
     ///
-    /// Traps if the queue has no actor yet (see ``ActorQueue/adoptExecutionContext(of:)``), or if the actor has been
-    /// deallocated: the task must return a value, and has nowhere to run. (A task that may throw does not trap if the
-    /// actor has been deallocated: it throws `CancellationError`.)
+    /// Traps if the queue has no actor yet (see ``ActorQueue/adoptExecutionContext(of:)``), and also if the actor has
+    /// been deallocated: the task must return a value, but the actor that its operation needs is gone. (With an
+    /// operation that may throw, the task then throws `CancellationError` instead.)
     ///
     /// ## Cancellation
     /// If the task is cancelled before it has begun, the operation still runs, with `Task.isCancelled` true: it must

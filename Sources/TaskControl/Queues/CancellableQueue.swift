@@ -1,5 +1,5 @@
-/// A group of tasks in another queue, its underlying queue. The tasks of the group, both running and waiting ones, can
-/// be cancelled together.
+/// A queue that sends its tasks to another queue, the underlying queue, and can cancel all of them together, both
+/// running and waiting ones.
 ///
 /// ```swift
 /// let uploads = CancellableQueue(underlyingQueue: FIFOQueue())
@@ -9,21 +9,23 @@
 /// uploads.cancelAll()
 /// ```
 ///
-/// The group cancels only the tasks that were sent through it. Tasks that are sent to the underlying queue directly, or
-/// through another group, wait in the same queue and are not affected.
+/// Only the tasks that were sent through this object are cancelled. Tasks that are sent to the underlying queue
+/// directly, or through another `CancellableQueue`, wait in the same order and are not affected.
 ///
-/// Safe to use from any thread and any isolation. Releasing the group cancels nothing: tasks that were sent still run.
+/// Safe to use from any thread and any isolation. Releasing this object cancels nothing: tasks that were sent still
+/// run.
 ///
 /// ## Ordering
 /// Tasks run in the order of the underlying queue.
 ///
 /// ## Cancellation
-/// Each task is cancelled in the same way as through its own handle. Once ``TaskOwner/cancelAll()`` has begun, no
-/// *throwing* operation begins that was sent before.
+/// ``TaskOwner/cancelAll()`` cancels each task in the same way as the task's own handle does. By default, a *throwing*
+/// operation that has not begun never begins: its task throws `CancellationError`. An operation that does not throw
+/// must return a value: it runs when its turn comes, with `Task.isCancelled` true. `addTask(whenCancelledWaiting:)` can
+/// change both rules.
 ///
-/// After ``TaskOwner/close()``, tasks that are sent are cancelled, and are neither counted nor waited for. A throwing
-/// operation never begins: its task throws `CancellationError`. An operation that does not throw must still return a
-/// value: it runs when its turn comes, with `Task.isCancelled` true.
+/// After ``TaskOwner/close()``, new tasks are cancelled at once, with the same effects, and are neither counted nor
+/// waited for.
 public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, RegistryOwner {
     /// The registry of the tasks that were sent through this queue. It has the name of the underlying queue.
     ///

@@ -1,9 +1,9 @@
-/// The rule for an operation whose task is cancelled while it waits in a queue.
+/// The rule for an operation whose task is cancelled before its turn in a queue comes. It is a parameter of `addTask`
+/// of a ``TaskQueue``.
 @nonexhaustive
 public enum CancelledTurnBehavior: Sendable {
     /// The operation never runs, and its place in the queue is free immediately. The task ends: it throws
-    /// `CancellationError` if its operation may throw; otherwise it returns without an error, and has no value
-    /// (`Void`).
+    /// `CancellationError` if its operation may throw; otherwise it returns normally (its value is `Void`).
     case skip
     /// The operation runs when its turn comes, with `Task.isCancelled` true.
     case run

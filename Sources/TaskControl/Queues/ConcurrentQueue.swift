@@ -19,7 +19,8 @@
 ///
 /// ## Ordering
 /// Tasks take their places in the order of the calls that add them, regardless of priorities; the same applies to
-/// ``run(_:)``. Calls from several threads that overlap have no defined order.
+/// ``run(_:)``. Calls from several threads that overlap have no defined order. The turn of a task, or of a call of
+/// ``run(_:)``, lasts from its beginning to its end.
 ///
 /// If all running tasks of the queue await later tasks of the same queue, they wait forever. (A call of ``run(_:)`` or
 /// ``drain()`` from inside a turn of the queue, which could also wait forever, throws ``QueueReentrancyError``
@@ -31,8 +32,8 @@
 ///
 /// ## Cancellation
 /// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun ends immediately with
-/// `CancellationError`, and a task that cannot throw runs in its turn, unless `addTask(whenCancelledWaiting:)` says
-/// otherwise. Releasing the queue cancels nothing.
+/// `CancellationError`, and a task that cannot throw runs at its turn. `addTask(whenCancelledWaiting:)` can change this
+/// for both kinds of task. Releasing the queue cancels nothing: tasks that were added still run.
 public final class ConcurrentQueue: TaskQueue {
     /// The name shown in errors and diagnostics; `nil` if the queue has none.
     public let name: String?
@@ -85,8 +86,8 @@ public final class ConcurrentQueue: TaskQueue {
     /// only `body` responds to a cancellation.
     ///
     /// ## Priorities
-    /// The tasks of the queue that are ahead of the caller are escalated to its priority. The caller's own task is not
-    /// escalated: the queue escalates only tasks that it created.
+    /// The tasks of the queue that are ahead of the caller are escalated to its priority, where the system supports it
+    /// (macOS 26, Linux). The caller's own task is not escalated: the queue escalates only tasks that it created.
     ///
     /// - Parameter body: Runs in the caller's isolation.
     /// - Returns: The value that `body` returns.
@@ -102,8 +103,8 @@ public final class ConcurrentQueue: TaskQueue {
         try await _turns.run(body)
     }
 
-    /// Waits until all tasks that run or wait at the time of the call have ended. Tasks that are added later are not
-    /// waited for.
+    /// Waits until all tasks and calls of ``run(_:)`` that run or wait at the time of the call have ended. It does not
+    /// wait for tasks that are added later.
     ///
     /// The tasks are raised to the caller's priority, where the system supports it (macOS 26, Linux).
     ///

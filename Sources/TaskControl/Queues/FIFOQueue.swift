@@ -25,8 +25,9 @@
 /// cancel all tasks that were sent through it. ``TaskStore`` keeps an order for each key.
 ///
 /// ## Ordering
-/// Tasks take their places in the order of the calls that create them, regardless of their priorities; so does
-/// ``run(_:)``. Calls from several threads that overlap have no defined order.
+/// Tasks take their places in the order of the calls that create them, regardless of their priorities; the same applies
+/// to ``run(_:)``. Calls from several threads that overlap have no defined order. The turn of a task, or of a call of
+/// ``run(_:)``, lasts from its beginning to its end.
 ///
 /// A task that awaits the value of a later task of its own queue waits forever: add the later task without awaiting it,
 /// or use an ``ActorQueue``. (A call of ``run(_:)`` or ``drain()`` from inside a turn of the queue, which would also
@@ -38,11 +39,11 @@
 /// Its own task is not escalated, since it does not belong to the queue.
 ///
 /// ## Cancellation
-/// Each task is cancelled through its own handle, the `Task`. A *throwing* task that has not begun ends immediately, or
-/// as soon as it has been given a thread: it throws `CancellationError`, its operation never runs, its place is free,
-/// and the other tasks keep their order. A task that cannot throw must return a value: it runs at its turn, with
-/// `Task.isCancelled` true. `addTask(whenCancelledWaiting:)` can change this for both kinds of task. Releasing the
-/// queue cancels nothing: tasks that were sent still run.
+/// Each task is cancelled through its own handle, the `Task`. A *throwing* task that has not begun ends immediately: it
+/// throws `CancellationError`, its operation never runs, its place is free, and the other tasks keep their order. A
+/// task that cannot throw must return a value: it runs at its turn, with `Task.isCancelled` true.
+/// `addTask(whenCancelledWaiting:)` can change this for both kinds of task. Releasing the queue cancels nothing: tasks
+/// that were sent still run.
 public final class FIFOQueue: TaskQueue {
     /// The name shown in errors and diagnostics; `nil` if the queue has none.
     public let name: String?
@@ -63,8 +64,8 @@ public final class FIFOQueue: TaskQueue {
         _turns = _TurnStorage(.fifoQueue, name: name, capacity: 1)
     }
 
-    /// The number of tasks that run or wait for their turn, calls of ``run(_:)`` included. It may have changed by the
-    /// time the caller uses it.
+    /// The number of tasks and of calls of ``run(_:)`` that run or wait for their turn. It may have changed by the time
+    /// the caller uses it.
     public var count: Int { _turns.count }
 
     /// Whether no task or call of ``run(_:)`` runs or waits.
@@ -89,8 +90,8 @@ public final class FIFOQueue: TaskQueue {
     /// only `body` responds to a cancellation.
     ///
     /// ## Priorities
-    /// The tasks of the queue that are ahead of the caller are escalated to its priority. The caller's own task is not
-    /// escalated: the queue escalates only tasks that it created.
+    /// The tasks of the queue that are ahead of the caller are escalated to its priority, where the system supports it
+    /// (macOS 26, Linux). The caller's own task is not escalated: the queue escalates only tasks that it created.
     ///
     /// - Parameter body: Runs in the caller's isolation.
     /// - Returns: The value that `body` returns.
@@ -106,8 +107,8 @@ public final class FIFOQueue: TaskQueue {
         try await _turns.run(body)
     }
 
-    /// Waits until all tasks that run or wait at the time of the call have ended. Tasks that are sent later are not
-    /// waited for.
+    /// Waits until all tasks and calls of ``run(_:)`` that run or wait at the time of the call have ended. It does not
+    /// wait for tasks that are added later.
     ///
     /// The tasks in the queue are raised to the caller's priority, where the system supports it (macOS 26, Linux).
     ///

@@ -1,5 +1,5 @@
-/// The error of a caller that holds a turn of a queue, and requests another turn of the same queue or drains that
-/// queue: the caller would wait for itself forever.
+/// The error of a call of `run` or `drain` of a queue from inside a turn of the same queue: the caller could wait for
+/// itself forever.
 ///
 /// To fix the mistake, do the work in the present turn, or send the work with `Task(on:)`, without awaiting that task
 /// inside the turn.

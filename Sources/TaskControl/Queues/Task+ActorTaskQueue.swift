@@ -1,12 +1,13 @@
 extension Task where Failure == Never {
-    /// Creates a task that runs an operation on an actor, in the order of the actor's queue.
+    /// Creates a task that runs an operation on an actor, in the order of `queue`.
     ///
-    /// Traps if the queue has no actor yet (see ``ActorQueue/adoptExecutionContext(of:)``), or if the actor has been
-    /// deallocated: the task must return a value, and has nowhere to run. (A task that may throw does not trap if the
-    /// actor has been deallocated: it throws `CancellationError`.)
+    /// Traps if the queue has no actor yet (see ``ActorQueue/adoptExecutionContext(of:)``), and also if the actor has
+    /// been deallocated: the task must return a value, but the actor that its operation needs is gone. (With an
+    /// operation that may throw, the task then throws `CancellationError` instead.)
     ///
     /// ## Cancellation
-    /// A task that is cancelled before it has begun still runs, with `Task.isCancelled` true: it must return a value.
+    /// If the task is cancelled before it has begun, the operation still runs, with `Task.isCancelled` true: it must
+    /// return a value.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -28,13 +29,14 @@ extension Task where Failure == Never {
         self = _TurnBody.start(turn, _ActorWork(actor, operation), isolatedTo: actor, name: name, level: level)
     }
 
-    /// Creates a task that runs an operation on the main actor, in the order of the queue.
+    /// Creates a task that runs an operation on the main actor, in the order of `queue`.
     ///
     /// Traps if the queue has no actor yet (see ``ActorQueue/adoptExecutionContext(of:)``). `MainActor.queue` always
     /// has its actor.
     ///
     /// ## Cancellation
-    /// A task that is cancelled before it has begun still runs, with `Task.isCancelled` true: it must return a value.
+    /// If the task is cancelled before it has begun, the operation still runs, with `Task.isCancelled` true: it must
+    /// return a value.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
@@ -58,7 +60,7 @@ extension Task where Failure == Never {
 }
 
 extension Task where Failure == any Error {
-    /// Creates a task that runs a throwing operation on an actor, in the order of the actor's queue.
+    /// Creates a task that runs a throwing operation on an actor, in the order of `queue`.
     ///
     /// The task holds the error of the operation: the compiler warns if the task is not used.
     ///
@@ -91,7 +93,7 @@ extension Task where Failure == any Error {
         self = _TurnBody.start(turn, work, isolatedTo: actor, name: name, level: level)
     }
 
-    /// Creates a task that runs a throwing operation on the main actor, in the order of the queue.
+    /// Creates a task that runs a throwing operation on the main actor, in the order of `queue`.
     ///
     /// The task holds the error of the operation: the compiler warns if the task is not used.
     ///
