@@ -119,7 +119,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///     do the waiting in `work`.
     ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
     ///     deallocated, the error is reported to diagnostics instead. Whether it is received or reported, the outcome
-    ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is neither received nor reported.
+    ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is not received: the outcome is
+    ///     ``DeliveryOutcome/cancelled``.
     /// - Returns: The new task, whose value is its outcome. With
     ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task, or a proxy for it, if there
     ///   is a present task; if `addTask` created the present task, the outcome of the proxy is
@@ -157,7 +158,8 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - deliver: Runs on the owner, which is retained until the closure returns, so do the waiting in `work`.
     ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
     ///     deallocated, the error is reported to diagnostics instead. Whether it is received or reported, the outcome
-    ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is neither received nor reported.
+    ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is not received: the outcome is
+    ///     ``DeliveryOutcome/cancelled``.
     /// - Returns: The new task, whose value is its outcome. With
     ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task, or a proxy for it, if there
     ///   is a present task; if `addTask` created the present task, the outcome of the proxy is
