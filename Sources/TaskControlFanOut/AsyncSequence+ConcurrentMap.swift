@@ -10,21 +10,21 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// The work begins with the first call of the iterator's `next()`, and continues while the body of the loop runs.
     /// There are `limit` places: an operation takes a place when it begins, and frees the place when the loop takes its
-    /// result. So memory is bounded, even if the loop is slow, or if results wait for that of an earlier, slower
+    /// result. So memory is bounded, even if the loop is slow, or if results wait for the result of an earlier, slower
     /// operation. The next element is requested from this sequence, the source, only when a place is free.
     ///
     /// ## Cancellation
     /// The iterator owns the work. A loop that is left early releases the iterator: the work is cancelled, and nothing
     /// waits for its end. `Task.cancellationCause` in the operations is then
-    /// `CancellationCause.ownerDeallocated(name:)`. If the task that waits in `next()` is cancelled, `next()` cancels
-    /// the work, waits for its end, and throws `CancellationError`. ``concurrentMap(limit:order:_:forEach:)`` waits for
-    /// the end of all work in every case.
+    /// `CancellationCause.ownerDeallocated(name:)`. If the task that calls `next()` is cancelled, `next()` cancels the
+    /// work, waits for its end, and throws `CancellationError`. ``concurrentMap(limit:order:_:forEach:)`` waits for the
+    /// end of all work in every case.
     ///
     /// ## Errors
     /// The first error, of an operation or of the source, cancels the source and the other operations, in which
     /// `Task.cancellationCause` is then `CancellationCause.requested(reason:)` with the reason "another operation has
-    /// failed". `next()` throws the error when all have ended, or `CancellationError` if its caller is cancelled.
-    /// Results that were not taken are discarded.
+    /// failed". When all of them have ended, `next()` throws the error, or `CancellationError` if the task that calls
+    /// `next()` is cancelled. Results that were not taken are discarded.
     ///
     /// ## Ordering
     /// The operations begin in the order of the source.
@@ -36,7 +36,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - operation: Runs in a child task of a task that the iterator creates, not in the caller's isolation. The
     ///     name, the priority and the task-local values, such as the deadline, are those of the task that calls
     ///     `next()` first. A task of higher priority that waits in `next()` escalates the work. One child task can run
-    ///     several operations in turn, but none after it was cancelled.
+    ///     several operations, one after the other. If an operation cancels its own task, later operations run in other
+    ///     tasks.
     /// - Returns: A sequence that buffers no results beyond the limit. Each iterator iterates the source separately.
     /// - Complexity: At most `limit` child tasks at a time.
     @inlinable
@@ -59,14 +60,17 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// ```
     ///
     /// There are `limit` places: an operation takes a place when it begins, and frees the place when the consumer takes
-    /// its result. So memory is bounded, even if the consumer is slow, or if results wait for that of an earlier,
+    /// its result. So memory is bounded, even if the consumer is slow, or if results wait for the result of an earlier,
     /// slower operation. The next element is requested from this sequence, the source, only when a place is free. All
-    /// work has ended when this returns or throws.
+    /// work has ended when this function returns or throws.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, the call cancels the source and the running operations, begins no further operation,
-    /// and waits for their end. It then throws `CancellationError`, regardless of other errors. It returns normally
-    /// only if the source had ended before and neither an operation nor the consumer fails.
+    /// If the caller is cancelled, the call begins no further operation, cancels the source and the running operations,
+    /// and waits for their end. It then throws `CancellationError`, even if an operation, the source or the consumer
+    /// has thrown another error.
+    ///
+    /// The only exception: if the source had already returned `nil` and all operations had begun before the
+    /// cancellation, the call continues to its normal end, and returns if neither an operation nor the consumer throws.
     ///
     /// ## Errors
     /// The first error, of an operation, the source or the consumer, cancels the source and the operations, in which
@@ -82,10 +86,11 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///     together. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the source.
     ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and
-    ///     task-local values. One child task can run several operations in turn, but none after it was cancelled.
+    ///     task-local values. One child task can run several operations, one after the other. If an operation cancels
+    ///     its own task, later operations run in other tasks.
     ///   - consume: Receives one result after the other, in the caller's task and isolation.
-    /// - Throws: `CancellationError` if the caller is cancelled (see Cancellation for the exception), otherwise the
-    ///   first error.
+    /// - Throws: `CancellationError` if the caller is cancelled, except in the case that Cancellation describes;
+    ///   otherwise the first error.
     /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
     @inlinable
     public nonisolated(nonsending) func concurrentMap<Output: Sendable>(
@@ -116,9 +121,12 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// only when its operation can begin. All work has ended when this function returns or throws.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, the call cancels the source and the running operations, begins no further operation,
-    /// and waits for their end. It then throws `CancellationError`, regardless of other errors. It returns normally
-    /// only if the source had ended before and no operation fails.
+    /// If the caller is cancelled, the call begins no further operation, cancels the source and the running operations,
+    /// and waits for their end. It then throws `CancellationError`, even if an operation or the source has thrown
+    /// another error.
+    ///
+    /// The only exception: if the source had already returned `nil` and all operations had begun before the
+    /// cancellation, the call returns normally if no operation throws.
     ///
     /// ## Errors
     /// The first error, of an operation or of the source, cancels the source and the other operations, in which
@@ -132,9 +140,10 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// - Parameters:
     ///   - limit: The number of operations that run at the same time. Less than 1 counts as 1.
     ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and
-    ///     task-local values. One child task can run several operations in turn, but none after it was cancelled.
-    /// - Throws: `CancellationError` if the caller is cancelled (see Cancellation for the exception), otherwise the
-    ///   first error.
+    ///     task-local values. One child task can run several operations, one after the other. If an operation cancels
+    ///     its own task, later operations run in other tasks.
+    /// - Throws: `CancellationError` if the caller is cancelled, except in the case that Cancellation describes;
+    ///   otherwise the first error.
     /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
     @inlinable
     public nonisolated(nonsending) func concurrentForEach(
@@ -157,14 +166,17 @@ extension Sequence where Self: Sendable, Element: Sendable {
     /// ```
     ///
     /// There are `limit` places: an operation takes a place when it begins, and frees the place when the consumer takes
-    /// its result. So memory is bounded, even if the consumer is slow, or if results wait for that of an earlier,
+    /// its result. So memory is bounded, even if the consumer is slow, or if results wait for the result of an earlier,
     /// slower operation. The next element is taken from the sequence only when a place is free. All work has ended when
-    /// this returns or throws.
+    /// this function returns or throws.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, the call cancels the running operations, begins no further operation, and waits for
-    /// their end. It then throws `CancellationError`, regardless of other errors. It returns normally only if the
-    /// sequence had ended before and neither an operation nor the consumer fails.
+    /// If the caller is cancelled, the call begins no further operation, cancels the running operations, and waits for
+    /// their end. It then throws `CancellationError`, even if an operation or the consumer has thrown another error.
+    ///
+    /// The only exception: if the iterator of the sequence had already returned `nil` and all operations had begun
+    /// before the cancellation, the call continues to its normal end, and returns if neither an operation nor the
+    /// consumer throws.
     ///
     /// ## Errors
     /// The first error, of an operation or the consumer, cancels the operations, in which `Task.cancellationCause` is
@@ -179,10 +191,11 @@ extension Sequence where Self: Sendable, Element: Sendable {
     ///     together. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the elements.
     ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and
-    ///     task-local values. One child task can run several operations in turn, but none after it was cancelled.
+    ///     task-local values. One child task can run several operations, one after the other. If an operation cancels
+    ///     its own task, later operations run in other tasks.
     ///   - consume: Receives one result after the other, in the caller's task and isolation.
-    /// - Throws: `CancellationError` if the caller is cancelled (see Cancellation for the exception), otherwise the
-    ///   first error.
+    /// - Throws: `CancellationError` if the caller is cancelled, except in the case that Cancellation describes;
+    ///   otherwise the first error.
     /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
     @inlinable
     public nonisolated(nonsending) func concurrentMap<Output: Sendable>(

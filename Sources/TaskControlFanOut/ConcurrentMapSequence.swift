@@ -34,8 +34,8 @@ where Base.Element: Sendable {
         )
     }
 
-    /// The iterator, which owns the work: the running operations. Copies of an iterator share the work, which is
-    /// cancelled when the last copy is released.
+    /// The iterator, which owns the running operations. Copies of an iterator share the operations, which are cancelled
+    /// when the last copy is released.
     public struct Iterator: AsyncIteratorProtocol {
         @usableFromInline let run: _FanOutRun
 

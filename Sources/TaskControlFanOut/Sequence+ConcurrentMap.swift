@@ -8,20 +8,23 @@ extension Sequence where Element: Sendable {
     /// ```
     ///
     /// At most `limit` operations run at the same time. An element is taken from the sequence only when its operation
-    /// can begin, so a lazy sequence computes no element too early. All operations have ended when this returns or
-    /// throws.
+    /// can begin, so a lazy sequence computes no element too early. All operations have ended when this function
+    /// returns or throws.
     ///
     /// To consume the results one at a time, with memory for at most `limit` results, use
     /// ``concurrentMap(limit:order:_:forEach:)``.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, the call cancels the running operations, begins no further operation, and waits for
-    /// their end. It then throws `CancellationError`, regardless of other errors. It returns the array only if the
-    /// iterator of the sequence had returned `nil` before and no operation fails.
+    /// If the caller is cancelled, the call begins no further operation, cancels the running operations, and waits for
+    /// their end. It then throws `CancellationError`, even if an operation has thrown another error. There are two
+    /// exceptions:
     ///
-    /// If `Failure`, the type of the error that `operation` can throw, is neither `any Error` nor `CancellationError`,
-    /// the call cannot throw `CancellationError`. The operations of all elements then begin in spite of the
-    /// cancellation, each in a cancelled task, and the call returns the array or throws the first error.
+    /// - If the iterator of the sequence had already returned `nil` and all operations had begun before the
+    ///   cancellation, the call returns the array if no operation throws.
+    /// - If `Failure`, the type of the error that `operation` can throw, is neither `any Error` nor
+    ///   `CancellationError`, the call cannot throw `CancellationError`. In spite of the cancellation, the operations
+    ///   of all elements then begin, in cancelled tasks, until one of them throws. The call returns the array or throws
+    ///   the first error.
     ///
     /// ## Errors
     /// The first operation that throws cancels the others, in which `Task.cancellationCause` is then
@@ -35,10 +38,11 @@ extension Sequence where Element: Sendable {
     ///   - limit: The number of operations that run at the same time. Less than 1 counts as 1.
     ///   - order: The order of the results. By default that of the elements.
     ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and
-    ///     task-local values. One child task can run several operations in turn, but none after it was cancelled.
-    /// - Returns: One result per element.
-    /// - Throws: `CancellationError` if the caller is cancelled (see Cancellation for the exceptions), otherwise the
-    ///   first error of an operation.
+    ///     task-local values. One child task can run several operations, one after the other. If an operation cancels
+    ///     its own task, later operations run in other tasks.
+    /// - Returns: One result per element, in the given order.
+    /// - Throws: `CancellationError` if the caller is cancelled, except in the cases that Cancellation describes;
+    ///   otherwise the first error of an operation.
     /// - Complexity: O(*n*) in the number of elements, and at most `limit` child tasks at a time.
     @inlinable
     public nonisolated(nonsending) func concurrentMap<Output: Sendable, Failure: Error>(
@@ -73,17 +77,20 @@ extension Sequence where Element: Sendable {
     /// ```
     ///
     /// At most `limit` operations run at the same time. An element is taken from the sequence only when its operation
-    /// can begin, so a lazy sequence computes no element too early. All operations have ended when this returns or
-    /// throws.
+    /// can begin, so a lazy sequence computes no element too early. All operations have ended when this function
+    /// returns or throws.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, the call cancels the running operations, begins no further operation, and waits for
-    /// their end. It then throws `CancellationError`, regardless of other errors. It returns normally only if the
-    /// iterator of the sequence had returned `nil` before and no operation fails.
+    /// If the caller is cancelled, the call begins no further operation, cancels the running operations, and waits for
+    /// their end. It then throws `CancellationError`, even if an operation has thrown another error. There are two
+    /// exceptions:
     ///
-    /// If `Failure`, the type of the error that `operation` can throw, is neither `any Error` nor `CancellationError`,
-    /// the call cannot throw `CancellationError`. The operations of all elements then begin in spite of the
-    /// cancellation, each in a cancelled task, and the call returns normally or throws the first error.
+    /// - If the iterator of the sequence had already returned `nil` and all operations had begun before the
+    ///   cancellation, the call returns normally if no operation throws.
+    /// - If `Failure`, the type of the error that `operation` can throw, is neither `any Error` nor
+    ///   `CancellationError`, the call cannot throw `CancellationError`. In spite of the cancellation, the operations
+    ///   of all elements then begin, in cancelled tasks, until one of them throws. The call returns normally or throws
+    ///   the first error.
     ///
     /// ## Errors
     /// The first operation that throws cancels the others, in which `Task.cancellationCause` is then
@@ -96,9 +103,10 @@ extension Sequence where Element: Sendable {
     /// - Parameters:
     ///   - limit: The number of operations that run at the same time. Less than 1 counts as 1.
     ///   - operation: Runs in a child task, not in the caller's isolation. The task has the caller's name, priority and
-    ///     task-local values. One child task can run several operations in turn, but none after it was cancelled.
-    /// - Throws: `CancellationError` if the caller is cancelled (see Cancellation for the exceptions), otherwise the
-    ///   first error of an operation.
+    ///     task-local values. One child task can run several operations, one after the other. If an operation cancels
+    ///     its own task, later operations run in other tasks.
+    /// - Throws: `CancellationError` if the caller is cancelled, except in the cases that Cancellation describes;
+    ///   otherwise the first error of an operation.
     /// - Complexity: O(*n*) in the number of elements, and at most `limit` child tasks at a time. Memory: O(`limit`).
     @inlinable
     public nonisolated(nonsending) func concurrentForEach<Failure: Error>(
