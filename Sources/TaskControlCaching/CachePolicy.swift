@@ -13,58 +13,65 @@
 /// The age of a value counts from the *start* of its load: a slow load does not make the value any younger. All durations may be zero; less than zero
 /// counts as zero, and more than 100 years as 100 years.
 public struct CachePolicy: Hashable, Sendable {
-    /// The time for which a value is fresh, from the start of its load. For a value that
-    /// ``CachedFlight/update(_:for:)`` stores, the time starts with that call.
+    /// The time for which a value is fresh, from the start of its load or, for a value that
+    /// ``CachedFlight/update(_:for:)`` stores, from that call. The closure `freshnessLifetime` of the cache's
+    /// initializer can return another time for a value.
     public var timeToLive: Duration
 
-    /// The time for which a value is still returned at once after its time to live, while it is refreshed in the background. RFC 5861 calls this
-    /// *stale-while-revalidate*.
+    /// The time after its time to live for which a value is still returned, while the cache loads a new one in the
+    /// background. The value is returned at once, unless callers first wait for the new value (``patience``). RFC 5861
+    /// calls this *stale-while-revalidate*.
     public var staleWhileRevalidate: Duration
 
-    /// The time for which a value is still returned after its time to live, if a load fails. RFC 5861 calls this *stale-if-error*.
+    /// The time after its time to live for which a value is still returned if a load fails. Until ``refreshRetryDelay``
+    /// has passed after the failure, the value is returned without another load. RFC 5861 calls this *stale-if-error*.
     public var staleIfError: Duration
 
-    /// The longest time for which a caller that finds a stale value waits for its refresh, while
-    /// ``staleWhileRevalidate`` allows the stale value to be returned. Zero: the caller does not wait. After the wait,
-    /// the caller receives the value that the cache then has: the new value, or the stale one.
+    /// The longest time for which a caller that finds a stale value waits for the new value, which the cache loads in
+    /// the background during ``staleWhileRevalidate``. If the load ends in this time, the caller receives the new
+    /// value; if it fails or takes longer, the stale value. Zero: the caller receives the stale value at once.
     ///
-    /// The wait ends earlier if the stale value expires. If no value may be returned after the wait, the caller waits for a load.
+    /// If ``staleWhileRevalidate`` ends during this wait, the caller waits for the load without this limit, as it does
+    /// if the cache has no value.
     public var patience: Duration
 
-    /// The time for which an error is thrown to later readers without another load, from the start of the load that
-    /// failed; also called negative caching. Zero: each reader begins a new load.
+    /// The time for which an error is kept and thrown to later callers without another load, from the start of the load
+    /// that failed; also called negative caching. Zero: no error is kept, and the next caller begins a new load.
     ///
-    /// An error never replaces a value that ``staleIfError`` still allows to be returned.
+    /// An error never replaces a value that ``staleWhileRevalidate`` or ``staleIfError`` still allows to be returned.
     public var errorTimeToLive: Duration
 
-    /// The factor of early refreshes: the larger it is, the earlier before the end of its time to live a value is
-    /// refreshed. With 0, no value is refreshed before it is stale; the usual value is 1. This is the parameter *beta*
-    /// of the algorithm XFetch (Vattani, Chierichetti and Lowenstein, "Optimal Probabilistic Cache Stampede
-    /// Prevention", VLDB 2015).
+    /// The factor of early refreshes: the larger it is, the earlier the cache begins to replace a value that is still
+    /// fresh. With 0, no value is refreshed before it is stale; the usual value is 1. This is the parameter *beta* of
+    /// the algorithm XFetch (Vattani, Chierichetti and Lowenstein, "Optimal Probabilistic Cache Stampede Prevention",
+    /// VLDB 2015).
     ///
     /// A value is refreshed by the first read in the last *d* × `earlyRefresh` × *e* of its time to live, where *d* is
     /// the time that its load took, and *e* is a random number with the exponential distribution of mean 1. So several
     /// processes that cache the same value do not all refresh it at the same time. XFetch draws a random number for
-    /// each read; here it is drawn once per value. Within one process, where callers share a load anyway, this has the
-    /// same effect.
+    /// each read; here it is drawn once per value.
     public var earlyRefresh: Double
 
-    /// The time after a failed refresh in which no read begins another refresh. It doubles with each further failure in
-    /// a row, and is at most the time to live of the value.
+    /// The time after a failed load in which no read begins another load in the background. It doubles with each
+    /// further failure in a row, but does not grow beyond the time to live of the value.
     public var refreshRetryDelay: Duration
 
     /// Creates a policy.
     ///
     /// - Parameters:
     ///   - timeToLive: The time for which a value is fresh.
-    ///   - staleWhileRevalidate: The time after `timeToLive` for which a value is returned while it is refreshed. By default zero.
-    ///   - staleIfError: The time after `timeToLive` for which a value is returned if a load fails. By default zero.
-    ///   - patience: The longest wait of a caller that finds a stale value. By default zero: the caller does not wait.
-    ///   - errorTimeToLive: The time for which an error is cached. By default zero: errors are not cached.
+    ///   - staleWhileRevalidate: The time after `timeToLive` for which a value is still returned while a new one is
+    ///     loaded in the background. By default zero.
+    ///   - staleIfError: The time after `timeToLive` for which a value is still returned if a load fails. By default
+    ///     zero.
+    ///   - patience: The longest time for which a caller that finds a stale value waits for the new one. By default
+    ///     zero: the caller does not wait.
+    ///   - errorTimeToLive: The time for which an error is kept and thrown to later callers. By default zero: errors
+    ///     are not kept.
     ///   - earlyRefresh: The factor of early refreshes: see ``earlyRefresh``. By default 0: no value is refreshed
     ///     before it is stale. The usual value is 1. A negative value or NaN counts as 0.
-    ///   - refreshRetryDelay: The time after a failed refresh in which no read begins another one. By default 5
-    ///     seconds, as in the library SWR (its `errorRetryInterval`).
+    ///   - refreshRetryDelay: The time after a failed load in which no read begins another load in the background. By
+    ///     default 5 seconds, as in the library SWR (its `errorRetryInterval`).
     public init(
         timeToLive: Duration,
         staleWhileRevalidate: Duration = .zero,

@@ -15,24 +15,27 @@ public import TaskControl
 /// articles.invalidate(id)                              // a load that runs now is not stored
 /// ```
 ///
-/// A value is fresh for the policy's ``CachePolicy/timeToLive``. After that the value is stale, and a reader waits for
-/// a new value, unless the policy allows the cache to return the stale value at once, during a *refresh*: a load that
-/// the cache begins in the background.
+/// A value is fresh for the policy's ``CachePolicy/timeToLive``. After that the value is *stale*: a reader waits for a
+/// new value, unless ``CachePolicy/staleWhileRevalidate`` allows the stale value to be returned. In that case the cache
+/// begins a *refresh*: a load in the background.
 ///
 /// - At most one load per key runs at any time, refreshes included. A call that needs a newer result than the running load will have, such as
 ///   ``fresh(for:)`` or the first call after ``invalidate(_:)``, waits for the end of the running load. So give a load a time limit if it can hang.
-/// - ``update(_:for:)`` and ``invalidate(_:)`` take precedence over a load that runs: its result goes only to the callers that waited for it.
-/// - A refresh belongs to the cache. Cancelling the reader that triggered the refresh does not stop it; deallocating
-///   the cache does.
+/// - ``update(_:for:)`` and ``invalidate(_:)`` take precedence over a load that runs: the result of that load is not
+///   stored, and goes only to the callers that already wait for it. If there are none, the load is cancelled.
+/// - A refresh belongs to the cache: it continues if the reader that triggered it is cancelled, and is cancelled if the
+///   cache is deallocated.
 /// - A failed refresh is tried again by later reads, after ``CachePolicy/refreshRetryDelay``. The error of the refresh
-///   is emitted as the event `CachedFlight.failed`, and is thrown only to readers that waited for the refresh.
+///   is emitted as the event `CachedFlight.failed`. It is thrown only to callers that waited for the refresh and do not
+///   receive an old value instead.
 /// - The age of a value counts from the start of its load.
 /// - A value expires when neither ``CachePolicy/staleWhileRevalidate`` nor ``CachePolicy/staleIfError`` allows it to be
 ///   returned any longer. An expired value is never returned, even while its refresh hangs.
 /// - Errors are cached only for the time of ``CachePolicy/errorTimeToLive``, or for the time that the closure
 ///   `freshnessLifetime` of the initializer returns for an error.
-/// - At most `capacity` values are kept. Values that have not been used recently are evicted first: an eviction takes the oldest value, and passes over
-///   each value that was used since it was stored or last passed over (the *second-chance* approximation of LRU).
+/// - At most `capacity` values and cached errors are kept. Those that have not been used recently are evicted first: an
+///   eviction takes the oldest, and passes over each that was used since it was stored or last passed over (the
+///   *second-chance* approximation of LRU).
 ///
 /// Safe to use from any thread and any isolation. The cache retains its values, its keys and the load function: the load function should capture only
 /// what it needs.
@@ -41,9 +44,9 @@ public import TaskControl
 ///
 /// ## Cancellation
 /// A caller that is cancelled while it waits receives `CancellationError` immediately. The load continues for its other
-/// callers; if the last caller stops waiting, the load is cancelled, unless it is a refresh. `Task.cancellationCause`
-/// inside a load is `CancellationCause.lastCallerLeft`, `CancellationCause.superseded(key:)` after a write or an
-/// invalidation, or `CancellationCause.ownerDeallocated(name:)`.
+/// callers; if the last caller stops waiting, the load is cancelled, unless it is a refresh. Inside a cancelled load,
+/// `Task.cancellationCause` is `CancellationCause.lastCallerLeft`, `CancellationCause.superseded(key:)` after a write
+/// or an invalidation, or `CancellationCause.ownerDeallocated(name:)` after the cache was deallocated.
 ///
 /// ## Deadlines
 /// A load belongs to the cache and can continue without callers, so it has no deadline: neither that of its first
@@ -61,13 +64,14 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics; `nil` for none.
-    ///   - capacity: The largest number of values. If it is zero or negative, no value is kept, and only concurrent
-    ///     calls share a value.
+    ///   - capacity: The largest number of values and cached errors. If it is zero or negative, none is kept, and only
+    ///     concurrent calls share a value.
     ///   - policy: The rules for how long values are returned, and for when they are loaded again.
     ///   - freshnessLifetime: Returns the time for which a result is fresh, for example from the headers of a response,
     ///     and `nil` for the time of the policy: its ``CachePolicy/timeToLive`` for a value and its
-    ///     ``CachePolicy/errorTimeToLive`` for an error. Called without a lock held: by ``update(_:for:)``, and in the
-    ///     task of a load when the load has ended. Not called with the error of a load that was cancelled.
+    ///     ``CachePolicy/errorTimeToLive`` for an error. Without this closure, the times of the policy apply. Called
+    ///     without a lock held: by ``update(_:for:)``, and in the task of a load when the load has ended. Not called
+    ///     with the error of a load that was cancelled.
     ///   - clock: Measures the age of values, and ``CachePolicy/patience``.
     ///   - random: Returns 64 random bits for ``CachePolicy/earlyRefresh``. By default, the bits of the system's random
     ///     number generator.
@@ -123,15 +127,17 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// ## Cancellation
     /// A caller that is cancelled while it waits for a load receives `CancellationError` immediately. If the last
-    /// caller stops waiting, the load is cancelled, unless it is a refresh. A caller that was cancelled before the call
-    /// does not wait: it receives the cached value, or `CancellationError` if there is none.
+    /// caller stops waiting, the load is cancelled, unless the cache began it in the background to replace a stale
+    /// value. A caller that was cancelled before the call does not wait: it receives the cached value if the policy
+    /// allows this value to be returned without a load, and otherwise `CancellationError`.
     ///
     /// - Parameter key: The key of the value. Its `==`, which is called if hashes are equal, runs while a lock is held,
     ///   and must not call the cache.
     /// - Returns: The value.
-    /// - Throws: The error of the load, to all callers that waited for it, unless an old value can be returned; an
-    ///   error that is cached; `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError` if the
-    ///   caller is inside the load of the same key, or if two loads wait for each other.
+    /// - Throws: The error of the load, unless ``CachePolicy/staleIfError`` or ``CachePolicy/staleWhileRevalidate``
+    ///   allows an old value to be returned; an error that is cached; `CancellationError` if the caller is cancelled;
+    ///   `SingleFlightReentrancyError` if the caller is inside the load of the same key, or if two loads would wait for
+    ///   each other.
     /// - Complexity: O(1). A cached value is returned without a memory allocation if the type of the key is trivial and
     ///   has at most eight bytes, such as a number, and otherwise with one allocation.
     @inlinable
@@ -141,14 +147,17 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         return try Self._value(try await _storage.value(key))
     }
 
-    /// Returns a value whose load begins after the call, or that was written after the call.
+    /// Returns a value that is newer than this call: its load begins after the call, or ``update(_:for:)`` stores it
+    /// after the call.
     ///
-    /// The call does not use the result of a load that runs already: it waits for the end of that load. Callers that
-    /// wait at the same time share the next load. The value is stored in the cache.
+    /// If a load of the key already runs, the call ignores its result: it waits until that load has ended, and then
+    /// loads the value again, unless ``update(_:for:)`` has stored a value in the meantime. Callers that wait at the
+    /// same time share the new load. Its value is stored in the cache, unless the key is written or invalidated during
+    /// the load.
     ///
     /// ## Cancellation
-    /// A cancelled caller receives `CancellationError` immediately. If the last caller stops waiting, the load is
-    /// cancelled, unless it is a refresh.
+    /// A cancelled caller receives `CancellationError` immediately. If the last caller of the new load stops waiting,
+    /// the new load is cancelled, unless the cache also needs it to replace a stale value in the background.
     ///
     /// - Parameter key: The key.
     /// - Returns: The value.
@@ -169,8 +178,8 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// If the cached value is fresh, it is the only element. If there is no value that may be returned at once, the
     /// only element is the loaded value, or an old value if the load fails and ``CachePolicy/staleIfError`` allows the
-    /// old value. Each iteration reads the cache again. If the refresh of a stale value fails, the iteration returns
-    /// the stale value, and then throws the error of the refresh.
+    /// old value. Each iteration reads the cache again. If the load after a stale value fails, the iteration throws its
+    /// error after it has returned the stale value.
     ///
     /// - Parameter key: The key.
     /// - Returns: A sequence of one or two values.
@@ -187,16 +196,17 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         _storage.peek(_ErasedKey(key)).flatMap { try? Self._value($0) }
     }
 
-    /// The number of values and cached errors in the cache. Includes expired values whose key was not read since they
-    /// expired.
+    /// The number of values and cached errors in the cache. Includes those that have expired, until their key is read.
     public var count: Int { _storage.count }
 
     // MARK: Changing
 
-    /// Stores a value for a key. The value is fresh from the time of this call, for the duration that
-    /// `freshnessLifetime` of the initializer returns or, if it returns `nil`, for ``CachePolicy/timeToLive``.
+    /// Stores a value for a key. The value is fresh from the time of this call, for the duration that the closure
+    /// `freshnessLifetime` of the initializer returns or, without this closure or if it returns `nil`, for
+    /// ``CachePolicy/timeToLive``.
     ///
-    /// The result of a running load of the key goes only to the callers that wait for it; if there are none, the load is cancelled.
+    /// If a load of the key runs, its result is not stored, and goes only to the callers that already wait for it; if
+    /// there are none, the load is cancelled.
     ///
     /// - Parameters:
     ///   - value: The value.
@@ -209,7 +219,8 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Removes the value of a key, for example because the value has changed on the server. The next caller loads it again.
     ///
-    /// The result of a running load of the key goes only to the callers that wait for it; if there are none, the load is cancelled.
+    /// If a load of the key runs, its result is not stored, and goes only to the callers that already wait for it; if
+    /// there are none, the load is cancelled.
     ///
     /// - Parameter key: The key.
     /// - Complexity: O(1).
@@ -221,7 +232,8 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// - Complexity: O(*n*) in the number of values and loads.
     public func removeAll() { _storage.removeAll() }
 
-    /// Removes the values that are older than a duration, to save memory. Loads that run are not affected.
+    /// Removes the values and cached errors that are older than a duration, to save memory. Running loads are not
+    /// affected.
     ///
     /// - Parameter age: The age above which values are removed. It counts from the start of the load, or from the call
     ///   of ``update(_:for:)``.

@@ -5,8 +5,8 @@ internal import TaskControl
 ///
 /// ## Cancellation
 /// An iteration that is cancelled while it waits for the fresh value throws `CancellationError`. If the iteration has
-/// returned a stale value, the load continues as a refresh. Otherwise, the load is cancelled when its last caller stops
-/// waiting.
+/// already returned a stale value, the load continues in the background. Otherwise, the load is cancelled when its last
+/// caller stops waiting.
 public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequence, Sendable {
     let cache: CachedFlight<Key, Value>
     let key: Key
@@ -31,8 +31,8 @@ public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequ
 
         /// Returns the next value; `nil` after the last one.
         ///
-        /// - Throws: The same errors as ``CachedFlight/value(for:)``. A call after a stale value throws the error of
-        ///   the refresh, if the refresh fails.
+        /// - Throws: The same errors as ``CachedFlight/value(for:)``. The call after a stale value throws the error of
+        ///   the load that should replace the stale value, if that load fails.
         public mutating func next() async throws -> Value? {
             let key = _ErasedKey(key)
             switch phase {

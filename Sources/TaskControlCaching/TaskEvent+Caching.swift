@@ -10,7 +10,7 @@ extension TaskEvent.Kind {
     public static var expired: Self { Self("expired") }
     /// A value was removed because the cache was full.
     public static var evicted: Self { Self("evicted") }
-    /// A value was written into the cache.
+    /// ``CachedFlight/update(_:for:)`` has stored a value in the cache.
     public static var written: Self { Self("written") }
     /// The value of a key was removed, and the result of a running load of the key will not be stored.
     public static var invalidated: Self { Self("invalidated") }

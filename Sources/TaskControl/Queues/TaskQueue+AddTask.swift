@@ -11,7 +11,7 @@ extension TaskQueue {
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
-    ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
+    ///   - priority: The priority; `nil` for the priority of the queue or, if the queue has none, of the caller.
     ///   - operation: Runs in the isolation and with the task-locals of the code that adds the task.
     /// - Returns: The task, to await or to cancel it.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
@@ -34,9 +34,10 @@ extension TaskQueue {
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
-    ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
-    ///   - behavior: The rule for the operation if the task is cancelled before its turn: whether it is skipped or
-    ///     still runs.
+    ///   - priority: The priority; `nil` for the priority of the queue or, if the queue has none, of the caller.
+    ///   - behavior: The rule for the operation if the task is cancelled before its turn. With `.skip`, the operation
+    ///     never runs, and the task ends at once; with `.run`, the operation runs at its turn, with `Task.isCancelled`
+    ///     true.
     ///   - operation: Runs in the isolation and with the task-locals of the code that adds the task.
     /// - Returns: The task, to await or to cancel it.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
@@ -60,15 +61,14 @@ extension TaskQueue {
     /// Adds a task that may throw, whose operation runs when its turn in the queue comes.
     ///
     /// ## Cancellation
-    /// By default, if the task is cancelled before its turn, it ends immediately with `CancellationError`, and its
-    /// operation never runs. With `whenCancelledWaiting: .run`, the operation runs at its turn, with `Task.isCancelled`
-    /// true.
+    /// If the task is cancelled before its turn, it ends immediately with `CancellationError` by default, and its
+    /// operation never runs. With `whenCancelledWaiting: .run`, the operation runs at its turn instead, with
+    /// `Task.isCancelled` true.
     ///
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
-    ///   - priority: The priority; `nil` for that of the queue, or else that of the caller.
-    ///   - behavior: The rule for the operation if the task is cancelled before its turn: whether it is skipped or
-    ///     still runs.
+    ///   - priority: The priority; `nil` for the priority of the queue or, if the queue has none, of the caller.
+    ///   - behavior: The rule for the operation if the task is cancelled before its turn: see Cancellation.
     ///   - operation: Runs in the isolation and with the task-locals of the code that adds the task.
     /// - Returns: The task, which holds the error of the operation: the compiler warns if the task is not used.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.

@@ -1,8 +1,8 @@
 /// A queue that runs each operation in the isolation of the code that adds it: ``FIFOQueue``, ``ConcurrentQueue``, or a
 /// ``CancellableQueue`` over one of them.
 ///
-/// Use the protocol for functions that accept any of these queues. Do not call its requirements: only the queues of
-/// this library can conform.
+/// Use the protocol for functions that accept any of these queues. Do not call its requirements, and do not conform
+/// your own types to it: both are reserved for the queues of this library.
 public protocol TaskQueue: Sendable {
     /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their
     /// caller.

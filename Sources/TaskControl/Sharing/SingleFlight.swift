@@ -1,4 +1,4 @@
-/// A group of flights: each runs work once for all callers that ask for the same key at the same time.
+/// An object that runs work once for all callers that ask it for the same key at the same time.
 ///
 /// ```swift
 /// let profiles = SingleFlight<UserID, Profile>()
@@ -21,10 +21,10 @@
 ///
 /// ## Cancellation
 /// Every caller, also the first, can stop waiting: a cancelled caller receives `CancellationError` at once, and the
-/// work continues for the others. When the last caller has stopped waiting, the work is cancelled, unless the group was
-/// created with ``AbandonedFlightBehavior/finish``. From that cancellation on, no caller joins the flight: a later
-/// caller begins a new one, even while the cancelled work still runs. If a result and a cancellation come at the same
-/// time, the result counts.
+/// work continues for the others. When the last caller has stopped waiting, the work is cancelled, unless this object
+/// was created with ``AbandonedFlightBehavior/finish``. From that cancellation on, no caller joins the flight: a later
+/// caller begins a new one, even while the cancelled work still runs. If the caller is cancelled at the same time as
+/// the result arrives, the caller receives the result.
 ///
 /// ## Priorities
 /// A flight has its first caller's priority, and is raised to that of a caller with a higher priority, where the system supports it (macOS 26,
@@ -32,7 +32,7 @@
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let _flights: _FlightTable
 
-    /// Creates a group in which no work is in progress.
+    /// Creates an object that runs no work yet.
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics; `nil` for none.
@@ -50,7 +50,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         Diagnostics.emit(_flights.source.event(.deallocated))
     }
 
-    /// The name shown in diagnostics; `nil` if the group has none.
+    /// The name shown in diagnostics; `nil` if this object has none.
     public var name: String? { _flights.name }
 
     /// Runs work once for all callers that ask for the same key at the same time, and returns its value.
@@ -59,20 +59,21 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// flight has ended join it, and receive the same value or error.
     ///
     /// ## Cancellation
-    /// A cancelled caller stops waiting immediately. When the last caller has stopped waiting, the work is cancelled,
-    /// unless the group was created with ``AbandonedFlightBehavior/finish``. A caller that was cancelled before the
-    /// call neither begins nor joins a flight.
+    /// A cancelled caller stops waiting immediately, and the work continues for the other callers. When the last caller
+    /// has stopped waiting, the work is cancelled, unless this ``SingleFlight`` was created with
+    /// ``AbandonedFlightBehavior/finish``. A caller that was cancelled before the call neither begins nor joins a
+    /// flight.
     ///
     /// - Parameters:
     ///   - key: The key of the flight. Its `==`, which is called if hashes are equal, runs while a lock is held, and
     ///     must not call this object.
     ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's
-    ///     task-locals, priority and task name. Not called if there is a flight to join. Never begins if the flight is
-    ///     cancelled before, for example because all callers have stopped waiting.
+    ///     task-locals, priority and task name. Not called if there is a flight to join, or if the flight is cancelled
+    ///     before the operation begins.
     /// - Returns: The value of the flight.
     /// - Throws: The error of the operation, to all of its callers; `CancellationError` if the caller is cancelled or
     ///   ``cancelAll()`` is called; ``SingleFlightReentrancyError`` if the caller is inside the operation of the same
-    ///   key.
+    ///   key, or if two flights would wait for each other.
     /// - Complexity: O(1).
     @inlinable
     public nonisolated(nonsending) func run(

@@ -5,20 +5,21 @@
 /// operation, by a new `Task` that it creates, and by the operations of other keys that it starts also count as inside,
 /// until the flight has ended.
 ///
-/// The error is also thrown if two flights of one object would wait for each other: the call that would complete the
-/// circle throws.
+/// The error is also thrown if two flights of one ``SingleFlight``, or of `withSingleFlight`, would wait for each
+/// other: the call that would complete the circle throws. `CachedFlight` and `FleetFlight` of the other modules throw
+/// the error in the same cases.
 ///
 /// If two flights of different objects wait for each other, this is detected only if one of them was started inside the
 /// other. Otherwise both wait forever, like two threads that take two locks in opposite orders.
 ///
 /// To fix the mistake, do the inner work directly in the running operation, or give it another key.
 public struct SingleFlightReentrancyError: Error, Sendable, CustomStringConvertible {
-    /// The key that was requested from inside its own operation.
+    /// The key for which the call that threw the error has asked.
     public let key: any Hashable & Sendable
 
     /// Creates the error, for tests and for types of your own.
     ///
-    /// - Parameter key: The key that was requested from inside its own operation.
+    /// - Parameter key: The key for which the call has asked.
     public init(key: any Hashable & Sendable) {
         self.key = key
     }

@@ -16,17 +16,19 @@
 /// ## Cancellation
 /// Every caller, also the first, can stop waiting: a cancelled caller receives `CancellationError` at once, and the
 /// work continues for the others. When the last caller has stopped waiting, the work is cancelled; a later caller
-/// begins a new flight. If a result and a cancellation come at the same time, the result counts.
+/// begins a new flight. If the caller is cancelled at the same time as the result arrives, the caller receives the
+/// result.
 ///
 /// - Parameters:
 ///   - key: The key of the flight. Its `==`, which is called if hashes are equal, runs while a lock is held, and must
 ///     not call this function.
 ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's
-///     task-locals, priority and task name. Not called if there is a flight to join. Never begins if all callers have
-///     stopped waiting before.
+///     task-locals, priority and task name. Not called if there is a flight to join, or if all callers have stopped
+///     waiting before the operation begins.
 /// - Returns: The value of the flight.
 /// - Throws: The error of the operation, to all of its callers; `CancellationError` if the caller is cancelled;
-///   ``SingleFlightReentrancyError`` if the caller is inside the operation of the same key.
+///   ``SingleFlightReentrancyError`` if the caller is inside the operation of the same key, or if two flights would
+///   wait for each other.
 /// - Complexity: O(1).
 @inlinable
 public nonisolated(nonsending) func withSingleFlight<Key: Hashable & Sendable, Value: Sendable>(
