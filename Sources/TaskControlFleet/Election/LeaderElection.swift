@@ -2,9 +2,9 @@ public import TaskControl
 public import TaskControlSupervision
 
 /// An election of one of several processes as the leader, which runs an operation. The leader holds a ``Lease`` in a
-/// store. At most one process is the leader, *as long as no process is paused for longer than the lease and all clocks
-/// run at about the same rate*. That is no guarantee: if a second leader would harm a resource, the resource must check
-/// ``Lease/token``.
+/// ``CoordinationStore``. At most one process is the leader, *as long as no process is paused for longer than the lease
+/// and all clocks run at about the same rate*. Because of these conditions, this is no guarantee: if a second leader
+/// would harm a resource, the resource must check ``Lease/token``.
 ///
 /// ```swift
 /// let election = LeaderElection("scheduler", in: store)
@@ -17,21 +17,24 @@ public import TaskControlSupervision
 /// }
 /// ```
 ///
-/// Each process that calls ``lead(in:limit:backoff:grace:priority:operation:)`` is a candidate until it is elected, and then runs its operation for
-/// as long as its lease is valid. If the lease is lost or the operation throws, the process becomes a candidate again.
-/// ``withLease(_:in:timeToLive:holder:clock:body:)`` describes how long a lease is valid, and how an operation whose lease is lost is cancelled. A
-/// call of `withLease` with the same name uses the same lease: while its body runs, no process is elected.
+/// Each process that calls ``lead(in:limit:backoff:grace:priority:operation:)`` is a candidate until it is elected, and
+/// then runs its operation for as long as its lease is valid. If the lease is lost or the operation throws, the process
+/// becomes a candidate again. ``withLease(_:in:timeToLive:holder:clock:body:)`` describes how long a lease is valid,
+/// and how an operation whose lease is lost is cancelled. A call of `withLease` with the name of the election uses the
+/// same lease: while the body of that call runs, no process is elected.
 ///
 /// Safe to use from any thread and any isolation.
 public final class LeaderElection: Sendable {
     /// The state of this process in an election.
     @nonexhaustive
     public enum State: Hashable, Sendable {
-        /// The process does not take part in the election, or waits for the backoff delay before it becomes a candidate again.
+        /// The process does not take part in the election, or waits for the delay between two attempts before it
+        /// becomes a candidate again.
         case idle
-        /// The process waits to be elected, or releases its lease after it was the leader.
+        /// The process waits to be elected. Or it is no longer the leader, and its operation has not ended or its lease
+        /// is not released yet.
         case candidate
-        /// The process is the leader, with the fencing token of its lease.
+        /// The process is the leader. The associated value is the fencing token of its lease.
         case leader(FencingToken)
     }
 
@@ -81,46 +84,50 @@ public final class LeaderElection: Sendable {
     /// The name of the election, which all processes that take part use.
     public var name: String { line.name }
 
-    /// The state of this process. It may have changed by the time the caller uses it.
+    /// The state of this process in the election. It may have changed by the time the caller uses it.
     public var state: State { publication.state }
 
-    /// A stream of the current state and each later one, which ends when this object is deallocated.
+    /// A new stream of the states of this process, which begins with the current ``State`` and ends when this object is
+    /// deallocated.
     ///
-    /// If the process loses its lease, the state changes at once, even if the operation has not ended yet. The stream buffers 64 states: a reader
-    /// that is further behind misses the oldest states.
+    /// If the process loses its lease, the state changes from `leader` to `candidate` at once, even if the operation
+    /// has not ended yet. The stream buffers the latest 64 states: a reader that is further behind misses the oldest
+    /// ones.
     ///
     /// ## Cancellation
     /// The stream ends when the task that reads it is cancelled.
     public var states: AsyncStream<State> { publication.stream() }
 
-    /// Takes part in the election until a lifetime ends, and runs an operation whenever this process is the leader.
+    /// Takes part in the election, and runs an operation whenever this process is the leader.
     ///
     /// If the operation throws, or if the lease is lost, the process releases the lease, waits for the delay of
-    /// `backoff`, and becomes a candidate again. If the operation returns, the process releases the lease and does not
-    /// become a candidate again: the work is then completed.
+    /// `backoff`, and becomes a candidate again. This continues until the operation returns (the work is then
+    /// completed), the lifetime ends, the returned work is stopped, or the work fails permanently because of `limit` or
+    /// `backoff`.
     ///
     /// The operation can run several times, and must be safe to repeat. If the operation has a strong reference to the object that owns the lifetime,
     /// this object is retained: capture the object weakly.
     ///
     /// ## Cancellation
     /// When the lifetime ends, a candidate stops waiting, and the operation of a leader is cancelled. After the
-    /// operation has ended, the entry of this process in the store is deleted, so that the next leader does not wait
-    /// until the lease has expired. See `AsyncLifetime.keepRunning` for the effect of the lifetime's
-    /// `shutdown(grace:)`.
+    /// operation has ended, the process releases its lease, so the next leader does not wait until the lease has
+    /// expired. See `AsyncLifetime.keepRunning` for the effect of the lifetime's `shutdown(grace:)`.
     ///
     /// - Parameters:
     ///   - lifetime: The lifetime that owns the work.
-    ///   - limit: The number of failures within a period after which the work fails permanently. By default unlimited,
-    ///     because an unreachable store counts as a failure.
+    ///   - limit: The number of failures within a period of time after which the work fails permanently. Each error of
+    ///     the operation or the store, and each loss of the lease, is a failure. By default unlimited, because the
+    ///     store may be unreachable for a long time.
     ///   - backoff: The delay before each new attempt. See `AsyncLifetime.keepRunning` for the default. If a custom backoff returns `nil` for an
     ///     error, such as a ``StoreError`` with the reason ``StoreError/Reason/unauthorized``, the work fails permanently.
-    ///   - grace: The time for which the operation may continue after `SupervisedWork.stop()`, before it is cancelled.
-    ///     By default it is cancelled at once. A process that is not the leader stops at once in any case.
+    ///   - grace: The time for which the operation may continue after a call of `SupervisedWork.stop()`, before it is
+    ///     cancelled. By default zero: it is cancelled at once. A process that is not the leader stops at once in any
+    ///     case.
     ///   - priority: The priority of the work's task; `nil` for the caller's priority.
     ///   - operation: Runs while this process is the leader, and receives the lease. It runs in the caller's isolation and with the caller's
     ///     task-locals, but without the caller's deadline.
-    /// - Returns: The work: a handle with which its state can be observed, and the work stopped. The state is `running`
-    ///   while this process is the leader.
+    /// - Returns: The work: a handle to observe and stop it. `SupervisedWork.state` is `running` while this process is
+    ///   the leader.
     @discardableResult
     public func lead(
         in lifetime: AsyncLifetime,

@@ -20,6 +20,6 @@ public struct EtcdCredentials: Sendable, CustomStringConvertible, CustomReflecta
     /// The name of the type. It contains neither the user nor the password.
     public var description: String { "EtcdCredentials(…)" }
 
-    /// A mirror without children, so that `dump` does not show the password.
+    /// A mirror without children, so that `dump` shows neither the name nor the password.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

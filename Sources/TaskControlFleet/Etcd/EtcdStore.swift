@@ -13,38 +13,45 @@ public import TaskControlHTTP
 /// entry of the store is one key in etcd, which begins with the store's namespace.
 ///
 /// ## Endpoints and failures
-/// A request goes first to the endpoint that has answered most recently. Each attempt has a time limit,
-/// `attemptTimeout`. If the caller has a deadline, the limit is shorter: a request that may be sent again divides the
-/// remaining time equally among the endpoints that it has not tried yet. If an attempt fails, the store tries the next
-/// endpoint; each endpoint is tried once. Whether a request is sent again depends on its kind:
-/// - Reads, and the renewal, revocation and grant of a lease, are sent again after every network failure. (If a grant is executed twice, the second
-///   lease has no entries, and expires.)
-/// - A transaction that writes is sent again only if it was certainly not executed: the connection was refused, or the member had no leader. In all
-///   other cases the store throws an error with the reason ``StoreError/Reason/ambiguous``. The request's body can be read only once, so that neither
-///   the HTTP client nor a redirect sends it again.
+/// A request goes first to the endpoint that the store uses at present: in the beginning, the first one. If an attempt
+/// fails, or if the caller's deadline or cancellation ends it before the endpoint has answered, the store uses the next
+/// endpoint from then on (after the last one, the first). A failed request is sent to that endpoint too if it may be
+/// sent again. Each endpoint is tried once per request.
 ///
-/// If the caller's deadline or cancellation ends an attempt before the endpoint has answered, later operations begin with the next endpoint.
+/// Whether a request may be sent again depends on its kind:
+/// - Reads, and the renewal, revocation and grant of a lease, are sent again after every failure of the network or of
+///   an etcd member. (If a grant is executed twice, the second lease has no entries, and expires.)
+/// - A transaction that writes is sent again only if it was certainly not executed, for example because the connection
+///   was refused or the member had no leader. In all other cases the store throws an error with the reason
+///   ``StoreError/Reason/ambiguous``. The body of the HTTP request can be read only once, so neither the HTTP client
+///   nor a redirect sends it again.
 ///
-/// An error that etcd itself returns, such as "permission denied", is thrown without trying another endpoint.
+/// Each attempt has a time limit, `attemptTimeout`. If the caller has a deadline, the limit can be shorter: a request
+/// that may be sent again divides the remaining time equally among the endpoints that it has not tried yet.
+///
+/// An error that every member would return, such as "permission denied", is thrown without trying another endpoint.
 ///
 /// ## Watches
-/// All watches of a store share one connection, which watches all keys of the namespace: a process has one such connection, regardless of the number
-/// of its leases. When the connection ends, the store makes a new one that continues after the last received revision. If the connection has received
-/// no message for `silenceLimit`, the store reads the namespace, and makes a new connection if entries have changed since. Keys outside the namespace
-/// do not count. The connection has no caller's task-locals and no deadline.
+/// All watches of a store share one connection, which watches all keys of the namespace: a process has one such
+/// connection per store, regardless of the number of its leases. When the connection ends, the store makes a new one
+/// that continues after the last received revision. If the connection has received no message for `silenceLimit`, the
+/// store reads the namespace, and makes a new connection if entries of the namespace have changed since the last
+/// message. The connection has no caller's task-locals and no deadline.
 ///
 /// ## Authentication
 /// With credentials, the store obtains a token from etcd, which all operations use. When etcd refuses the token, the
-/// store obtains a new one. (By default, etcd's tokens expire 5 minutes after their last use.) The user needs the
-/// permission to read and write the keys that begin with the namespace, for example:
+/// store obtains a new one, and sends the refused request again. (By default, etcd's tokens expire 5 minutes after
+/// their last use.) The user needs the permission to read and write the keys that begin with the namespace, for
+/// example:
 ///
 /// `etcdctl role grant-permission jobs --prefix readwrite taskcontrol/`
 ///
 /// ## On Linux
-/// On Linux, the store needs the package trait `AsyncHTTPClient`, or a transport of your own. `URLSession` on Linux crashes when a response has
-/// trailers after a chunked body (Swift 6.3), and the gateway of etcd 3.4 and 3.5 sends such a response for every error, for example when a lease has
-/// expired. For this reason the initializers trap on Linux if `transport` is a `URLSessionTransport`. Without the trait, there is no default
-/// transport.
+/// On Linux, the store needs the package trait `AsyncHTTPClient`, or a transport of your own. `URLSession` on Linux
+/// crashes when a response has trailers after a chunked body (Swift 6.3), and the gateway of etcd 3.4 and 3.5 sends
+/// such a response for every error, for example when a lease has expired. For this reason the initializer with the
+/// parameter `transport` traps on Linux if the transport is a `URLSessionTransport`. Without the trait, there is no
+/// default transport.
 ///
 /// ## TLS
 /// The transport is responsible for TLS: use endpoints with the scheme `https`. To trust your own certificate authority, or to send a client
@@ -61,16 +68,19 @@ public final class EtcdStore: CoordinationStore {
     /// Creates a store that sends its requests with a given transport. Nothing is sent before the first operation.
     ///
     /// - Parameters:
-    ///   - endpoints: The client URLs of etcd's members, such as `http://10.0.0.1:2379`, in the order in which the store tries them first. Shuffle
-    ///     the array to spread many clients over the members. With an empty array, every operation throws. A user and a password in a URL are passed
-    ///     to the transport, and are not used as etcd's credentials.
+    ///   - endpoints: The client URLs of etcd's members, such as `http://10.0.0.1:2379`, in the order in which the
+    ///     store tries them. If many processes use the cluster, shuffle the array in each of them, so that they do not
+    ///     all begin with the same member. With an empty array, every operation throws. A user and a password in a URL
+    ///     are passed to the transport, and are not used as etcd's credentials.
     ///   - credentials: The user as which the store authenticates; `nil` if the cluster does not use authentication.
     ///   - namespace: The prefix of all keys that the store uses in etcd. Stores with different namespaces do not see each other's entries, unless
     ///     one namespace is a prefix of the other.
-    ///   - transport: The transport. On Linux, it must not be a `URLSessionTransport`: the initializer traps. If the transport ends responses that
-    ///     are silent for some time, it also ends the connection of the watches, and the store opens a new one.
-    ///   - attemptTimeout: The time limit of one attempt at one endpoint. By default 2 seconds: twice etcd's default election timeout, and short
-    ///     enough for several attempts within a lease of 15 seconds.
+    ///   - transport: The HTTP transport. On Linux, it must not be a `URLSessionTransport`: the initializer traps. If
+    ///     the transport ends responses that are silent for some time, it also ends the connection of the watches, and
+    ///     the store opens a new one.
+    ///   - attemptTimeout: The time limit of one attempt to send a request to one endpoint. By default 2 seconds: twice
+    ///     etcd's default election timeout, and short enough for several attempts within a lease of 15 seconds. At
+    ///     least 1 ms.
     ///   - silenceLimit: The time without a message from etcd after which the store reads the namespace to check whether its watches have missed a
     ///     change. By default 10 seconds.
     ///   - name: The name shown in diagnostics.
@@ -117,14 +127,16 @@ public final class EtcdStore: CoordinationStore {
     /// platforms it is an ephemeral `URLSession`, which writes neither cookies nor caches to the disk.
     ///
     /// - Parameters:
-    ///   - endpoints: The client URLs of etcd's members, such as `http://10.0.0.1:2379`, in the order in which the store tries them first. Shuffle
-    ///     the array to spread many clients over the members. With an empty array, every operation throws. A user and a password in a URL are passed
-    ///     to the transport, and are not used as etcd's credentials.
+    ///   - endpoints: The client URLs of etcd's members, such as `http://10.0.0.1:2379`, in the order in which the
+    ///     store tries them. If many processes use the cluster, shuffle the array in each of them, so that they do not
+    ///     all begin with the same member. With an empty array, every operation throws. A user and a password in a URL
+    ///     are passed to the transport, and are not used as etcd's credentials.
     ///   - credentials: The user as which the store authenticates; `nil` if the cluster does not use authentication.
     ///   - namespace: The prefix of all keys that the store uses in etcd. Stores with different namespaces do not see each other's entries, unless
     ///     one namespace is a prefix of the other.
-    ///   - attemptTimeout: The time limit of one attempt at one endpoint. By default 2 seconds: twice etcd's default election timeout, and short
-    ///     enough for several attempts within a lease of 15 seconds.
+    ///   - attemptTimeout: The time limit of one attempt to send a request to one endpoint. By default 2 seconds: twice
+    ///     etcd's default election timeout, and short enough for several attempts within a lease of 15 seconds. At
+    ///     least 1 ms.
     ///   - silenceLimit: The time without a message from etcd after which the store reads the namespace to check whether its watches have missed a
     ///     change. By default 10 seconds.
     ///   - name: The name shown in diagnostics.
@@ -214,12 +226,16 @@ public final class EtcdStore: CoordinationStore {
 
     /// Executes a transaction: checks conditions, and then changes and reads entries, in one atomic step.
     ///
-    /// - Parameter transaction: The conditions and the operations. By default, etcd accepts at most 128 conditions, 128 operations for each outcome,
+    /// - Parameter transaction: The conditions, the operations to execute if all of them hold, and the operations to
+    ///   execute otherwise. By default, etcd accepts at most 128 conditions, 128 operations in each of the two lists,
     ///   and 1.5 MiB in total.
-    /// - Returns: The outcome: which operations were executed, and the entries that they have read. In the order ``StoreRange/Order/creation``, the
-    ///   order of entries that were created by the same transaction is unspecified.
-    /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if an entry is attached to a lease that does not exist, or
-    ///   ``StoreError/Reason/ambiguous`` if the transaction may have been executed; `CancellationError` if the caller is cancelled.
+    /// - Returns: The outcome: which operations were executed, and the entries that were read. If they were read in
+    ///   ``StoreRange/Order/creation`` order, entries with the same creation revision, which one transaction has
+    ///   created, are in no particular order.
+    /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if the transaction attaches an
+    ///   entry to a lease that does not exist (then nothing is changed), or ``StoreError/Reason/ambiguous`` if the
+    ///   store does not know whether the transaction was executed; `CancellationError` if the caller is cancelled: then
+    ///   too, the transaction may have been executed.
     public nonisolated(nonsending) func transact(
         _ transaction: StoreTransaction
     ) async throws -> StoreTransaction.Result {
@@ -247,9 +263,9 @@ public final class EtcdStore: CoordinationStore {
 
     /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive` throws.
     ///
-    /// All watches share one connection, and a history of the latest changes that the connection has received: at most
+    /// All watches share one connection, and a history: the latest changes that the connection has received, at most
     /// 1,024 changes and 4 MiB. A new watch first receives the changes after `revision` from this history. If the
-    /// history begins later than `revision`, the store makes the connection again from `revision`. If `receive` is so
+    /// history begins later than `revision`, the store makes the connection again, from `revision`. If `receive` is so
     /// slow that the history no longer contains the next change, the next report is incomplete
     /// (``StoreChanges/isComplete``).
     ///
@@ -258,8 +274,9 @@ public final class EtcdStore: CoordinationStore {
     ///   - revision: The revision after which changes are reported.
     ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it reports that etcd has created the
     ///     watch.
-    /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled; ``StoreError`` if etcd refuses the watch. While no endpoint
-    ///   can be reached, the watch reports nothing and throws nothing.
+    /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled; ``StoreError`` if etcd refuses
+    ///   the watch, or if the store has no endpoints. While no endpoint can be reached, the watch reports nothing and
+    ///   throws nothing.
     public nonisolated(nonsending) func watch(
         _ range: StoreRange,
         after revision: Int64,

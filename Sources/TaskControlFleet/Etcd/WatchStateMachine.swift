@@ -243,7 +243,7 @@ struct WatchStateMachine<Waiter> {
         return action
     }
 
-    /// Returns whether the watch of the connection with this number is open: the server has created the watch, and the
+    /// Returns whether the connection with a number is current and watches: the server has created its watch, and the
     /// connection has not ended.
     func isOpen(_ number: Int) -> Bool { number == connection && phase == .open }
 

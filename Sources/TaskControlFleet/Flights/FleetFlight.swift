@@ -1,8 +1,8 @@
 internal import Foundation
 internal import TaskControl
 
-/// A group of flights that processes share through a store. A flight runs an operation once for all callers, in all
-/// processes, that wait for the value of the same key at the same time.
+/// An object that shares the results of operations among processes, through a ``CoordinationStore``. An operation
+/// normally runs once for all callers, in all processes, that wait for the value of the same key at the same time.
 ///
 /// *The operation can run more than once*: if the process that runs it is paused or loses contact to the store, another process runs it again, perhaps
 /// while the first process still runs it. The operation must be safe to repeat.
@@ -15,19 +15,23 @@ internal import TaskControl
 /// }
 /// ```
 ///
-/// The first caller of a key runs the operation while it holds a lease, and publishes the result in the store. All callers that wait for the same key
-/// at that time receive the result. If the process that runs the operation ends or loses its lease, the next caller runs the operation. Results are
-/// not cached: a later caller runs the operation again. The published value stays in the store for the duration of one lease, where all clients of
-/// the store can read it. Its JSON must not be larger than the store's limit for an entry.
+/// The first caller of a key runs the operation while it holds a lease, and publishes the result in the store. All
+/// callers that wait for the same key at that time receive the result. If the process that runs the operation ends or
+/// loses its lease, the next caller runs the operation. Results are not cached: a caller that comes later runs the
+/// operation again.
 ///
-/// The callers of one process share one entry in the store, through a `SingleFlight`.
+/// The published result stays in the store for the duration of one lease, where all clients of the store can read it.
+/// If the value cannot be encoded, or if its JSON is larger than the store's limit for an entry, the result is not
+/// published, and the next caller in another process runs the operation again.
+///
+/// The callers of one process share one operation, through a `SingleFlight`, and one entry in the store.
 ///
 /// Safe to use from any thread and any isolation.
 ///
 /// ## Cancellation
 /// A cancelled caller throws `CancellationError` at once, even if it is the first caller. When all callers of a process
-/// are cancelled, the process cancels its operation or stops waiting, and a caller of another process runs the
-/// operation.
+/// are cancelled, the process stops waiting for a result. If it runs the operation, the operation is cancelled, and the
+/// next caller, in another process, runs it instead.
 public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     private let flights: SingleFlight<String, Value>
     private let store: any CoordinationStore
@@ -36,14 +40,15 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     private let clock: any Clock<Duration>
     private let source: EventSource
 
-    /// Creates a group in which no operation runs yet. Does not call the store.
+    /// Creates an object that runs no operation yet. Does not call the store.
     ///
     /// - Parameters:
-    ///   - name: The name of this group of operations. All processes that use the same name in the same store share the results, and must use the
-    ///     same type of value.
+    ///   - name: The name under which results are shared: all processes that use the same name in the same store share
+    ///     the results, and must use the same type of value.
     ///   - store: The store in which the processes coordinate.
-    ///   - timeToLive: The duration of the lease under which an operation runs. If a process crashes while it runs the operation, another process
-    ///     runs it when this time has passed. See ``withLease(_:in:timeToLive:holder:clock:body:)`` for the default and the limits.
+    ///   - timeToLive: The duration of the lease under which an operation runs. If a process crashes while it runs the
+    ///     operation, another waiting process runs it when this time has passed. See
+    ///     ``withLease(_:in:timeToLive:holder:clock:body:)`` for the default and the limits.
     ///   - holder: A description of this process, for people who inspect the store; `nil` for the host name and the process ID.
     ///   - clock: The clock that measures the leases. It must continue while the machine sleeps, as the default does.
     public init(
@@ -61,14 +66,15 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
 
-    /// The name of this group, which all processes use that share its results.
+    /// The name under which results are shared, which is the same in all processes that share them.
     public var name: String { source.name ?? "" }
 
     /// Returns the value for a key: runs the operation, or waits for the result of a caller that already runs it, in this or another process.
     ///
     /// ## Cancellation
     /// A cancelled caller throws `CancellationError` at once. When all callers of the key in this process are
-    /// cancelled, the operation is cancelled, or the process stops waiting for other processes.
+    /// cancelled, the process cancels the operation if it runs it, and otherwise stops waiting for the result of
+    /// another process.
     ///
     /// - Parameters:
     ///   - key: The key: callers with the same key share one result. It may contain any characters.
@@ -76,10 +82,10 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     ///     priority and task name. It is not called if the result of another caller is received, and it is cancelled if the lease under which it runs
     ///     is lost.
     /// - Returns: The value.
-    /// - Throws: The error of the operation; ``FleetFlightError`` if the operation has failed in another process;
-    ///   ``LeaseLostError`` if the lease was lost while the operation ran; ``StoreError`` if the store fails;
-    ///   `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError` if the operation of a key asks
-    ///   for the value of the same key.
+    /// - Throws: The error of the operation; ``FleetFlightError`` if the operation has failed in another process, or if
+    ///   the result of that process cannot be read; ``LeaseLostError`` if the lease was lost while the operation ran;
+    ///   ``StoreError`` if the store fails; `CancellationError` if the caller is cancelled;
+    ///   `SingleFlightReentrancyError` if the operation of a key asks for the value of the same key.
     public nonisolated(nonsending) func value(
         for key: String,
         @_inheritActorContext @_implicitSelfCapture

@@ -10,11 +10,11 @@ public struct FleetFlightError: Error, Hashable, Sendable, CustomStringConvertib
     ///
     /// - Parameters:
     ///   - key: The key that was passed to ``FleetFlight/value(for:operation:)``.
-    ///   - message: The text of the operation's error.
+    ///   - message: The text of the operation's error, or the reason for which the result in the store cannot be read.
     public init(key: String, message: String) {
         (self.key, self.message) = (key, message)
     }
 
-    /// A sentence with the key and the text of the error.
+    /// A sentence with the key and the ``message``.
     public var description: String { "the operation for \"\(key)\" failed in another process: \(message)" }
 }

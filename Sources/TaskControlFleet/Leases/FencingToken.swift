@@ -7,7 +7,7 @@ public struct FencingToken: Hashable, Comparable, Sendable, Codable, CustomStrin
     /// The number. If two leases have the same name, the later lease has the higher number.
     public let rawValue: Int64
 
-    /// Creates a token from its number, for example one that a resource has stored.
+    /// Creates a token from its number, for example from a number that a resource has stored.
     ///
     /// - Parameter rawValue: The number.
     public init(rawValue: Int64) { self.rawValue = rawValue }

@@ -1,13 +1,14 @@
 internal import TaskControl
 
-/// A lease that is held while the body of ``withLease(_:in:timeToLive:holder:clock:body:)`` runs.
+/// The lease under which the body of ``withLease(_:in:timeToLive:holder:clock:body:)`` runs.
 ///
 /// Checking the lease alone does not protect a resource: between the check and the change of the resource, the process
 /// can be paused for longer than the lease. A resource that several processes change must therefore refuse a ``token``
 /// that is lower than one it has already received. If the resource is in the same store as the lease, change it with a
 /// ``guarded(_:)`` transaction instead.
 ///
-/// Safe to use from any thread and any isolation. After the body has ended, the lease is no longer valid.
+/// Safe to use from any thread and any isolation. After the body has ended, the lease is no longer valid. It can also
+/// be lost before, while the body runs: see ``isValid``.
 public struct Lease: Sendable {
     /// The session that renews the lease in the store, and knows whether the lease is valid.
     let session: LeaseSession
@@ -60,12 +61,12 @@ public struct Lease: Sendable {
 
     /// Returns a copy of a transaction with an additional condition: this lease is still held.
     ///
-    /// Use the copy to change entries in the same store as the lease. The store checks the condition and changes the entries in one atomic step, so
-    /// that no fencing token is needed.
+    /// Use the copy to change entries in the same store as the lease. The store checks the condition and changes the
+    /// entries in one atomic step, so no fencing token is needed.
     ///
-    /// - Parameter transaction: A transaction for the store in which the lease is held. If the lease is no longer held,
-    ///   the transaction's ``StoreTransaction/failure`` operations are executed.
-    /// - Returns: The transaction with the additional condition. Pass it to ``CoordinationStore/transact(_:)``.
+    /// - Parameter transaction: A transaction for the store in which the lease is held.
+    /// - Returns: The transaction with the additional condition. Pass it to ``CoordinationStore/transact(_:)``. If the
+    ///   lease is no longer held, its ``StoreTransaction/failure`` operations are executed.
     public func guarded(_ transaction: StoreTransaction) -> StoreTransaction {
         var transaction = transaction
         transaction.comparisons.append(.createRevision(key, token.rawValue))

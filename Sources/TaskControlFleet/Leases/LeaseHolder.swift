@@ -2,22 +2,22 @@ internal import Foundation
 
 /// The description of a process that holds a lease or waits for one.
 ///
-/// The process stores the description in the ``CoordinationStore``, in the entry that stands for the process;
-/// ``LeaderElection/leader()`` returns the description of the leader. The description is only for people: it has no
-/// effect on which process holds the lease.
+/// The process stores the description in the ``CoordinationStore``, as the value of the entry that stands for the
+/// process. ``LeaderElection/leader()`` returns the description of the leader. The description is only for people: it
+/// has no effect on which process holds the lease. If the process uses other software than this package, that software
+/// may have stored another value: then only ``holder`` and ``token`` are known.
 public struct LeaseHolder: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The text that the process has passed as `holder`, for example to
-    /// ``withLease(_:in:timeToLive:holder:clock:body:)``; by default its host name and process ID. If the process's
-    /// entry in the store was written by software that does not use this package, the value of the entry as text.
+    /// The text that the process has passed as the parameter `holder`, for example to
+    /// ``withLease(_:in:timeToLive:holder:clock:body:)``; by default its host name and process ID. For a process that
+    /// uses other software than this package, the value that this software has stored, as text.
     public let holder: String
-    /// The name of the process's host. Empty if the process's entry in the store was written by software that does not
-    /// use this package.
+    /// The name of the machine on which the process runs. Empty for a process that uses other software than this
+    /// package.
     public let host: String
-    /// The process ID. Zero if the process's entry in the store was written by software that does not use this package.
+    /// The process ID. Zero for a process that uses other software than this package.
     public let process: Int32
-    /// The fencing token with which the process holds the lease, or will hold it: the revision at which the process's
-    /// entry in the store was created. `nil` if you have decoded this value from the value of an entry, which does not
-    /// contain the token.
+    /// The fencing token with which the process holds the lease, or will hold it. `nil` if you have decoded this
+    /// description yourself, from the value of an entry of the store: the value does not contain the token.
     public internal(set) var token: FencingToken?
 
     init(holder: String?) {

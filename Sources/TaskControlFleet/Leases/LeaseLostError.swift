@@ -1,19 +1,19 @@
 /// An error that is thrown when a lease is no longer valid: another process may hold the lease now.
 ///
 /// If the lease is lost while the body of ``withLease(_:in:timeToLive:holder:clock:body:)`` runs, `withLease` throws
-/// this error after the body has ended, whether the body has returned a value or thrown an error. If the caller is
-/// cancelled, `withLease` throws `CancellationError` instead. ``Lease/check()`` throws this error whenever the lease is
-/// not valid.
+/// this error after the body has ended, whether the body has returned a value or thrown an error. If the caller of
+/// `withLease` is cancelled as well, `withLease` throws `CancellationError` instead. ``Lease/check()`` throws this
+/// error whenever the lease is not valid.
 public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
     /// The reason for which a lease is no longer valid.
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
         /// The lease could not be renewed in time, for example because the store was unreachable or the process was paused.
         case expired
-        /// The holder's entry is no longer in the store: the lease has expired there or was revoked, or the entry was
-        /// deleted.
+        /// The entry that stands for the holder is no longer in the ``CoordinationStore``: the lease has expired there
+        /// or was revoked, or the entry was deleted.
         case removed
-        /// The ``Lease`` was used after the body of `withLease` had ended, and the lease was released.
+        /// The ``Lease`` was used after the body of `withLease` had ended. The lease was released then.
         case ended
     }
 
@@ -30,14 +30,14 @@ public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - name: The name of the lease.
     ///   - reason: The reason for which the lease is no longer valid.
-    ///   - underlyingError: The error that the body has thrown; `nil` if there is none.
+    ///   - underlyingError: The error that the body of `withLease` has thrown; `nil` if there is none.
     public init(name: String, reason: Reason, underlyingError: (any Error)? = nil) {
         self.name = name
         self.reason = reason
         self.underlyingError = underlyingError
     }
 
-    /// A text with the name of the lease, the reason, and the error of the body if there is one.
+    /// A text with the name of the lease, the reason, and the ``underlyingError`` if there is one.
     public var description: String {
         let text =
             switch reason {

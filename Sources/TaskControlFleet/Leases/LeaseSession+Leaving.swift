@@ -9,8 +9,8 @@ extension LeaseSession {
     }
 
     /// Leaves the line (``FleetLine``): deletes the caller's entry in the store, and revokes the caller's lease. So the
-    /// next caller does not wait until the lease has expired. A lease that cannot be revoked is left to expire. Each
-    /// call of the store has a time limit.
+    /// next caller does not wait until the lease has expired. If the lease cannot be revoked, it expires later by
+    /// itself. Each call of the store has a time limit.
     ///
     /// - Parameter publication: The result of a ``FleetFlight`` to publish in the same transaction that deletes the
     ///   caller's entry; `nil` for none.

@@ -20,14 +20,15 @@ internal import TaskControl
 /// `.leaseLost(name:)`. If the body ignores the cancellation, this function waits for the end of the body, and
 /// ``Lease/isValid`` is `false` in the meantime.
 ///
-/// The validity of the lease is counted from the time at which the last request to grant or renew it was sent to the
-/// store, provided that a later transaction has confirmed this grant or renewal. The lease is valid for the granted
-/// duration, less a margin. The margin is the sum of two parts: a tenth of the duration, because clocks may run at
-/// different rates; and twice the longest of the recent round trips to the store, but at most a third of the duration.
+/// The lease is valid for the granted duration, less a margin. The duration is counted from the time at which the last
+/// request to grant or renew the lease was sent to the store; a request counts only if a later transaction has
+/// confirmed its effect. The margin is the sum of two parts. The first is a tenth of the duration, because clocks may
+/// run at different rates. The second is twice the longest of the recent round trips to the store, but at most a third
+/// of the duration.
 ///
 /// Do not call `withLease` within the body of a lease with the same name: the inner call would wait for the outer one, and neither would end.
 ///
-/// If the process of the holder crashes, the next caller obtains the lease when the lease has expired in the store.
+/// If the holder's process crashes, the next caller obtains the lease when it has expired in the store.
 ///
 /// ## Ordering
 /// First come, first served (FIFO): each caller has an entry in the store, and the entries are ordered by their
@@ -38,14 +39,17 @@ internal import TaskControl
 /// ## Cancellation
 /// If the caller is cancelled while the body runs, the body is cancelled, and this function waits for the end of the
 /// body. If the caller is cancelled before the body has begun, it stops waiting for the lease, and the body does not
-/// run. In both cases, the caller's entry in the store is deleted before this function returns or throws. If the store
-/// does not answer, the attempt to delete the entry takes at most half of the duration of the lease. Diagnostic events
-/// report whether the entry was deleted, the lease was revoked, or the lease is left to expire.
+/// run.
+///
+/// In every case, also without a cancellation, this function tries to delete the caller's entry in the store before it
+/// returns or throws. If the store does not answer, this takes at most half of the duration of the lease, and the entry
+/// stays until the lease expires. Diagnostic events report whether the entry was deleted, the lease was revoked, or the
+/// lease is left to expire.
 ///
 /// ## Errors of the store
-/// While the caller waits, a call of the store that fails is repeated. In two cases the caller stops waiting, and this
-/// function throws the store's error: if the caller's entry cannot be created within one duration of the lease, and if
-/// the store refuses a call, for example because a permission is missing.
+/// While the caller waits, a call of the store that fails is repeated, except in two cases, in which this function
+/// throws the store's error: the caller's entry could not be created within one duration of the lease, or the store
+/// refuses the call, for example because a permission is missing.
 ///
 /// - Parameters:
 ///   - name: The name of the lease. Of all callers that use the same name in the same store, one holds the lease at a time. The name may contain any
@@ -61,8 +65,8 @@ internal import TaskControl
 /// - Throws: ``LeaseLostError`` if the lease was lost before the body ended, regardless of the value or the error of
 ///   the body; otherwise the error of the body; ``StoreError``, or another error of the store, if the caller's entry
 ///   cannot be created or the store refuses a waiting caller's calls; the error of the clock if it cannot sleep while
-///   the caller waits. If the caller is cancelled, the function throws `CancellationError` instead of these errors.
-///   Even then, a value that the body has returned while the lease was valid is returned.
+///   the caller waits. If the caller is cancelled, `CancellationError` instead of all these errors; but if the body has
+///   returned a value and the lease was not lost, that value is returned.
 public nonisolated(nonsending) func withLease<Value>(
     _ name: String,
     in store: any CoordinationStore,

@@ -22,8 +22,9 @@ internal import TaskControl
 /// runs no task.
 ///
 /// ## Errors
-/// Operations throw ``StoreError/Reason/leaseNotFound`` for a lease that does not exist, and ``StoreError/Reason/refused`` for a transaction that
-/// changes the same key twice. An operation of a cancelled caller has no effect and throws `CancellationError`.
+/// Renewing a lease that does not exist, or attaching an entry to it, throws ``StoreError/Reason/leaseNotFound``. A
+/// transaction that changes the same key twice throws ``StoreError/Reason/refused``. An operation of a cancelled caller
+/// has no effect and throws `CancellationError`.
 public final class MemoryStore: CoordinationStore {
     private typealias Machine = MemoryStoreStateMachine<UnsafeContinuation<Wake, Never>>
 
@@ -48,8 +49,8 @@ public final class MemoryStore: CoordinationStore {
     ///   - clock: The clock that measures leases. By default a clock that continues while the machine sleeps.
     ///   - historyLimit: The maximum number of changes that the store keeps for watches. By default 1,000, which take
     ///     less than a megabyte if the values have up to 500 bytes. After a transaction with more changes than the
-    ///     limit, the next report of each watch is incomplete; with a limit of zero or less, it is incomplete after
-    ///     every transaction that changes entries.
+    ///     limit, the next report of each watch is incomplete (``StoreChanges/isComplete``). With a limit of zero or
+    ///     less, that is so after every transaction that changes entries.
     public init(clock: any Clock<Duration> = ContinuousClock(), historyLimit: Int = 1_000) {
         stopwatch = Stopwatch(clock)
         state = Locked(State(machine: Machine(historyLimit: historyLimit)))
@@ -134,7 +135,7 @@ public final class MemoryStore: CoordinationStore {
     /// watch then continues with the changes after the revision of that report.
     ///
     /// - Parameters:
-    ///   - range: The entries to watch. Its order and limit do not matter.
+    ///   - range: The entries to watch. The order and the limit of the range do not matter.
     ///   - revision: The revision after which changes are reported.
     ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it
     ///     reports that the watch has begun.

@@ -19,13 +19,14 @@ internal import TaskControl
 /// the compiler reports that `sqlite3.h` is not found, run `apt-get install libsqlite3-dev` (or `dnf install sqlite-devel`).
 ///
 /// ## Leases
-/// The end of a lease is a time on a clock that counts from the start of the machine, continues during sleep, and cannot be set. Any process that
-/// finds an expired lease removes the lease and its entries. When the machine is restarted, all leases end. A process that is not permitted to read
-/// the machine's boot ID cannot always detect the restart: then an older lease ends at the latest one lease duration after the restart.
+/// The end of a lease is a time on a clock that counts from the start of the machine, continues during sleep, and
+/// cannot be set. Any process that finds an expired lease removes the lease and its entries. When the machine is
+/// restarted, all leases end, with one exception: a process that is not permitted to read the machine's boot ID cannot
+/// always detect the restart. For this process, an older lease ends at the latest one lease duration after the restart.
 ///
 /// The shortest lease is 100 ms. The store has no leader: the ``StoreLease/term`` is 0 in all results.
 ///
-/// The revision of the store increases by 2²⁴ when the machine was restarted: a power failure can lose the last
+/// When the machine was restarted, the revision of the store increases by 2²⁴: a power failure can lose the last
 /// transactions, and new transactions must not have the same revisions. If the process is not permitted to read the
 /// boot ID, the revision increases by this number each time the process opens the file. The first revision of a new
 /// file is the number of seconds since 2001, times 2²⁰: if a file was lost, the fencing tokens of its replacement are
@@ -41,10 +42,11 @@ internal import TaskControl
 ///
 /// ## iOS
 /// - Put the file into the container of an app group: an app shares no other folder with its extensions.
-/// - iOS terminates an app that is suspended while it holds a lock of a file in a shared container (exception `0xdead10cc`). Post
-///   ``suspendNotification`` before the app is suspended, for example in `applicationDidEnterBackground` or at the end of the background task that it
-///   starts, and ``resumeNotification`` when the app runs again. In between, operations that write throw ``StoreError/Reason/unavailable``, and the
-///   process loses its leases, as any suspended process does.
+/// - iOS terminates an app that is suspended while it holds a lock of a file in a shared container (exception
+///   `0xdead10cc`). Post ``suspendNotification`` before the app is suspended, for example in
+///   `applicationDidEnterBackground` or at the end of the background task that it starts, and ``resumeNotification``
+///   when the app runs again. Between the two notifications, operations that write throw
+///   ``StoreError/Reason/unavailable``, and the leases of the process expire.
 /// - The file cannot be read before the device is unlocked for the first time after a restart. A file with complete
 ///   data protection also cannot be read while the device is locked. Operations then throw
 ///   ``StoreError/Reason/unavailable`` or ``StoreError/Reason/unauthorized``; a later operation opens the file again.
@@ -93,8 +95,8 @@ public final class SQLiteStore: CoordinationStore {
     ///     MiB: if changes are large, the file keeps fewer of them. If changes were removed before a watch has reported
     ///     them, the watch's next report is incomplete (``StoreChanges/isComplete``).
     ///   - clock: The clock that measures the poll interval.
-    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/refused`` if several processes cannot open the path: an empty path, ":memory:",
-    ///   or a URI.
+    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/refused`` if the path is not that of a file that
+    ///   several processes can open: an empty path, ":memory:", or a URI.
     public convenience init(
         path: String,
         pollInterval: Duration = .milliseconds(100),
@@ -141,9 +143,8 @@ public final class SQLiteStore: CoordinationStore {
     /// - Parameter id: The ID of the lease.
     /// - Returns: The lease with its granted duration. The duration begins when the store renews the lease: after the
     ///   call has begun, and before it returns.
-    /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was
-    ///   revoked, or if the machine was restarted since the lease was granted; `CancellationError` if the caller is
-    ///   cancelled.
+    /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired, was
+    ///   revoked, or ended because the machine was restarted; `CancellationError` if the caller is cancelled.
     public nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease {
         try await connection.write { content in
             StoreLease(id: id, timeToLive: .nanoseconds(try content.renew(id)))
@@ -192,15 +193,16 @@ public final class SQLiteStore: CoordinationStore {
     ///
     /// The watch continues while the file is locked or cannot be read. While the watch runs, it removes expired leases
     /// within the poll interval, even if no process performs an operation. If the file no longer keeps some of the
-    /// changes, the next report is incomplete (``StoreChanges/isComplete``).
+    /// changes that the watch has not reported yet, the next report is incomplete (``StoreChanges/isComplete``).
     ///
     /// - Parameters:
     ///   - range: The entries to watch. The order and the limit of the range do not matter.
     ///   - revision: The revision after which changes are reported; usually the ``StoreSnapshot/revision`` of an
     ///     earlier read.
     ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it reports that the watch has begun.
-    /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled; ``StoreError``, except with the reasons `unavailable` and
-    ///   `ambiguous`, after which the watch tries again; the error of the store's clock if the clock cannot sleep.
+    /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled; the error of the store's clock
+    ///   if the clock cannot sleep; ``StoreError``, except with the reasons ``StoreError/Reason/unavailable`` and
+    ///   ``StoreError/Reason/ambiguous``: after these errors the watch tries again.
     public nonisolated(nonsending) func watch(
         _ range: StoreRange,
         after revision: Int64,

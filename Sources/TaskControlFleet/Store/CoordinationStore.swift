@@ -14,7 +14,7 @@
 ///
 /// ## Errors
 /// An operation that fails throws ``StoreError``. Its ``StoreError/Reason`` shows whether the operation may have taken
-/// effect. An operation that is cancelled, or that reaches its deadline (`withDeadline`), may have taken effect as
+/// effect. After a cancellation, or when a deadline (`withDeadline`) is reached, the operation may have taken effect as
 /// well.
 ///
 /// ## Cancellation

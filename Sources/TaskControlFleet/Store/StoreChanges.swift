@@ -1,5 +1,5 @@
 /// A report of a watch (``CoordinationStore/watch(_:after:receive:)``): changes of entries, and the revision up to
-/// which the watch has reported all changes.
+/// which the watch has now reported the changes.
 public struct StoreChanges: Hashable, Sendable {
     /// A change of one entry.
     public enum Change: Hashable, Sendable {
@@ -10,20 +10,24 @@ public struct StoreChanges: Hashable, Sendable {
         case delete(key: String, revision: Int64)
     }
 
-    /// The changes, in the order of their revisions. Can be empty, for example in the first report, which says that the watch has begun.
+    /// The changes, in the order of their revisions. Can be empty, for example in the first report, which only says
+    /// that the watch has begun.
     public let changes: [Change]
-    /// The revision up to which the watch has reported all changes.
+    /// The revision up to which the watch has now reported the changes: the next report has only changes after it. If
+    /// ``isComplete`` is `false`, some changes up to this revision are missing.
     public let revision: Int64
-    /// Whether ``changes`` contains all changes since the last report. If `false`, the store no longer has some of
-    /// these changes: read the range, and compare the result with the entries that you know.
+    /// Whether the watch has reported all changes up to ``revision``. If `false`, the store no longer has some of the
+    /// changes since the last report: read the range of the watch, and compare the result with the entries that you
+    /// know.
     public let isComplete: Bool
 
     /// Creates a report of a watch.
     ///
     /// - Parameters:
     ///   - changes: The changes, in the order of their revisions.
-    ///   - revision: The revision up to which all changes are reported.
-    ///   - isComplete: Whether `changes` contains all changes since the last report.
+    ///   - revision: The revision up to which the watch has now reported the changes.
+    ///   - isComplete: Whether `changes` contains all changes of the watch since the last report; `false` if the store
+    ///     no longer has some of them.
     public init(_ changes: [Change], revision: Int64, isComplete: Bool = true) {
         self.changes = changes
         self.revision = revision
