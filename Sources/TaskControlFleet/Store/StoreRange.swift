@@ -1,4 +1,4 @@
-/// A range of entries of a ``CoordinationStore``, to read or to watch.
+/// A range of entries of a ``CoordinationStore``, to read or to watch. A watch ignores the ``order`` and the ``limit``.
 public struct StoreRange: Hashable, Sendable {
     /// A set of keys: a single key, or all keys with a common prefix.
     public enum Keys: Hashable, Sendable {
@@ -12,7 +12,8 @@ public struct StoreRange: Hashable, Sendable {
     public enum Order: Hashable, Sendable {
         /// The ascending order of the keys, compared byte by byte in UTF-8.
         case key
-        /// The order of the creation revisions of the entries, the oldest first.
+        /// The order in which the entries were created, the oldest first. The order of entries that one transaction has
+        /// created is not specified.
         case creation
     }
 
@@ -43,7 +44,7 @@ public struct StoreRange: Hashable, Sendable {
     /// Creates a range that contains all keys that begin with a text. An empty text stands for all keys.
     public static func prefix(_ prefix: String) -> Self { Self(.prefix(prefix)) }
 
-    /// Returns whether ``keys`` contains a key. The order and the limit of the range do not matter.
+    /// Returns whether ``keys`` contains a key, regardless of the ``order`` and the ``limit``.
     public func contains(_ key: String) -> Bool {
         switch keys {
         case .key(let only): key.utf8.elementsEqual(only.utf8)

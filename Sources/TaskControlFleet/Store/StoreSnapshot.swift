@@ -2,7 +2,8 @@
 public struct StoreSnapshot: Hashable, Sendable {
     /// The entries, in the ``StoreRange/order`` that the read has requested.
     public let entries: [StoreEntry]
-    /// The revision of the store at which the entries were read. A watch that begins after this revision misses no change.
+    /// The revision of the store at which the entries were read: a number that increases whenever entries of the store
+    /// change. A ``CoordinationStore/watch(_:after:receive:)`` after this revision misses no change.
     public let revision: Int64
     /// The term of the store's leader, as known to the member of the cluster that answered: a number that increases
     /// with each election of a new leader. Constant for a store without leaders.

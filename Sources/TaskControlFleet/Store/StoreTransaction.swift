@@ -9,11 +9,11 @@ public struct StoreTransaction: Hashable, Sendable {
         case absent(String)
         /// An entry has the given key.
         case present(String)
-        /// The entry with the given key was created at the given revision.
+        /// An entry has the given key, and its ``StoreEntry/createRevision`` is the given revision.
         case createRevision(String, Int64)
-        /// The entry with the given key was created or last replaced at the given revision.
+        /// An entry has the given key, and its ``StoreEntry/modifyRevision`` is the given revision.
         case modifyRevision(String, Int64)
-        /// The entry with the given key has the given value.
+        /// An entry has the given key, and its value is the given one.
         case value(String, Data)
     }
 
@@ -30,11 +30,11 @@ public struct StoreTransaction: Hashable, Sendable {
 
     /// The conditions. If all of them hold, the operations of ``success`` are executed; otherwise those of ``failure``.
     public var comparisons: [Comparison]
-    /// The operations that are executed, in order, if all conditions hold. In this list, no key may be put or deleted
-    /// twice: such a transaction fails with ``StoreError/Reason/refused``.
+    /// The operations that are executed, in order, if all conditions hold. At most one operation of this list may put
+    /// or delete a given key: otherwise the transaction fails with ``StoreError/Reason/refused``.
     public var success: [Operation]
-    /// The operations that are executed, in order, if a condition does not hold. In this list, no key may be put or
-    /// deleted twice: such a transaction fails with ``StoreError/Reason/refused``.
+    /// The operations that are executed, in order, if a condition does not hold. At most one operation of this list may
+    /// put or delete a given key: otherwise the transaction fails with ``StoreError/Reason/refused``.
     public var failure: [Operation]
 
     /// Creates a transaction. Pass it to ``CoordinationStore/transact(_:)``.
@@ -61,11 +61,11 @@ public struct StoreTransaction: Hashable, Sendable {
         /// Whether all conditions held. If `true`, the operations of ``StoreTransaction/success`` were executed; if
         /// `false`, those of ``StoreTransaction/failure``.
         public let succeeded: Bool
-        /// The entries that the executed `read` operations have read: one array per operation, in the order of the
-        /// operations.
+        /// The entries that the executed `read` operations have read: one array per `read` operation, in the order of
+        /// the operations.
         public let reads: [[StoreEntry]]
-        /// The revision of the store after the transaction. If the transaction changed entries, this is the revision of
-        /// these changes.
+        /// The revision of the store after the transaction: a number that increases whenever entries of the store
+        /// change. If the transaction has changed entries, they have this revision.
         public let revision: Int64
         /// The term of the store's leader, as known to the member of the cluster that answered: a number that increases
         /// with each election of a new leader. Constant for a store without leaders.
@@ -75,8 +75,9 @@ public struct StoreTransaction: Hashable, Sendable {
         ///
         /// - Parameters:
         ///   - succeeded: Whether all conditions held.
-        ///   - reads: The entries that the executed `read` operations have read: one array per operation.
-        ///   - revision: The revision after the transaction.
+        ///   - reads: The entries that the executed `read` operations have read: one array per `read` operation, in the
+        ///     order of the operations.
+        ///   - revision: The revision of the store after the transaction.
         ///   - term: The term of the leader; 0 for a store without leaders.
         public init(succeeded: Bool, reads: [[StoreEntry]] = [], revision: Int64, term: UInt64 = 0) {
             self.succeeded = succeeded
