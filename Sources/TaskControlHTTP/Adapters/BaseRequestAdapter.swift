@@ -1,4 +1,4 @@
-/// An adapter that joins the URL of each endpoint to the URL of the server, which is called the base.
+/// A ``RequestAdapter`` that joins the URL of each endpoint to the URL of the server, which is called the base.
 ///
 /// | base | endpoint | result |
 /// |---|---|---|
@@ -7,18 +7,19 @@
 /// | `https://h/api/v1?key=1` | `books?page=2` | `https://h/api/v1/books?key=1&page=2` |
 /// | `https://h/api/v1` | `../admin` | throws |
 /// | `https://h/api/v1` | `..%2fadmin`, `..%5cadmin`, `..;/admin` | throws: some servers read these as `../admin` |
-/// | `https://h/api/v1` | `https://elsewhere/books` | throws, unless ``allowsOtherServers`` is `true` |
-/// | `https://h/api/v1` | `https://h/api/v1/books?page=2` | unchanged, such as a link that the server sends |
+/// | `https://h/api/v1` | `https://elsewhere/books` | throws; unchanged if ``allowsOtherServers`` is `true` |
+/// | `https://h/api/v1` | `https://h/api/v1/books?page=2` | `https://h/api/v1/books?page=2` |
 ///
-/// Unless ``allowsOtherServers`` is `true`, every request goes to the server of the base and to a path below the path
-/// of the base, so credentials for this server are not sent elsewhere.
+/// An absolute URL, such as a link that the server has sent, is not changed. If ``allowsOtherServers`` is `false`, such
+/// a URL must be below the base: every request then goes to the server of the base and to a path below the path of the
+/// base, so credentials for this server are not sent elsewhere.
 public struct BaseRequestAdapter: RequestAdapter {
     /// The URL of the server.
     public let baseURL: URL
 
     /// Whether an endpoint may have an absolute URL that is not below ``baseURL``, because its server or its path is
-    /// another one. If `true`, the client sends the request, with its credentials, to that URL. If `false`, a call with
-    /// such a URL fails with ``HTTPError/Reason/request``.
+    /// another one. If `true`, the client sends such a request, with its credentials, to that URL. If `false`, a call
+    /// with such a URL fails with ``HTTPError/Reason/request``.
     public let allowsOtherServers: Bool
 
     private let base: JoinedURL.Base?
@@ -26,9 +27,10 @@ public struct BaseRequestAdapter: RequestAdapter {
     /// Creates an adapter for the requests to one server.
     ///
     /// - Parameters:
-    ///   - baseURL: The URL of the server, with a scheme and a host. Without them, each request fails with ``HTTPError/Reason/request``.
+    ///   - baseURL: The URL of the server, with a scheme and a host. Without them, each call of the client fails with
+    ///     ``HTTPError/Reason/request``.
     ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that is not below `baseURL`. If `true`, the
-    ///     client sends its credentials to that URL too.
+    ///     client sends the request to that URL, with its credentials. If `false`, the call fails.
     public init(baseURL: URL, allowsOtherServers: Bool = false) {
         self.baseURL = baseURL
         self.allowsOtherServers = allowsOtherServers
@@ -39,9 +41,9 @@ public struct BaseRequestAdapter: RequestAdapter {
     ///
     /// - Parameters:
     ///   - baseURL: The URL of the server, with a scheme and a host, such as `"https://books.example/v1"`. Without
-    ///     them, or with a text that is not a URL, each request fails with ``HTTPError/Reason/request``.
+    ///     them, or with a text that is not a URL, each call of the client fails with ``HTTPError/Reason/request``.
     ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that is not below `baseURL`. If `true`, the
-    ///     client sends its credentials to that URL too.
+    ///     client sends the request to that URL, with its credentials. If `false`, the call fails.
     public init(baseURL: RequestURL, allowsOtherServers: Bool = false) {
         self.init(
             baseURL: baseURL.url ?? URL(string: baseURL.description.percentEncoded) ?? URL(fileURLWithPath: "/"),
@@ -49,12 +51,12 @@ public struct BaseRequestAdapter: RequestAdapter {
         )
     }
 
-    /// Joins the request's URL to ``baseURL``. An absolute URL is not changed.
+    /// Joins the request's URL to ``baseURL`` if it is relative. An absolute URL is not changed.
     ///
     /// - Returns: The request with the joined URL.
     /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/request`` if ``baseURL`` has no scheme or no host, if
-    ///   the URL of the request is not valid, if a relative URL leads out of ``baseURL``, or if an absolute URL is not
-    ///   below ``baseURL`` and ``allowsOtherServers`` is `false`.
+    ///   the URL of the request is not valid, if a relative URL leads out of ``baseURL`` or is read so by some servers,
+    ///   or if an absolute URL is not below ``baseURL`` and ``allowsOtherServers`` is `false`.
     public func adapt(_ request: URLRequest) throws -> URLRequest {
         guard let base else {
             throw HTTPError(

@@ -16,16 +16,18 @@
 ///
 /// For credentials that expire, use an ``Authenticator``, which is called after the adapter.
 public protocol RequestAdapter: Sendable {
-    /// Completes a request. Called once per call of the client, even if the request is sent more than once.
+    /// Completes a request. Called once for each request that a caller makes with the client, even if the client sends
+    /// it more than once.
     ///
-    /// An error that this method throws fails the call, and reaches the caller unchanged unless the caller is
-    /// cancelled.
+    /// An error that this method throws fails the call, and reaches the caller unchanged, except that the client adds
+    /// the request to an ``HTTPError``. After a cancellation, the caller receives another error, as described below.
     ///
     /// The method is called in the caller's isolation, and stays there if it is declared `nonisolated(nonsending)`.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, this method is cancelled too, and the caller receives `CancellationError`,
-    /// regardless of the error that this method throws.
+    /// If the caller is cancelled, or the call reaches ``ClientPolicies/timeLimit``, the task that runs this method is
+    /// cancelled. The caller then receives `CancellationError` or `TimeoutError`, regardless of the error that this
+    /// method throws.
     ///
     /// - Parameter request: The request of the endpoint, without the credential of an ``Authenticator``.
     /// - Returns: The request to send.

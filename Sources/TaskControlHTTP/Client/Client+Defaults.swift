@@ -15,15 +15,14 @@ extension Client {
         try await upload(endpoint, onProgress: nil)
     }
 
-    /// The queue on which completion handlers are called: by default the main queue.
+    /// The queue on which completion handlers are called: the main queue, unless the client has another one.
     public var completionQueue: DispatchQueue { .main }
 
     /// Sends a request in a new task, and passes the content or the error to a completion handler.
     ///
     /// - Parameters:
     ///   - endpoint: Creates the request, and decodes the content of the response.
-    ///   - completionHandler: Receives the content or the error. Called once, on ``completionQueue``, and never
-    ///     synchronously.
+    ///   - completionHandler: Receives the content or the error. Called once, asynchronously, on ``completionQueue``.
     /// - Returns: A progress that counts the received bytes of the response, if the client reports progress. Cancelling
     ///   the progress cancels the request.
     @discardableResult
@@ -42,8 +41,7 @@ extension Client {
     ///
     /// - Parameters:
     ///   - endpoint: Creates the request, and decodes the content of the response.
-    ///   - completionHandler: Receives the content or the error. Called once, on ``completionQueue``, and never
-    ///     synchronously.
+    ///   - completionHandler: Receives the content or the error. Called once, asynchronously, on ``completionQueue``.
     /// - Returns: A progress that counts the sent bytes, if the client reports progress. Cancelling the progress
     ///   cancels the upload.
     @discardableResult

@@ -7,16 +7,17 @@ extension Client {
     /// let (data, response) = try await client.data(for: URLRequest(url: link))
     /// ```
     ///
-    /// The adapter and the policies of the client apply. With a ``BaseRequestAdapter``, a relative URL is joined to the
-    /// base URL, and a URL that is not below the base URL fails the call, unless the adapter allows other servers.
+    /// The client's ``RequestAdapter`` and ``ClientPolicies`` apply. With a ``BaseRequestAdapter``, a relative URL is
+    /// joined to the base URL, and a URL that is not below the base URL fails the call, unless
+    /// ``BaseRequestAdapter/allowsOtherServers`` is `true`.
     ///
     /// - Parameters:
     ///   - request: The request, with its body if it has one.
     ///   - acceptedStatuses: The statuses of the responses that the call returns, by default 200 to 299. Any other
-    ///     status fails the call.
+    ///     status fails the call. Two policies fail calls with accepted statuses too: see ``AcceptedStatuses``.
     /// - Returns: The whole body, and the head of the response.
-    /// - Throws: The same errors as ``request(_:onProgress:)``; ``HTTPError`` with the reason
-    ///   ``HTTPError/Reason/status`` for a status that is not accepted.
+    /// - Throws: The same errors as ``request(_:onProgress:)``: for a status that is not accepted, an ``HTTPError``
+    ///   with the reason ``HTTPError/Reason/status``.
     public func data(
         for request: URLRequest,
         accepting acceptedStatuses: AcceptedStatuses = .successful
@@ -40,7 +41,7 @@ extension Client {
     /// ```
     ///
     /// - Parameters:
-    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///   - url: A path below the client's base URL, or an absolute URL; see ``RequestURL``. Interpolated values are
     ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
@@ -64,7 +65,7 @@ extension Client {
     /// ```
     ///
     /// - Parameters:
-    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///   - url: A path below the client's base URL, or an absolute URL; see ``RequestURL``. Interpolated values are
     ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
@@ -88,11 +89,11 @@ extension Client {
     /// Sends a POST request, and decodes the content of the response.
     ///
     /// - Parameters:
-    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///   - url: A path below the client's base URL, or an absolute URL; see ``RequestURL``. Interpolated values are
     ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: The body and its media type; `nil` for an empty body.
+    ///   - body: The body and its media type; `nil` for no body.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
     /// - Throws: The same errors as ``request(_:onProgress:)``.
@@ -110,7 +111,7 @@ extension Client {
     /// Sends a PUT request with an encoded body, and decodes the content of the response.
     ///
     /// - Parameters:
-    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///   - url: A path below the client's base URL, or an absolute URL; see ``RequestURL``. Interpolated values are
     ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
@@ -134,11 +135,11 @@ extension Client {
     /// Sends a PUT request, and decodes the content of the response.
     ///
     /// - Parameters:
-    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///   - url: A path below the client's base URL, or an absolute URL; see ``RequestURL``. Interpolated values are
     ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: The body and its media type; `nil` for an empty body.
+    ///   - body: The body and its media type; `nil` for no body.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
     /// - Throws: The same errors as ``request(_:onProgress:)``.
@@ -156,7 +157,7 @@ extension Client {
     /// Sends a PATCH request with an encoded body, and decodes the content of the response.
     ///
     /// - Parameters:
-    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///   - url: A path below the client's base URL, or an absolute URL; see ``RequestURL``. Interpolated values are
     ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
@@ -180,11 +181,11 @@ extension Client {
     /// Sends a PATCH request, and decodes the content of the response.
     ///
     /// - Parameters:
-    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///   - url: A path below the client's base URL, or an absolute URL; see ``RequestURL``. Interpolated values are
     ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: The body and its media type; `nil` for an empty body.
+    ///   - body: The body and its media type; `nil` for no body.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
     /// - Throws: The same errors as ``request(_:onProgress:)``.
@@ -202,11 +203,11 @@ extension Client {
     /// Sends a DELETE request, and decodes the content of the response.
     ///
     /// - Parameters:
-    ///   - url: A path below the client's base URL, or a whole URL; see ``RequestURL``. Interpolated values are
+    ///   - url: A path below the client's base URL, or an absolute URL; see ``RequestURL``. Interpolated values are
     ///     escaped.
     ///   - queryItems: Query items, appended to those of `url`.
     ///   - headers: Headers of the request.
-    ///   - body: The body and its media type; `nil` for an empty body.
+    ///   - body: The body and its media type; `nil` for no body.
     ///   - type: The type of the content, as in ``get(_:queryItems:headers:as:)``.
     /// - Returns: The content of the response.
     /// - Throws: The same errors as ``request(_:onProgress:)``.

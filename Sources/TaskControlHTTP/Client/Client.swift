@@ -8,8 +8,9 @@ public typealias APIResult<Value> = Result<Value, any Error>
 /// let book = try await client.get("books/\(id)", as: Book.self)
 /// ```
 ///
-/// ``EndpointClient`` is the client that sends requests to a server. A test of code that depends on this protocol can
-/// use a conforming type of its own, which needs two methods: `request(_:onProgress:)` and `upload(_:onProgress:)`.
+/// ``EndpointClient`` is the client that sends requests to a server. For a test of code that depends on this protocol,
+/// you can write another conforming type, which needs two methods: `request(_:onProgress:)` and
+/// `upload(_:onProgress:)`.
 ///
 /// ## Cancellation
 /// If the caller is cancelled, the call throws `CancellationError`, and its exchange (the request and its response) is
@@ -21,12 +22,13 @@ public protocol Client: Sendable {
     ///
     /// - Parameters:
     ///   - endpoint: Creates the request, and decodes the content of the response.
-    ///   - onProgress: Called from any thread when more bytes have been sent or received, if the client reports
-    ///     progress; `nil` for no reports.
+    ///   - onProgress: If the client reports progress, called from any thread when more bytes have been sent or
+    ///     received; `nil` for no reports.
     /// - Returns: The content that the endpoint decodes.
-    /// - Throws: ``HTTPError`` for a failure of the request, the transport or the response. Errors of the endpoint, an
-    ///   adapter, an authenticator or a policy, such as `TimeoutError`, are thrown unchanged. `CancellationError` if
-    ///   the caller is cancelled.
+    /// - Throws: ``HTTPError`` for a failure of the request, the transport or the response. The errors that the
+    ///   endpoint, a ``RequestAdapter``, an ``Authenticator`` or a policy throws, such as `TimeoutError`, unchanged; to
+    ///   an ``HTTPError`` among them, the client adds the request and the response. `CancellationError` if the caller
+    ///   is cancelled, even if one of these throws another error.
     func request<E: Endpoint>(
         _ endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)?
@@ -36,8 +38,8 @@ public protocol Client: Sendable {
     ///
     /// - Parameters:
     ///   - endpoint: Creates the request, and decodes the content of the response.
-    ///   - onProgress: Called from any thread when more bytes have been sent or received, if the client reports
-    ///     progress; `nil` for no reports.
+    ///   - onProgress: If the client reports progress, called from any thread when more bytes have been sent or
+    ///     received; `nil` for no reports.
     /// - Returns: The content that the endpoint decodes.
     /// - Throws: The same errors as ``request(_:onProgress:)``.
     func upload<E: UploadEndpoint>(
@@ -54,8 +56,7 @@ public protocol Client: Sendable {
     ///
     /// - Parameters:
     ///   - endpoint: Creates the request, and decodes the content of the response.
-    ///   - completionHandler: Receives the content or the error. Called once, on ``completionQueue``, and never
-    ///     synchronously.
+    ///   - completionHandler: Receives the content or the error. Called once, asynchronously, on ``completionQueue``.
     /// - Returns: A progress that counts the received bytes of the response, if the client reports progress. Cancelling
     ///   the progress cancels the request.
     @discardableResult
@@ -70,8 +71,7 @@ public protocol Client: Sendable {
     ///
     /// - Parameters:
     ///   - endpoint: Creates the request, and decodes the content of the response.
-    ///   - completionHandler: Receives the content or the error. Called once, on ``completionQueue``, and never
-    ///     synchronously.
+    ///   - completionHandler: Receives the content or the error. Called once, asynchronously, on ``completionQueue``.
     /// - Returns: A progress that counts the sent bytes, if the client reports progress. Cancelling the progress
     ///   cancels the upload.
     @discardableResult

@@ -9,17 +9,20 @@ extension EndpointClient {
     /// }
     /// ```
     ///
-    /// The endpoint validates the response before the closure is called; its `content(from:with:)` is not called.
+    /// The endpoint creates the request, and validates the response before the closure is called; its
+    /// `content(from:with:)` is not called.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint of the request.
-    ///   - receive: Called at most once, in the caller's isolation. When the closure returns, the exchange (the request
-    ///     and its response) ends, even if the body has not been read to its end. The closure is not called for a
-    ///     response that the policies treat as a failure: if the server rejects the authenticator's credential, or if
-    ///     the request can be repeated and the status is one of ``HTTPRetryPolicy/statuses``. Such a request is sent
+    ///   - endpoint: Creates the request and validates the response.
+    ///   - receive: Called at most once, in the caller's isolation. When the closure returns or throws, the exchange
+    ///     (the request and its response) ends, even if the body has not been read to its end. The closure is not
+    ///     called for a response that the endpoint does not accept, or that a policy of the client treats as a failure:
+    ///     if the server rejects the ``Authenticator``'s credential, or if the retry policy allows the request to be
+    ///     repeated and the status is one of ``HTTPRetryPolicy/statuses``. After such a response, the request is sent
     ///     again, or the call throws an error.
     /// - Returns: The value of `receive`.
-    /// - Throws: The same errors as ``request(_:onProgress:)``, and the error of `receive`, unchanged.
+    /// - Throws: The same errors as ``request(_:onProgress:)``. An error that `receive` throws is treated like one that
+    ///   the endpoint throws.
     public func withResponse<E: Endpoint, Value>(
         to endpoint: E,
         _ receive: (HTTPTransportResponse) async throws -> Value
@@ -36,13 +39,15 @@ extension EndpointClient {
     ///   - endpoint: Creates the request and validates the response; its `content(from:with:)` is not called.
     ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread;
     ///     `nil` for no reports.
-    ///   - receive: Called at most once, in the caller's isolation. When the closure returns, the exchange (the request
-    ///     and its response) ends, even if the body of the response has not been read to its end. The closure is not
-    ///     called for a response that the policies treat as a failure: if the server rejects the authenticator's
-    ///     credential, or if the request can be repeated and the status is one of ``HTTPRetryPolicy/statuses``. Such a
+    ///   - receive: Called at most once, in the caller's isolation. When the closure returns or throws, the exchange
+    ///     (the request and its response) ends, even if the body of the response has not been read to its end. The
+    ///     closure is not called for a response that the endpoint does not accept, or that a policy of the client
+    ///     treats as a failure: if the server rejects the ``Authenticator``'s credential, or if the retry policy allows
+    ///     the request to be repeated and the status is one of ``HTTPRetryPolicy/statuses``. After such a response, the
     ///     request is sent again, or the call throws an error.
     /// - Returns: The value of `receive`.
-    /// - Throws: The same errors as ``upload(_:onProgress:)``, and the error of `receive`, unchanged.
+    /// - Throws: The same errors as ``upload(_:onProgress:)``. An error that `receive` throws is treated like one that
+    ///   the endpoint throws.
     public func withResponse<E: UploadEndpoint, Value>(
         to endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)? = nil,
@@ -53,48 +58,51 @@ extension EndpointClient {
 
     /// Sends a request, and writes the body of its response to a file, as it arrives.
     ///
-    /// The file appears when the body is complete. An existing file is replaced in one step, and the new file has the
-    /// permissions of the existing one. If `file` is a symbolic link, the file to which it points is written, and the
-    /// link stays.
+    /// The target (`file`), unless it is a device or a pipe, appears or is replaced when the body is complete. An
+    /// existing regular file is replaced in one step, and the new file has its permissions. If `file` is a symbolic
+    /// link, the target is the file to which the link points, and the link stays.
     ///
-    /// Without `resuming:`, the part that has arrived is written to a hidden file in the same folder. The hidden file
-    /// is removed if the call fails. If the process is killed, the hidden file stays, and nothing removes it later; its
-    /// name begins with `.taskcontrol-` and ends in `.part`. A target that is not a regular file, such as a device or a
-    /// pipe, is written to directly, as the body arrives; writing to a pipe blocks the caller's thread while no process
-    /// reads from the pipe.
+    /// Without `resuming:`, the body is written to a hidden file in the folder of the target until it is complete. If
+    /// the call fails, the hidden file is removed. If the process is killed, the hidden file stays, and nothing removes
+    /// it later; its name begins with `.taskcontrol-` and ends in `.part`. A device or a pipe as the target is an
+    /// exception: the body is written to it directly, as it arrives. Writing to a pipe blocks the caller's thread while
+    /// no process reads from the pipe.
     ///
-    /// With `resuming:`, the part that has arrived is written to ``DownloadResumption/partialFile``. If the call fails,
-    /// this file stays, provided that a later call can continue the body. A target that is a device or a pipe fails the
-    /// call.
+    /// With `resuming:`, the body is written to ``DownloadResumption/partialFile`` until it is complete. If the call
+    /// fails, this file stays if a later call can continue the body, and is removed otherwise. If the target is a
+    /// device or a pipe, the call fails.
     ///
     /// ## Resuming
-    /// A connection that breaks off in the middle of the body is an error of the transport: with
-    /// ``ClientPolicies/retry``, another attempt follows. This attempt requests only the rest of the body if two
-    /// conditions hold: the response had a strong validator, which identifies the exact content, and its body had no
-    /// content coding, such as gzip. Otherwise the attempt requests the whole body. ``DownloadResumption`` describes
-    /// which validators are strong, and also keeps the received part for a later call.
+    /// A connection that breaks off in the middle of the body is an error of the transport, after which
+    /// ``ClientPolicies/retry`` can allow another attempt. This attempt requests only the rest of the body, if the
+    /// received part can be continued; otherwise, it requests the whole body. ``DownloadResumption`` describes the
+    /// conditions under which a part can be continued, and also keeps the part for a later call.
     ///
-    /// With `resuming:`, each request asks for a body without a content coding (`Accept-Encoding: identity`), unless
-    /// the endpoint sets that header. Without `resuming:`, only a request for the rest of a body asks for a body
-    /// without a content coding: if the server compresses the body, the next attempt begins again with the first byte.
+    /// A compressed body cannot be continued. So a request for the rest of a body asks the server not to compress it
+    /// (`Accept-Encoding: identity`). With `resuming:`, a request for the whole body does so too, unless the endpoint
+    /// sets that header. Without `resuming:`, the server may compress the whole body; if the connection then breaks
+    /// off, the next attempt begins again with the first byte.
     ///
     /// A server answers a request for the rest of the body with the status 206, and the call returns the head of that
     /// response. The endpoint's `validate` receives a changed head, as if the response had the status 200 and the whole
     /// body: without `Content-Range`, and with the `Content-Length` of the whole body. So the endpoint need not accept
-    /// 206. A request with another method than GET, or with a `Range` or `If-Range` header of its own, is never
-    /// resumed.
+    /// the status 206.
+    ///
+    /// A request whose method is not GET, or to which the endpoint or the adapter adds `Range` or `If-Range`, is never
+    /// continued: each attempt requests the same body, and the call ignores `resuming:`.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint of the request. It validates the response; its `content(from:with:)` is not called.
-    ///   - file: The file to write, in a folder that exists.
+    ///   - endpoint: Creates the request and validates the response; its `content(from:with:)` is not called.
+    ///   - file: The target: the file to write, in a folder that exists.
     ///   - resumption: Keeps the received part if the call fails or is cancelled, and continues the part of an earlier
-    ///     call. By default `nil`: the attempts of one call continue each other, and no part is kept after the call.
+    ///     call. By default `nil`: an attempt can continue the part of an earlier attempt of the same call, and no part
+    ///     is kept after the call.
     ///   - onProgress: Called when more bytes have arrived, one call after another, from any thread; `nil` for no
-    ///     reports. The received bytes include those of a continued part. The closure should return quickly: a closure
-    ///     that blocks delays the download, and may delay other calls of the client.
-    /// - Returns: The head of the last response.
-    /// - Throws: The same errors as ``request(_:onProgress:)``; the error of the file system, such as a `CocoaError`;
-    ///   ``HTTPError`` for a status that is not 2xx, even if the endpoint accepts it.
+    ///     reports. ``TransferProgress/received`` includes the bytes of a continued part. The closure should return
+    ///     quickly: a closure that blocks delays the download, and can also delay other calls of the client.
+    /// - Returns: The head of the response to the last request.
+    /// - Throws: The same errors as ``request(_:onProgress:)``; the `CocoaError` of the file system; ``HTTPError`` with
+    ///   the reason ``HTTPError/Reason/status`` for a status that is not 2xx, even if the endpoint accepts it.
     @discardableResult
     public func download<E: Endpoint>(
         _ endpoint: E,

@@ -17,13 +17,19 @@ public typealias URLSessionClient = EndpointClient
 /// ```
 ///
 /// Errors reach the caller in this form:
-/// - Errors of the endpoint, of the adapter and of the refresh of a credential are thrown unchanged.
+/// - Errors that the endpoint, the ``RequestAdapter`` or the ``Authenticator`` throws are thrown unchanged; to an
+///   ``HTTPError`` among them, the client adds the request and the response.
+/// - A response whose status the endpoint does not accept is an ``HTTPError`` with the reason
+///   ``HTTPError/Reason/status``. ``HTTPError/Reason`` lists the other failures of a request or a response.
 /// - Errors of the transport are the ``HTTPError/underlyingError`` of an ``HTTPError``.
-/// - A call that reaches a time limit throws `TimeoutError`.
-/// - A call whose caller is cancelled throws `CancellationError`.
+/// - A call that reaches a time limit of its ``ClientPolicies`` throws `TimeoutError`. A call that reaches the deadline
+///   of its task (`Task.currentDeadline`) throws `DeadlineExceededError`.
+/// - A call whose caller is cancelled throws `CancellationError`, even if the endpoint, the adapter or the
+///   authenticator throws another error.
+/// - A call that ``ClientPolicies/resilience`` refuses throws the error of that policy, unchanged.
 ///
-/// Safe to use from any thread and any isolation. The client is retained while one of its calls runs. A `URLSession`
-/// that the client has created is invalidated when the client is deallocated.
+/// Safe to use from any thread and any isolation. The client is retained while one of its calls runs. When it is
+/// deallocated, it invalidates the `URLSession` that it has created, if any.
 public final class EndpointClient: Client {
     /// The name of the client in diagnostics: in events, traces and snapshots. `nil` if it has none.
     public var name: String? { pipeline.name }
@@ -33,7 +39,7 @@ public final class EndpointClient: Client {
 
     let pipeline: RequestPipeline
 
-    /// Creates a client that uses any transport.
+    /// Creates a client that sends its requests through any transport.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
@@ -42,11 +48,12 @@ public final class EndpointClient: Client {
     ///   - transport: Sends the requests.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
-    ///     afterwards.
+    ///     after this call.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
-    ///     afterwards.
+    ///     after this call.
     ///   - completionQueue: The queue on which completion handlers are called.
-    ///   - responseObserver: Called after each attempt, with its request, response and error; `nil` for no calls.
+    ///   - responseObserver: Called after each attempt to send a request, with the request, the response and the error;
+    ///     `nil` for no calls.
     public init(
         name: String? = nil,
         requestAdapter: any RequestAdapter,
@@ -77,8 +84,8 @@ public final class EndpointClient: Client {
     ///   - endpoint: Creates the request, and decodes the content of the response.
     ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread;
     ///     `nil` for no reports. If the request is sent again, the progress begins again at zero. The closure should
-    ///     return quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the session, so that a
-    ///     closure that blocks delays every exchange of the transport.
+    ///     return quickly: with ``URLSessionTransport`` on Linux, a closure that blocks can delay all other requests of
+    ///     the transport.
     /// - Returns: The content that the endpoint decodes.
     /// - Throws: The same errors as ``Client/request(_:onProgress:)``.
     public func request<E: Endpoint>(
@@ -94,8 +101,8 @@ public final class EndpointClient: Client {
     ///   - endpoint: Creates the request, and decodes the content of the response.
     ///   - onProgress: Called when more bytes have been sent or received, one call after another, from any thread;
     ///     `nil` for no reports. If the request is sent again, the progress begins again at zero. The closure should
-    ///     return quickly: with ``URLSessionTransport`` on Linux it may run on the queue of the session, so that a
-    ///     closure that blocks delays every exchange of the transport.
+    ///     return quickly: with ``URLSessionTransport`` on Linux, a closure that blocks can delay all other requests of
+    ///     the transport.
     /// - Returns: The content that the endpoint decodes.
     /// - Throws: The same errors as ``Client/request(_:onProgress:)``.
     public func upload<E: UploadEndpoint>(
@@ -107,7 +114,7 @@ public final class EndpointClient: Client {
 }
 
 extension EndpointClient {
-    /// Creates a client for one server that uses any transport.
+    /// Creates a client that sends its requests to one server, through any transport.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
@@ -115,11 +122,12 @@ extension EndpointClient {
     ///   - transport: Sends the requests; in tests, a ``MockTransport``.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
-    ///     afterwards.
+    ///     after this call.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
-    ///     afterwards.
+    ///     after this call.
     ///   - completionQueue: The queue on which completion handlers are called.
-    ///   - responseObserver: Called after each attempt, with its request, response and error; `nil` for no calls.
+    ///   - responseObserver: Called after each attempt to send a request, with the request, the response and the error;
+    ///     `nil` for no calls.
     public convenience init(
         name: String? = nil,
         baseURL: RequestURL,
@@ -142,21 +150,22 @@ extension EndpointClient {
         )
     }
 
-    /// Creates a client for one server that uses `URLSession`.
+    /// Creates a client that sends its requests to one server, through a `URLSession` of its own.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
     ///   - baseURL: The URL of the server; see ``BaseRequestAdapter``.
-    ///   - configuration: The configuration of the session. On servers, use `.ephemeral`: on Linux, all clients of the
-    ///     process whose configuration is `.default` share one cookie jar. See ``URLSessionTransport``.
-    ///   - delegate: The delegate of the session, or `nil`; see ``URLSessionTransport``.
+    ///   - configuration: The configuration of the session. On a server, use `.ephemeral`: on Linux, all sessions of
+    ///     the process with the configuration `.default` share their cookies. See ``URLSessionTransport``.
+    ///   - delegate: The delegate of the session; `nil` for none. See ``URLSessionTransport``.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
-    ///     afterwards.
+    ///     after this call.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
-    ///     afterwards.
+    ///     after this call.
     ///   - completionQueue: The queue on which completion handlers are called.
-    ///   - responseObserver: Called after each attempt, with its request, response and error; `nil` for no calls.
+    ///   - responseObserver: Called after each attempt to send a request, with the request, the response and the error;
+    ///     `nil` for no calls.
     public convenience init(
         name: String? = nil,
         baseURL: URL,
@@ -181,21 +190,22 @@ extension EndpointClient {
         )
     }
 
-    /// Creates a client for one server that uses `URLSession`.
+    /// Creates a client that sends its requests to one server, through a `URLSession` of its own.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
     ///   - baseURL: The URL of the server, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
-    ///   - configuration: The configuration of the session. On servers, use `.ephemeral`: on Linux, all clients of the
-    ///     process whose configuration is `.default` share one cookie jar. See ``URLSessionTransport``.
-    ///   - delegate: The delegate of the session, or `nil`; see ``URLSessionTransport``.
+    ///   - configuration: The configuration of the session. On a server, use `.ephemeral`: on Linux, all sessions of
+    ///     the process with the configuration `.default` share their cookies. See ``URLSessionTransport``.
+    ///   - delegate: The delegate of the session; `nil` for none. See ``URLSessionTransport``.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
-    ///     afterwards.
+    ///     after this call.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
-    ///     afterwards.
+    ///     after this call.
     ///   - completionQueue: The queue on which completion handlers are called.
-    ///   - responseObserver: Called after each attempt, with its request, response and error; `nil` for no calls.
+    ///   - responseObserver: Called after each attempt to send a request, with the request, the response and the error;
+    ///     `nil` for no calls.
     public convenience init(
         name: String? = nil,
         baseURL: RequestURL,
@@ -220,22 +230,23 @@ extension EndpointClient {
         )
     }
 
-    /// Creates a client that uses `URLSession`.
+    /// Creates a client that sends its requests through a `URLSession` of its own.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
     ///   - requestAdapter: Completes the request of each call, often with the URL of the server: see
     ///     ``BaseRequestAdapter``.
-    ///   - configuration: The configuration of the session. On servers, use `.ephemeral`: on Linux, all clients of the
-    ///     process whose configuration is `.default` share one cookie jar. See ``URLSessionTransport``.
-    ///   - delegate: The delegate of the session, or `nil`; see ``URLSessionTransport``.
+    ///   - configuration: The configuration of the session. On a server, use `.ephemeral`: on Linux, all sessions of
+    ///     the process with the configuration `.default` share their cookies. See ``URLSessionTransport``.
+    ///   - delegate: The delegate of the session; `nil` for none. See ``URLSessionTransport``.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
-    ///     afterwards.
+    ///     after this call.
     ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
-    ///     afterwards.
+    ///     after this call.
     ///   - completionQueue: The queue on which completion handlers are called.
-    ///   - responseObserver: Called after each attempt, with its request, response and error; `nil` for no calls.
+    ///   - responseObserver: Called after each attempt to send a request, with the request, the response and the error;
+    ///     `nil` for no calls.
     public convenience init(
         name: String? = nil,
         requestAdapter: any RequestAdapter,

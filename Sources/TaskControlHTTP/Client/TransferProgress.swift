@@ -1,4 +1,4 @@
-/// The progress of a request and its response, in bytes of their bodies.
+/// The progress of a request and its response: the numbers of bytes of their bodies that have been transferred.
 public struct TransferProgress: Sendable, Hashable {
     /// The number of bytes of the request's body that have been sent.
     public var sent: Int64
@@ -9,7 +9,8 @@ public struct TransferProgress: Sendable, Hashable {
     /// The number of bytes of the response's body that have arrived, counted after decompression.
     public var received: Int64
 
-    /// The length of the response's body in bytes; `nil` if the server did not send it, or compressed the body.
+    /// The length of the response's body in bytes; `nil` if it is not known, because the server did not send it or
+    /// compressed the body.
     public var expectedToReceive: Int64?
 
     /// Creates a progress. By default, nothing has been sent or received.
