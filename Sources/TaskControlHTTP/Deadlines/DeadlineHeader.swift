@@ -1,10 +1,11 @@
 /// A header in which a client sends how much time is left until its deadline.
 ///
 /// The header contains a duration and not an instant, because the clocks of two machines differ. The server counts the
-/// duration from when it receives the request, so its deadline is later than that of the client, by the time that the
-/// request takes to arrive.
+/// duration from when it receives the request, so the server's deadline is later than the client's, by the time that
+/// the request takes to arrive.
 ///
-/// There is no standard: a client and a server agree on a header. Set ``ClientPolicies/deadlineHeader`` in the client, and create the deadline with
+/// There is no standard for such a header: a client and a server must use the same one. Set
+/// ``ClientPolicies/deadlineHeader`` in the client, and create the deadline with
 /// ``TaskControl/Deadline/init(remaining:in:clock:)`` in the server.
 public struct DeadlineHeader: Sendable, Hashable {
     /// The format of the value of a header.
@@ -12,9 +13,9 @@ public struct DeadlineHeader: Sendable, Hashable {
     public enum Format: Sendable, Hashable {
         /// A whole number of milliseconds, such as `1500`.
         case milliseconds
-        /// The format of `grpc-timeout`: at most eight digits and a unit, such as `1500m`. The units are `H`, `M`, `S`,
-        /// `m`, `u` and `n`, from hours to nanoseconds. The section *Requests* of the specification *gRPC over HTTP/2*
-        /// defines this format.
+        /// The format of `grpc-timeout`: at most eight digits and a unit, such as `1500m`. The units are `H` (hours),
+        /// `M` (minutes), `S` (seconds), `m` (milliseconds), `u` (microseconds) and `n` (nanoseconds). The section
+        /// *Requests* of the specification *gRPC over HTTP/2* defines this format.
         case grpc
     }
 
@@ -43,11 +44,12 @@ public struct DeadlineHeader: Sendable, Hashable {
         format: .milliseconds
     )
 
-    /// Returns the value of the header for the time that is left until a deadline. The time is rounded down, so that
-    /// the server does not assume a later deadline, but never to zero.
+    /// Returns the value of the header for the time that is left until a deadline. The time is rounded down to a whole
+    /// number of units, so that the server does not assume a later deadline.
     ///
-    /// - Parameter remaining: The time that is left until the deadline. Zero or a negative duration counts as the
-    ///   smallest duration of the format. A duration of more than 100 years counts as 100 years.
+    /// - Parameter remaining: The time that is left until the deadline. A duration that is shorter than the shortest
+    ///   one of the format (1 millisecond, or 1 nanosecond for ``Format/grpc``), also zero or a negative one, counts as
+    ///   the shortest one. A duration of more than 100 years counts as 100 years.
     public func value(for remaining: Duration) -> String {
         let remaining = max(min(remaining, Self.longest), .nanoseconds(1))
         switch format {

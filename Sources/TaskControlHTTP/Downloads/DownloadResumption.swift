@@ -1,27 +1,35 @@
-/// A file that keeps the received part of an interrupted download, so that a later call requests only the rest.
+/// The location of a file that keeps the received part of an interrupted download, so that a later call of
+/// ``EndpointClient/download(_:to:resuming:onProgress:)`` requests only the rest.
 ///
 /// ```swift
 /// // The first call breaks off after 700 MB, or the process ends. The next one asks for the rest.
 /// try await client.download(MovieEndpoint(id), to: movie, resuming: .beside(movie))
 /// ```
 ///
-/// A later call continues the download if the server has sent a strong validator with the received part: an entity tag
-/// that is not weak, or, without any tag, a date of the last modification that is at least a minute older than the
-/// response (RFC 9110, 8.8.2.2). If the content on the server has changed since then, the server sends the new content
-/// as a whole, and the download begins again with its first byte.
+/// A received part can be continued under these conditions:
+/// - The response whose body is the received part had the status 200, no content coding (such as gzip), and no
+///   `Accept-Ranges: none`.
+/// - The response had a strong validator, which identifies the exact content: an entity tag that is not weak, or,
+///   without any tag, a date of the last modification that is at least a minute older than the response (RFC 9110,
+///   8.8.2.2).
 ///
-/// Before the rest of a body is used, its validator is compared with that of the received part:
-/// - If the received part has an entity tag, the rest must have the same tag. Otherwise the download begins again with
-///   its first byte.
-/// - If the received part has only a date, the rest must have the same date, or no date. So with a server that ignores
-///   `If-Range` and sends no date, the comparison fails to detect a changed content, and the parts of two different
-///   contents may be joined. With such a server, verify a checksum of the content, or do not use a resumption.
+/// If the content on the server has changed since then, the server sends the new content as a whole, and the download
+/// begins again with its first byte.
+///
+/// Before the rest of a body is appended to the received part, the validators of the two are compared. If they do not
+/// match, the download begins again with its first byte. The rule is:
+/// - If the received part has an entity tag, the rest must have the same tag.
+/// - If the received part has only a date, the rest must have no tag, and the same date or no date. So a server that
+///   ignores the header `If-Range` and sends no date with the rest can cause an error that is not detected: if its
+///   content has changed, parts of two different contents are joined. With such a server, verify a checksum of the
+///   content, or do not use a resumption.
 ///
 /// A second file beside ``partialFile``, with `.resume` after its name, contains the validator and a fingerprint of the
-/// URL: a download of another URL begins with the first byte. When the download is complete, ``partialFile`` replaces
-/// the target in one step, and the second file is removed. So ``partialFile`` must be on the same volume as the target.
+/// URL. A download from another URL does not continue the part, but begins with the first byte. When the download is
+/// complete, ``partialFile`` replaces the target in one step, and the second file is removed. So ``partialFile`` must
+/// be on the same volume as the target.
 ///
-/// The received part is not flushed to the disk, so a power failure may damage it: after a power failure, call
+/// The received part is not flushed to the disk, so a power failure can damage it. After a power failure, call
 /// ``discard()`` before the next download.
 public struct DownloadResumption: Sendable, Hashable {
     /// The location of the file that contains the received part.
@@ -36,24 +44,24 @@ public struct DownloadResumption: Sendable, Hashable {
         self.partialFile = partialFile
     }
 
-    /// Returns a resumption that keeps the received part beside the target, in a file with the name of the target and
-    /// the extension `partial` after it, such as `movie.mp4.partial`.
+    /// Returns a resumption that keeps the received part in the folder of the target, in a file with the name of the
+    /// target and an additional extension, such as `movie.mp4.partial`.
     ///
     /// - Parameter file: The target of the download.
     public static func beside(_ file: URL) -> DownloadResumption {
         DownloadResumption(partialFile: file.appendingPathExtension("partial"))
     }
 
-    /// The number of bytes that earlier calls have received; `nil` if there is no received part that a later call can
-    /// continue. The number is read from the file system at each access.
+    /// The size of the received part in bytes, read from the file system at each access; `nil` if there is no received
+    /// part that a later call can continue.
     public var receivedBytes: Int64? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: partialFile.path)
         guard record != nil, let size = (attributes?[.size] as? NSNumber)?.int64Value, size > 0 else { return nil }
         return size
     }
 
-    /// Removes the received part, so that the next download begins with the first byte. Do not call this function while a
-    /// download uses the resumption.
+    /// Removes the received part, so that the next download begins with the first byte. Do not call this function while
+    /// a download uses the part.
     ///
     /// - Throws: The error of the file system. A part that does not exist is not an error.
     public func discard() throws {

@@ -14,17 +14,19 @@
 ///
 /// The URL may be relative: the client's ``RequestAdapter`` completes it with the URL of the server.
 ///
-/// An error that an endpoint throws reaches the caller unchanged. The only exception is an ``HTTPError``, to which the
-/// client adds the request and the response.
+/// An error that an endpoint throws reaches the caller unchanged, except that the client adds the request and the
+/// response to an ``HTTPError``. If the caller is cancelled, or the call reaches a time limit, the caller receives
+/// `CancellationError` or `TimeoutError` instead.
 ///
-/// The methods of an endpoint run in the caller's isolation. So a large body that is requested on the main actor is
-/// also decoded there: to decode it elsewhere, request it from a `@concurrent` function.
+/// The methods of an endpoint run in the caller's isolation. So the response to a request that is made on the main
+/// actor is also decoded there. To decode a large body elsewhere, make the request in a `@concurrent` function.
 public protocol Endpoint: ResponseEndpoint {
-    /// Returns the request, without the parts that all requests have in common: the server, and the credentials.
+    /// Returns the request, without the parts that the client adds: the URL of the server (``RequestAdapter``) and the
+    /// credentials (``Authenticator``).
     ///
-    /// The call fails with ``HTTPError/Reason/request`` if the request is a GET with a body, or if its method or one of
-    /// its headers is not valid. The client ignores a `Content-Length` header of the request. Note that Foundation's
-    /// `setValue` drops a value with a line break without an error, before the client can see it.
+    /// The call fails with ``HTTPError/Reason/request`` if the request is a GET with a body, or if its URL, its method
+    /// or one of its headers is not valid. The client ignores a `Content-Length` header of the request. Note that
+    /// Foundation's `setValue` drops a value with a line break without an error, before the client can see it.
     ///
     /// Called once per call of the client, even if the request is sent more than once. So an idempotency key that is
     /// created here is the same in all attempts.

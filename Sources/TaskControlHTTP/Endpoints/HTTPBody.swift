@@ -18,41 +18,43 @@ public struct HTTPBody: Sendable, Hashable {
 }
 
 extension HTTPBody {
-    /// Returns a body of JSON that is already encoded: `application/json`.
+    /// Returns a body with the media type `application/json`, from JSON that is already encoded.
     public static func json(_ data: Data) -> HTTPBody { HTTPBody(data: data, contentType: "application/json") }
 
-    /// Encodes a value as a body of JSON: `application/json`.
+    /// Encodes a value as JSON, and returns a body with the media type `application/json`.
     ///
     /// - Parameters:
     ///   - value: The value to encode.
-    ///   - encoder: The encoder. By default `nil`: in the `makeRequest()` of an endpoint, the encoder of the endpoint
-    ///     or of the client is used, and elsewhere a new encoder.
+    ///   - encoder: The encoder. By default `nil`: in the `makeRequest()` of an endpoint, the endpoint's
+    ///     ``ResponseEndpoint/encoder`` is used, or the client's encoder if the endpoint has none; elsewhere, a new
+    ///     `JSONEncoder`.
     /// - Throws: The error of the encoder.
     public static func json(encoding value: some Encodable, with encoder: JSONEncoder? = nil) throws -> HTTPBody {
         try json((encoder ?? CallCoding.encoder).encode(value))
     }
 
-    /// Returns a body of a form that is already encoded: `application/x-www-form-urlencoded`.
+    /// Returns a body with the media type `application/x-www-form-urlencoded`, from a form that is already encoded.
     public static func form(_ data: Data) -> HTTPBody {
         HTTPBody(data: data, contentType: "application/x-www-form-urlencoded")
     }
 
-    /// Encodes the fields of a form as a body, in their order: `application/x-www-form-urlencoded`.
+    /// Encodes the fields of a form, in their order, and returns a body with the media type
+    /// `application/x-www-form-urlencoded`.
     ///
-    /// The encoding is that of browsers (WHATWG URL, 5.2): letters, digits and `*-._` stay, a space becomes `+`, and all other characters are
-    /// percent-encoded.
+    /// The encoding is that of browsers (WHATWG URL, 5.2): letters, digits and `*-._` stay, a space becomes `+`, and
+    /// all other characters are percent-encoded in UTF-8.
     public static func form(_ fields: KeyValuePairs<String, String>) -> HTTPBody {
         let encoded = fields.map { "\($0.formEncoded)=\($1.formEncoded)" }.joined(separator: "&")
         return form(Data(encoded.utf8))
     }
 
-    /// Returns a body of text that is already encoded in UTF-8: `text/plain; charset=utf-8`.
+    /// Returns a body with the media type `text/plain; charset=utf-8`, from text that is already encoded in UTF-8.
     public static func text(_ data: Data) -> HTTPBody { HTTPBody(data: data, contentType: "text/plain; charset=utf-8") }
 
-    /// Encodes text in UTF-8 as a body: `text/plain; charset=utf-8`.
+    /// Encodes text in UTF-8, and returns a body with the media type `text/plain; charset=utf-8`.
     public static func text(_ string: String) -> HTTPBody { text(Data(string.utf8)) }
 
-    /// Returns a body of any bytes: `application/octet-stream`.
+    /// Returns a body with the media type `application/octet-stream`, from any bytes.
     public static func binary(_ data: Data) -> HTTPBody {
         HTTPBody(data: data, contentType: "application/octet-stream")
     }

@@ -1,4 +1,4 @@
-/// A form with files: `multipart/form-data` (RFC 7578).
+/// A form that can contain files, for a request body with the media type `multipart/form-data` (RFC 7578).
 ///
 /// ```swift
 /// post("covers", body: .multipart([
@@ -7,7 +7,7 @@
 /// ]))
 /// ```
 ///
-/// The form is kept in memory, with the content of its files.
+/// The form and the content of its files are kept in memory.
 public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// A field or a file of a form.
     public struct Part: Sendable, Hashable {
@@ -26,7 +26,7 @@ public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
         /// - Parameters:
         ///   - name: The name of the form field that contains the file.
         ///   - data: The content of the file.
-        ///   - fileName: The name of the file.
+        ///   - fileName: The name of the file that the server receives.
         ///   - contentType: The media type of the file. Control characters in this text are removed.
         public static func file(
             _ name: String,
@@ -70,7 +70,7 @@ public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
 }
 
 extension HTTPBody {
-    /// Encodes a form with files as a body: `multipart/form-data`.
+    /// Encodes a form that can contain files, and returns a body with the media type `multipart/form-data`.
     public static func multipart(_ form: MultipartForm) -> HTTPBody {
         // 122 random bits: no part contains it by chance.
         let boundary = "TaskControl-" + UUID().uuidString

@@ -1,4 +1,4 @@
-/// The URL of a request as text: a path below the client's base URL, or a whole URL.
+/// The URL of a request as text: a path below the client's base URL (see ``BaseRequestAdapter``), or an absolute URL.
 ///
 /// ```swift
 /// get("books")
@@ -9,15 +9,16 @@
 /// Interpolated values are escaped (percent-encoded), so that each stays within one path segment or one query item. The
 /// text around them is used as it is, except that characters that no URL can contain are escaped.
 ///
-/// In the path, a value that consists only of dots, such as `..`, and an empty value after a slash could lead to
-/// another path. A call with such a value fails with ``HTTPError/Reason/request``, and nothing is sent.
+/// Two kinds of interpolated values could lead to another path, if they come before a `?` or `#`: a value that consists
+/// only of dots, such as `..`, and an empty value after a slash. A call with such a value fails with
+/// ``HTTPError/Reason/request``, and nothing is sent.
 public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// The text of the URL, escaped.
     public let description: String
 
     private let isValid: Bool
 
-    /// Creates a URL from text that is already a URL, such as a link of a server.
+    /// Creates a request URL from text that is already a URL, such as a link that a server has sent.
     ///
     /// - Parameter text: The text of the URL. Characters that no URL can contain are escaped, and all others are used
     ///   as they are.
@@ -26,16 +27,17 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
         isValid = true
     }
 
-    /// Creates a URL from a literal without interpolated values. Characters that no URL can contain are escaped.
+    /// Creates a request URL from a literal without interpolated values. Characters that no URL can contain are
+    /// escaped.
     public init(stringLiteral text: String) { self.init(text) }
 
-    /// Creates a URL from a literal with interpolated values, which are escaped.
+    /// Creates a request URL from a literal with interpolated values, which are escaped.
     public init(stringInterpolation: StringInterpolation) {
         description = stringInterpolation.text
         isValid = stringInterpolation.isValid
     }
 
-    /// The URL; `nil` if the text is not a URL, or if an interpolated value could lead to another path, such as `..`.
+    /// The URL; `nil` if the text is not a URL, or if an interpolated value, such as `..`, could lead to another path.
     public var url: URL? { isValid ? URL(string: description) : nil }
 
     /// The text of a literal with interpolated values, from which a ``RequestURL`` is created.
@@ -43,7 +45,8 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
         fileprivate var text = ""
         fileprivate var isValid = true
 
-        /// Creates an empty interpolation. The compiler calls this initializer, and the arguments only reserve memory.
+        /// Creates an empty interpolation. The compiler calls this initializer. The arguments are used only to reserve
+        /// memory.
         public init(literalCapacity: Int, interpolationCount: Int) {
             text.reserveCapacity(literalCapacity + 16 * interpolationCount)
         }

@@ -9,13 +9,15 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// The type of the content of the response, which a call of the client returns.
     associatedtype Content: Sendable
 
-    /// Decodes the content of a response. An error that this function throws fails the call, and reaches the caller.
+    /// Decodes the content of a response. An error that this function throws fails the call, and reaches the caller as
+    /// ``Endpoint`` describes.
     ///
-    /// An endpoint whose content is `Decodable`, `Data`, `String` or `Void` has this function by default. A `Decodable`
-    /// is decoded from JSON, with ``decoder`` or the client's decoder.
+    /// An endpoint whose content is `Decodable`, `Data`, `String` or `Void` has this function by default. `Data` is the
+    /// unchanged body, `String` is its text in UTF-8, and `Void` ignores the body. Any other `Decodable` is decoded
+    /// from JSON with ``decode(_:from:)``.
     ///
     /// - Parameters:
-    ///   - response: The head of the response; a client passes an `HTTPURLResponse`.
+    ///   - response: The head of the response. An ``EndpointClient`` passes an `HTTPURLResponse`, never `nil`.
     ///   - body: The whole body.
     func content(from response: URLResponse?, with body: Data) throws -> Content
 
@@ -35,25 +37,30 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// }
     /// ```
     ///
-    /// Called once per call of the client, before `makeRequest()`. The client creates the retry budget of a host for
-    /// the first request to that host, and keeps it: if a later call of this function sets ``HTTPRetryPolicy/budget``
-    /// to another budget per host, the existing budget of the host stays in use.
+    /// Called once per call of the client, before `makeRequest()`.
+    ///
+    /// A change of ``HTTPRetryPolicy/budget``, which limits the retries, has no effect if the new budget is one per
+    /// host and the host has a budget already: the client creates the budget of a host for the first request to that
+    /// host, and keeps it.
     ///
     /// - Parameter policies: A copy of the client's policies. The changes apply to one call of the client.
     func adjust(_ policies: inout ClientPolicies)
 
-    /// The statuses of the responses that this endpoint accepts. By default ``AcceptedStatuses/successful``: any other
-    /// status fails the call with ``HTTPError/Reason/status``.
+    /// The statuses of the responses that this endpoint accepts, by default ``AcceptedStatuses/successful``. The
+    /// default implementation of `validate(_:response:data:)` fails the call with ``HTTPError/Reason/status`` for any
+    /// other status.
     var acceptedStatuses: AcceptedStatuses { get }
 
-    /// Validates a response before its content is decoded, and throws if the response is not acceptable. By default the
-    /// function checks the status against ``acceptedStatuses``.
+    /// Validates a response before its content is decoded, and throws an error if the response is not acceptable. The
+    /// error fails the call, and reaches the caller as ``Endpoint`` describes. By default, the function throws if
+    /// ``acceptedStatuses`` does not contain the status.
     ///
     /// - Parameters:
-    ///   - request: The request that was sent, without the credential that the client's ``Authenticator`` attached.
+    ///   - request: The request that was sent, without the credential that the client's ``Authenticator`` attached. An
+    ///     ``EndpointClient`` never passes `nil`.
     ///   - response: The head of the response.
-    ///   - data: The whole body. For a response that is streamed or written to a file, the first bytes of the body, at
-    ///     most 64 KiB; `nil` if its status is 2xx.
+    ///   - data: The whole body. For a response that is streamed or written to a file: `nil` if the status is 2xx, and
+    ///     otherwise the first bytes of the body, at most 64 KiB.
     func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws
 }
 
@@ -64,12 +71,14 @@ extension ResponseEndpoint {
     /// The encoder of this endpoint: `nil`, so the encoder of the client is used.
     public var encoder: JSONEncoder? { nil }
 
-    /// Decodes JSON with the endpoint's ``decoder``, or with the client's decoder if the endpoint has none, or with a
-    /// new decoder outside the call of a client. Use this function in endpoints that implement `content(from:with:)` or
+    /// Decodes a value from JSON. Use this function in endpoints that implement `content(from:with:)` or
     /// `validate(_:response:data:)`.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its
-    ///   `underlyingError`.
+    /// The function uses the endpoint's ``decoder``. If that is `nil`, it uses the decoder of the client that calls the
+    /// endpoint; outside the call of a client, a new `JSONDecoder`.
+    ///
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, whose ``HTTPError/underlyingError`` is the
+    ///   error of the decoder.
     public func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
         try HTTPError.decode(type, from: body, with: decoder ?? CallCoding.decoder)
     }
@@ -77,10 +86,10 @@ extension ResponseEndpoint {
     /// Leaves the policies of the client unchanged.
     public func adjust(_ policies: inout ClientPolicies) {}
 
-    /// The statuses of the responses that this endpoint accepts: by default 200 to 299.
+    /// The statuses of the responses that this endpoint accepts: 200 to 299.
     public var acceptedStatuses: AcceptedStatuses { .successful }
 
-    /// Checks whether the status of the response is one of the ``acceptedStatuses``.
+    /// Checks that the status of the response is one of the ``acceptedStatuses``.
     ///
     /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/status`` if the status is not one of the
     ///   ``acceptedStatuses``.
@@ -92,8 +101,8 @@ extension ResponseEndpoint {
 extension ResponseEndpoint where Content: Decodable {
     /// Decodes the body from JSON, as ``decode(_:from:)`` does.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, which has the `DecodingError` as its
-    ///   `underlyingError`.
+    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, whose ``HTTPError/underlyingError`` is the
+    ///   error of the decoder.
     public func content(from response: URLResponse?, with body: Data) throws -> Content {
         try decode(Content.self, from: body)
     }
