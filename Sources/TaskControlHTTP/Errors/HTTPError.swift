@@ -1,4 +1,4 @@
-/// The error of a call that failed, with its request and, if there is one, the response.
+/// The error of a client's call that failed, with the request and, if there is one, the response.
 ///
 /// ```
 /// GET https://books.example/v1/search?q=…: 503: {"error":"try later"}
@@ -15,9 +15,10 @@
 /// whose name indicates a secret (`token`, `password`, `private_key` and the like); anywhere, a JSON Web Token, a PEM
 /// block, and the text after `Bearer` or `Basic`. No other text is recognized.
 ///
-/// The following errors reach the caller unchanged, not as an ``HTTPError``: those that an endpoint, an adapter or an
-/// authenticator throws; the `CancellationError` of a cancelled caller; `TimeoutError`; and the errors of a call that
-/// ``HTTPResilience`` refuses.
+/// The following errors reach the caller unchanged, not as an ``HTTPError``: an error that the endpoint, the
+/// ``RequestAdapter`` or the ``Authenticator`` throws; the `CancellationError` of a cancelled caller; `TimeoutError`;
+/// `DeadlineExceededError`; and the error of a call that ``HTTPResilience`` refuses. If the error that an endpoint
+/// throws is itself an ``HTTPError``, the client adds the request and the response to it.
 public struct HTTPError: Error, Sendable {
     /// The kind of failure.
     @nonexhaustive
@@ -29,14 +30,15 @@ public struct HTTPError: Error, Sendable {
         /// The exchange with the server could not begin, or broke off. ``HTTPError/underlyingError`` is the error of
         /// the transport, such as a `URLError` or an `HTTPClientError`.
         case transport
-        /// The endpoint does not accept the status of the response; or the response to the last attempt of a request
-        /// that can be retried has one of ``HTTPRetryPolicy/statuses``.
+        /// The endpoint does not accept the status of the response. Or the endpoint accepts it, but it is one of
+        /// ``HTTPRetryPolicy/statuses``, and the last attempt of a request whose method allows retries has received it.
         case status
-        /// The server rejected the credential twice, the second time a new one. Or it rejected the credential once, and
-        /// the request could not be sent again, since its body can be sent only once.
+        /// The server rejected the credential of the ``Authenticator``, and then also a new credential. Or it rejected
+        /// the first credential, and the request could not be sent again, since its body can be sent only once. Without
+        /// an authenticator, the status 401 is handled like any other status.
         case unauthorized
-        /// The content of the response is not the expected one: usually the body could not be decoded.
-        /// ``HTTPError/underlyingError`` is then the error of the decoder.
+        /// The content of the response is not the expected one. If the body could not be decoded,
+        /// ``HTTPError/underlyingError`` is the error of the decoder.
         case content
         /// The body of the response is larger than ``ClientPolicies/bodyLimit``; or, in a streamed response, a line or
         /// a server-sent event is longer than its limit.
@@ -67,8 +69,9 @@ public struct HTTPError: Error, Sendable {
     /// The status of the response; `nil` if there is no response.
     public private(set) var statusCode: Int?
 
-    /// The first bytes of the response's body, at most 512, as one line of text without credentials. For a body that is
-    /// not text, the number of bytes. `nil` if no body has arrived, or if the status is 2xx.
+    /// The first bytes of the response's body, at most 512, as one line of text without credentials. If the body is not
+    /// text, its size, such as "840 bytes that are not text". `nil` if no byte of a body has arrived, or if the status
+    /// is 2xx.
     public var bodyPrefix: String? { body?.text(without: Redaction.secrets(in: asked?.headers ?? [:], credentials)) }
 
     /// The headers that the authenticator attached, by name. Their values are removed from the text of the body, in which the server may repeat them.

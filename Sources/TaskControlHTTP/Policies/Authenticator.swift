@@ -1,24 +1,26 @@
 /// A policy that attaches a credential to requests, and obtains a new one when the server rejects the credential.
 ///
 /// ```swift
+/// // `login` is a client without an authenticator.
 /// let authenticator = Authenticator.bearer {
-///     try await login.request(LoginEndpoint(user: user, password: password)).token     // `login`: a client without authenticator
+///     try await login.request(LoginEndpoint(user: user, password: password)).token
 /// }
 /// let client = EndpointClient(baseURL: url, policies: ClientPolicies(authenticator: authenticator))
 /// ```
 ///
 /// A response with the status 401 is a rejection, except from another origin (scheme, host and port) after a redirect:
 /// the credential was not sent there. Requests that are rejected at the same time share one refresh (a call of the
-/// closure that obtains a new credential), and each is sent once more, with the new credential. If the authenticator
-/// already has a newer credential than the rejected one, the request is sent once more without a refresh. After a
-/// second rejection the call fails with ``HTTPError/Reason/unauthorized``, unless the endpoint's `validate` throws
-/// another error.
+/// `refresh` closure, which obtains a new credential), and each is sent once more, with the new credential. If the
+/// authenticator already has a newer credential than the rejected one, the request is sent once more without a refresh.
+/// After a second rejection the call fails with ``HTTPError/Reason/unauthorized``, unless the endpoint's `validate`
+/// throws another error. A request whose body can be sent only once fails in this way after its first rejection.
 ///
-/// With a ``CredentialExpiration``, a credential is renewed before it expires.
+/// If the first refresh or one after a rejection fails, all requests that wait for it fail with its error, and the next
+/// request begins another refresh. With a ``CredentialExpiration``, a refresh also begins before the credential
+/// expires. If that refresh fails, the requests are sent with the old credential, as long as it has not expired.
 ///
-/// If a refresh fails, all requests that wait for it fail with its error; the next request tries again.
-///
-/// An authenticator can be shared by several clients of one server. It keeps the credential in memory, and logs nothing.
+/// An authenticator can be shared by several clients of one server. It keeps the credential in memory, and logs
+/// nothing.
 ///
 /// ## Cancellation
 /// A caller that is cancelled while it waits for a refresh receives `CancellationError` at once. The refresh continues,
@@ -33,14 +35,14 @@ public final class Authenticator: Sendable {
     ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
     ///   - expiration: The rule by which credentials are renewed before they expire. `nil`, the default: a credential
     ///     is renewed only when the server rejects it.
-    ///   - attach: Puts the credential into a request. The call throws an error of this closure unchanged. If the
-    ///     closure does not change the request, nothing is sent, and the call throws ``HTTPError/Reason/request``: the
-    ///     credential was probably lost, since Foundation silently drops a header whose value contains a line break or
-    ///     NUL. Only with a credential of type `Void`, for example for a session in cookies, is a request sent that the
-    ///     closure has not changed.
-    ///   - refresh: Gets a new credential. Receives the rejected or expiring credential; `nil` if there was none. Must
-    ///     not use a client that has this authenticator: such a call throws, since the refresh would wait for itself.
-    ///     Runs in a task of its own.
+    ///   - attach: Puts the credential into a request. If this closure throws, the call of the client throws the same
+    ///     error. If it does not change the request, nothing is sent, and the call of the client throws
+    ///     ``HTTPError/Reason/request``: the credential was probably lost, since Foundation silently drops a header
+    ///     whose value contains a line break or NUL. Exception: with a credential of type `Void`, for example for a
+    ///     session in cookies, the unchanged request is sent.
+    ///   - refresh: Gets a new credential. Receives the rejected or expiring credential; `nil` if there was none. Runs
+    ///     in a task of its own. Must not use a client that has this authenticator: a request that needs the new
+    ///     credential would wait for itself, and fails with ``HTTPError/Reason/request`` instead.
     public init<Credential: Sendable>(
         initial: Credential? = nil,
         expiration: CredentialExpiration<Credential>? = nil,
@@ -53,14 +55,15 @@ public final class Authenticator: Sendable {
     /// Returns an authenticator that attaches tokens as `Authorization: Bearer …` (RFC 6750).
     ///
     /// A token that cannot be the value of a header, such as one that ends in the line break of the file that it was
-    /// read from, is not sent: the call throws ``HTTPError/Reason/request``.
+    /// read from, is not sent: the call of the client throws ``HTTPError/Reason/request``.
     ///
     /// - Parameters:
-    ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
+    ///   - initial: The first token; `nil`: the first request calls `refresh` to obtain one.
     ///   - expiration: The rule by which tokens are renewed before they expire. `nil`, the default: a token is renewed
     ///     only when the server rejects it.
-    ///   - refresh: Gets a new token. Receives the rejected or expiring token; `nil` if there was none. Must not use a
-    ///     client that has this authenticator: such a call throws, since the refresh would wait for itself.
+    ///   - refresh: Gets a new token. Receives the rejected or expiring token; `nil` if there was none. Runs in a task
+    ///     of its own. Must not use a client that has this authenticator: a request that needs the new token would wait
+    ///     for itself, and fails with ``HTTPError/Reason/request`` instead.
     public static func bearer(
         initial: String? = nil,
         expiration: CredentialExpiration<String>? = nil,
@@ -78,11 +81,11 @@ public final class Authenticator: Sendable {
     /// that does not receive the rejected token.
     ///
     /// - Parameters:
-    ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
+    ///   - initial: The first token; `nil`: the first request calls `refresh` to obtain one.
     ///   - expiration: The rule by which tokens are renewed before they expire. `nil`, the default: a token is renewed
     ///     only when the server rejects it.
-    ///   - refresh: Gets a new token. Must not use a client that has this authenticator: such a call throws, since the
-    ///     refresh would wait for itself.
+    ///   - refresh: Gets a new token. Runs in a task of its own. Must not use a client that has this authenticator: a
+    ///     request that needs the new token would wait for itself, and fails with ``HTTPError/Reason/request`` instead.
     public static func bearer(
         initial: String? = nil,
         expiration: CredentialExpiration<String>? = nil,
@@ -91,8 +94,9 @@ public final class Authenticator: Sendable {
         bearer(initial: initial, expiration: expiration) { _ in try await refresh() }
     }
 
-    /// Discards the credential, so that the next request obtains a new one: for example when a user signs out. The
-    /// result of a refresh that is in progress is discarded too.
+    /// Discards the credential, for example when a user signs out: the next request calls the `refresh` closure to
+    /// obtain a new one. If that closure is already running, its result is discarded too, and it is called again for
+    /// the requests that wait for it.
     public func forget() {
         source.forget()
     }

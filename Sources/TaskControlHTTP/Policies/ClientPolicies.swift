@@ -1,15 +1,16 @@
 /// The policies of a client: credentials, retries, and limits. All of them are off by default, except ``bodyLimit``.
 ///
 /// The policies apply in this order, from the outside in: ``timeLimit`` for the whole call; the client's
-/// ``RequestAdapter``; the limits, the throttle and the breaker of ``resilience``; ``retry``; ``attemptTimeLimit`` for
-/// an attempt; the ``authenticator``; ``coalescesGETRequests``; the hedging of ``resilience``. The innermost step is
-/// the exchange: one request on the network, and its response. Except for the hedging, this is the order of the
-/// standard HTTP pipeline of .NET.
+/// ``RequestAdapter``; the limits, the throttle and the breaker of ``resilience``; ``retry``; the repetition of a
+/// request whose credential was rejected; ``attemptTimeLimit``; the ``authenticator``, which attaches the credential;
+/// ``coalescesGETRequests``; the hedging of ``resilience``. The innermost step is the exchange: one request on the
+/// network, and its response.
 public struct ClientPolicies: Sendable {
     /// The authenticator that attaches credentials; `nil` for none.
     public var authenticator: Authenticator?
 
-    /// The rule for when a request is sent again; `nil`: requests are not sent again.
+    /// The rule for when another attempt is made after a request has failed. `nil`: the `retry` of ``resilience``
+    /// applies, or there is only one attempt if that is not set either.
     public var retry: HTTPRetryPolicy?
 
     /// The protection of the hosts: limits, throttle, breaker and hedging, with one `ResiliencePolicy` per host or one
@@ -17,17 +18,19 @@ public struct ClientPolicies: Sendable {
     /// ``attemptTimeLimit`` is set, its `attemptTimeout` is not used. See ``HTTPResilience``.
     public var resilience: HTTPResilience?
 
-    /// The longest time that a call may take, including all of its attempts and delays, and the time in which a streamed response
-    /// is read. At the limit the call throws `TimeoutError`. `nil`: no limit.
+    /// The longest time that a call may take, including all of its attempts and delays, and the time in which a
+    /// streamed response is read. At the limit the call throws `TimeoutError`. `nil`: no limit.
     public var timeLimit: Duration?
 
-    /// The longest time that an attempt may take, including the time in which a streamed response is read. At the limit the
-    /// attempt fails with `TimeoutError`, and may be retried. For a request that is sent again with a new credential, the time
-    /// begins again. `nil`: no limit.
+    /// The longest time that an attempt may take, including the time in which a credential is obtained and that in
+    /// which a streamed response is read. At the limit the attempt fails with `TimeoutError`. After this error another
+    /// attempt can follow (see ``retry``), except if the credential was not obtained in time, or if the body of a
+    /// streamed response had begun. If a request is sent again with a new credential, the time begins again. `nil`: the
+    /// limit is the `attemptTimeout` of ``resilience``, or there is none.
     public var attemptTimeLimit: Duration?
 
     /// Whether equivalent GET requests share one exchange (one request on the network, and its response) while it is in
-    /// flight. Off by default.
+    /// flight. `false`, the default: each request has an exchange of its own.
     ///
     /// Requests are equivalent if they have the same URL, the same headers, and the same cookies in the transport's
     /// cookie jar (``HTTPTransport/cookies(for:)``), and if ``Authenticator/forget()`` was not called between them. So
@@ -35,7 +38,8 @@ public struct ClientPolicies: Sendable {
     /// has been redirected.
     ///
     /// A credential that `URLSession` obtains by itself, from its delegate or its credential storage, is not compared.
-    /// Leave this off where such credentials change while the client is in use, or make a client for each user.
+    /// Where such credentials change while the client is in use, leave this property `false`, or create an
+    /// ``EndpointClient`` per user.
     ///
     /// ## Reading what was written
     /// A write is a request with any method except GET, HEAD, OPTIONS and TRACE. When a write has ended, later GET
@@ -56,16 +60,17 @@ public struct ClientPolicies: Sendable {
     /// ``HTTPError/Reason/bodyTooLarge``, which is not retried. `nil`: no limit.
     ///
     /// By default 32 MiB: three times the limit of the gateways of large clouds (AWS: 10 MB), and small enough for the
-    /// memory of an app extension. Without a limit, half a megabyte of gzip can become half a gigabyte. This limit does
+    /// memory of an app extension. Without a limit, half a megabyte of gzip can become half a gigabyte. The limit does
     /// not apply to a body that is streamed or written to a file.
     public var bodyLimit: Int?
 
     /// The header in which each attempt sends the time until the deadline of the calling task (`Task.currentDeadline`).
     /// `nil`, the default: no such header is sent.
     ///
-    /// Whether or not there is such a header, no attempt is made after the deadline: the call throws
-    /// `DeadlineExceededError`. A GET request that shares an exchange (``coalescesGETRequests``) sends no header: its
-    /// callers have different deadlines.
+    /// With ``coalescesGETRequests``, GET requests do not send the header, since callers with different deadlines can
+    /// share an exchange.
+    ///
+    /// Regardless of this property, no attempt begins after the deadline: the call throws `DeadlineExceededError`.
     public var deadlineHeader: DeadlineHeader?
 
     /// The clock that measures the time limits and the delays before retries and hedges. By default the continuous
@@ -76,11 +81,12 @@ public struct ClientPolicies: Sendable {
     ///
     /// - Parameters:
     ///   - authenticator: Attaches credentials. `nil`: none are attached.
-    ///   - retry: The rule for when a request is sent again. `nil`: requests are not sent again.
+    ///   - retry: The rule for when another attempt is made. `nil`: the `retry` of `resilience` applies, if it is set.
     ///   - resilience: The protection of the hosts. `nil`: there is none.
     ///   - timeLimit: The longest time that a call may take, with all of its attempts. `nil`: no limit.
-    ///   - attemptTimeLimit: The longest time that an attempt may take. `nil`: no limit.
-    ///   - coalescesGETRequests: Whether equivalent GET requests share one exchange.
+    ///   - attemptTimeLimit: The longest time that an attempt may take. `nil`: the `attemptTimeout` of `resilience`
+    ///     applies, if it is set.
+    ///   - coalescesGETRequests: Whether equivalent GET requests share one exchange: see the property.
     ///   - bodyLimit: The size in bytes of the largest response body that is collected. `nil`: no limit.
     ///   - deadlineHeader: The header in which each attempt sends the time until the deadline. `nil`: none is sent.
     ///   - clock: Measures the time limits and the delays before retries and hedges.

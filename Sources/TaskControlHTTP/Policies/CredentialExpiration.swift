@@ -7,13 +7,16 @@
 /// ```
 ///
 /// A credential that expires within ``margin`` is renewed before the next request, which waits for the renewal. If the
-/// renewal fails, the credential is used until it has expired. So a request is rarely rejected; if the server rejects
-/// a request nevertheless, the ``Authenticator`` renews the credential as it does without an expiration.
+/// renewal fails, the request is sent with the old credential, unless that has expired: then the call of the client
+/// throws the error of the renewal. Each further request tries the renewal again.
+///
+/// If the server rejects a credential before it expires, the ``Authenticator`` renews it as it does without this rule.
 public struct CredentialExpiration<Credential: Sendable>: Sendable {
     private let date: @Sendable (Credential) -> Date?
 
-    /// The time before the expiration of a credential at which the credential is renewed. A credential that is obtained
-    /// less than twice the margin before its expiration is renewed in the middle of the remaining time.
+    /// The time before the expiration of a credential from which on the credential is renewed. If a new credential
+    /// expires in less than twice this time, the half of its remaining time is used in place of the margin: otherwise
+    /// each request would renew it.
     public let margin: Duration
 
     /// The closure that returns the current time, to which expirations are compared.
@@ -22,11 +25,11 @@ public struct CredentialExpiration<Credential: Sendable>: Sendable {
     /// Creates a rule for credentials that contain their expiration.
     ///
     /// - Parameters:
-    ///   - margin: The time before the expiration of a credential at which the credential is renewed. By default 60
-    ///     seconds: longer than a request usually takes, and than the clocks of client and server usually differ. A
-    ///     negative margin counts as 0.
-    ///   - now: Returns the current time. By default the time of the system; another one is for tests.
-    ///   - date: Returns when a credential expires. `nil` if that is not known: the credential is then renewed only
+    ///   - margin: The time before the expiration of a credential from which on the credential is renewed; see
+    ///     ``margin``. By default 60 seconds: longer than a request usually takes, and longer than the usual difference
+    ///     between the clocks of client and server. A negative margin counts as 0.
+    ///   - now: Returns the current time. By default the time of the system; pass another closure in tests.
+    ///   - date: Returns when a credential expires; `nil` if that is not known: the credential is then renewed only
     ///     when the server rejects it.
     public init(
         margin: Duration = .seconds(60),

@@ -26,31 +26,33 @@ public import TaskControlResilience
 /// A call holds its permit of `concurrency` until it has ended, even while a streamed response is read.
 ///
 /// ## Attempts
-/// There is one set of rules for retries: those of ``HTTPRetryPolicy``. If ``ClientPolicies/retry`` is set, the `retry`
-/// of the `ResiliencePolicy` is not used. Otherwise that `retry` gives the number of attempts, the delays, the budget
-/// and `maxElapsed`, and its `shouldRetry` can exclude errors; methods, bodies and statuses are those of
-/// `HTTPRetryPolicy()`. If the policy has a throttle, the budget of the throttle pays for all retries and hedges.
+/// If ``ClientPolicies/retry`` is set, the `retry` of the `ResiliencePolicy` is not used. Otherwise that `retry`, if it
+/// is set, gives the number of attempts, the delays, the budget and `maxElapsed`, and its `shouldRetry` can exclude
+/// errors; the other rules, such as those for methods, bodies and statuses, are those of ``HTTPRetryPolicy`` with its
+/// default values. If the `ResiliencePolicy` has a throttle, all retries and hedges are paid from the budget of the
+/// throttle, in place of any other budget.
 ///
 /// A hedge is a second exchange of the same attempt, with the same credential. For both exchanges together, the
 /// ``ResponseObserver`` is called once, and there is one `attemptTimeLimit`. (In `withPolicy`, a hedge is a second call
 /// with retries of its own.) The response that arrives first is returned after the other exchange has been cancelled
-/// and has ended. Requests that share an exchange (``ClientPolicies/coalescesGETRequests``) share its hedge. Progress
-/// is reported only at the end of the exchange.
+/// and has ended. Requests that share an exchange (``ClientPolicies/coalescesGETRequests``) share its hedge. For a
+/// request that can be hedged, progress is reported only at the end.
 ///
 /// ## Failures of the host
 /// The throttle and the breaker count a call by its last attempt:
 ///
 /// - A response with a 5xx status or 429 is a failure, even if the endpoint accepts that status. Any other response is
 ///   a success, even if the endpoint or the decoder throws.
-/// - A transient error of the transport, and a `TimeoutError` of a limit of the client, are failures.
+/// - A transient error of the transport, and a `TimeoutError` of a time limit of the client, are failures.
 /// - A call does not count if it is cancelled, ends at a deadline, has sent nothing, or fails with an error of the
 ///   transport that another attempt cannot change: ``HTTPRetryPolicy`` lists these errors.
 ///
-/// `isFailure` of the throttle and of the breaker is called only for these failures, and can exclude some of them: for
-/// example, for a response with the status 501 it receives an ``HTTPError`` whose ``HTTPError/statusCode`` is 501.
+/// The closures `isFailure` of the throttle and of the breaker are called only for these failures, and can exclude some
+/// of them: for example, for a response with the status 501 they receive an ``HTTPError`` whose
+/// ``HTTPError/statusCode`` is 501.
 ///
-/// A response that is streamed or downloaded is counted when its head has arrived. Later errors of its body are not
-/// counted, so a long transfer does not count as an outage.
+/// A response that is streamed or downloaded to a file is counted when its head has arrived. Later errors of its body
+/// are not counted, so a transfer that breaks off does not count as an outage.
 ///
 /// ## Refused calls
 /// A call that is refused throws the unchanged error of the part that refuses it: `CircuitOpenError`,
@@ -64,15 +66,16 @@ public struct HTTPResilience: Sendable {
 
     private let kind: Kind
 
-    /// Returns a protection with one policy per host. The host is that of the request, in lowercase, even if a redirect leads to another host.
+    /// Returns a protection with one policy per host. The host is that of the original request, in lowercase, even if a
+    /// redirect leads to another host.
     ///
     /// A client keeps the policies of 64 hosts. For further hosts it evicts other policies. An evicted policy is
-    /// created again on demand. A policy that a running call uses, or whose breaker refuses calls, is not evicted, so a
-    /// client can temporarily keep more than 64.
+    /// created again for the next request to its host. A policy that a running call uses, or whose breaker refuses
+    /// calls, is not evicted, so a client can temporarily keep more than 64.
     ///
-    /// - Parameter make: Creates the policy of a host, for a client's first request to that host. An endpoint can set
-    ///   another protection in `adjust(_:)`: the closure of that protection is called only if the client keeps no
-    ///   policy of the host yet.
+    /// - Parameter make: Creates the policy of a host, for a request to a host of which the client keeps no policy. If
+    ///   an endpoint sets another protection per host in ``ResponseEndpoint/adjust(_:)``, its closure too is called
+    ///   only for such a request.
     public static func perHost(_ make: @escaping @Sendable (_ host: String) -> ResiliencePolicy) -> HTTPResilience {
         HTTPResilience(kind: .perHost(make))
     }

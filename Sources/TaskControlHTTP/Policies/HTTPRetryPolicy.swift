@@ -11,7 +11,8 @@
 ///   ``statuses``.
 /// - The body of the request can be sent again.
 /// - Fewer than ``attempts`` attempts have been made, and the delay ends within ``maxElapsed``.
-/// - The ``budget`` can pay for the retry.
+/// - The ``budget`` can pay for the retry. If ``ClientPolicies/resilience`` has a throttle, the budget of the throttle
+///   pays in its place.
 ///
 /// The server's `Retry-After`, in seconds or as a date, increases the delay as described at `RetryAfterProviding`. A
 /// `Retry-After` that is longer than the cap of ``backoff``, which is 20 seconds by default, fails the call at once
@@ -23,19 +24,17 @@
 /// given one, a body over ``ClientPolicies/bodyLimit``, and a header or another part of the request that cannot be
 /// sent. Every other error of a transport counts as transient.
 ///
-/// If the response to the last attempt has one of ``statuses``, the call fails, even if the endpoint accepts the
-/// status: with the error that the endpoint's `validate` throws, or else with ``HTTPError/Reason/status``. For a
-/// request whose method does not allow retries, such a status is handled like any other.
+/// If the response to the last attempt has one of ``statuses``, the call fails with the error that the endpoint's
+/// `validate` throws, or, if the endpoint accepts the status, with ``HTTPError/Reason/status``. But if the first of the
+/// conditions above does not hold for the request, such a status is handled like any other.
 ///
 /// A response that is streamed is requested again only before its body begins. A download to a file is also requested
 /// again when its body breaks off. It then continues where it broke off, if the server supports that; see
 /// ``DownloadResumption``. A download to a device or a pipe is not requested again once its body has begun.
 ///
-/// With a throttle in ``ClientPolicies/resilience``, the budget of the throttle pays for the retries in place of ``budget``.
-///
-/// Two kinds of requests are a part of the attempt before them, and do not count toward ``attempts``: a request with a
-/// new credential after the server has rejected the old one (see ``Authenticator``), and a request for the whole
-/// content after the server could not continue a download, for example after a response with the status 416.
+/// Two kinds of repeated requests are not retries, and do not count toward ``attempts``: a request with a new
+/// credential after the server has rejected the old one (see ``Authenticator``), and a request for the whole content
+/// after the server could not continue a download, for example after a response with the status 416.
 public struct HTTPRetryPolicy: Sendable {
     /// The maximum number of attempts, including the first. Less than 1 counts as 1. By default 3, as in the AWS SDKs.
     public var attempts: Int
@@ -52,8 +51,8 @@ public struct HTTPRetryPolicy: Sendable {
     /// not made. `nil`: no limit.
     public var maxElapsed: Duration?
 
-    /// The methods of requests that can be sent again without harm, in upper or lower case. By default the methods that are
-    /// idempotent by RFC 9110 (9.2.2).
+    /// The methods of requests that can be sent again without harm, in upper or lower case. By default the methods that
+    /// are idempotent by RFC 9110 (9.2.2): GET, HEAD, OPTIONS, TRACE, PUT and DELETE.
     public var methods: Set<String>
 
     /// The statuses that are worth another attempt: by default 408, 425, 429, 500, 502, 503 and 504.
