@@ -12,8 +12,8 @@
 /// ```
 ///
 /// Query items are appended to those of the URL; a `+` in a value is sent as `%2B`, since servers read a `+` as a
-/// space. If a header is invalid, or the text of a ``RequestURL`` is not a URL, the client does not send the request:
-/// its call fails with ``HTTPError/Reason/request``.
+/// space. If a header is invalid, or the text of a ``RequestURL`` is not a URL, the call of the client fails with
+/// ``HTTPError/Reason/request``, and nothing is sent.
 public protocol URLRequestBuildable {}
 
 extension URLRequestBuildable {

@@ -16,8 +16,8 @@
 ///
 /// The response is validated and decoded like that of an ``Endpoint``: see ``ResponseEndpoint``.
 public protocol UploadEndpoint: ResponseEndpoint {
-    /// Returns the request and the body to upload. The client adds the parts that all requests have in common: its base
-    /// URL and the credentials. The `httpBody` of the request is not sent.
+    /// Returns the request and the body to upload. The client adds the parts that all of its requests have in common:
+    /// the base URL and the credentials. The `httpBody` of the request is not sent.
     ///
     /// Called once per upload, even if the request is sent more than once.
     func makeRequest() throws -> (URLRequest, UploadEndpointBody)

@@ -5,8 +5,8 @@ public enum UploadEndpointBody: Sendable {
     case data(Data)
 
     /// A regular file, which is read while it is sent. Its length is sent as `Content-Length`. Any other kind of file,
-    /// such as a device, a pipe or a folder, fails the upload with ``HTTPError/Reason/request``: use
-    /// ``stream(length:open:)``.
+    /// such as a device, a pipe or a folder, fails the upload with ``HTTPError/Reason/request``. To send the content of
+    /// a device or a pipe, use ``stream(length:open:)``.
     case file(URL)
 
     /// A stream, which is read while it is sent. To create this case in an endpoint, call ``stream(length:open:)``, or
@@ -20,7 +20,8 @@ public enum UploadEndpointBody: Sendable {
     ///   - length: The length in bytes, which is sent as `Content-Length`; a stream that has more or fewer bytes fails
     ///     the upload. `nil` if the length is not known: the body is sent in chunks.
     ///   - open: Creates a new stream and returns it unopened. Called from any thread, each time that the body is sent:
-    ///     once at first, and again for a retry, for a new credential, and if a server redirects the upload.
+    ///     once at first, and again for a retry, for a new credential, and if a server redirects the upload. If it
+    ///     throws, the upload fails.
     public static func stream(length: Int64?, open: @escaping @Sendable () throws -> InputStream) -> UploadEndpointBody
     {
         .stream(UploadStream(length: length, canBeSentAgain: true, open: open))
@@ -28,8 +29,9 @@ public enum UploadEndpointBody: Sendable {
 
     /// Returns a body that is a stream of unknown length, which is read while it is sent.
     ///
-    /// The body can be sent only once: a request that would have to be sent again, for example for a retry, fails with
-    /// the error of the first attempt. A body of ``stream(length:open:)`` can be sent again.
+    /// The body can be sent only once. If the request would have to be sent again, for a retry or for a new credential,
+    /// the call fails with the error of the first attempt. If a redirect would need the body again, the redirect is not
+    /// followed, and is the response. A body of ``stream(length:open:)`` can be sent again.
     ///
     /// - Parameter stream: The stream, which must not be open yet. No other code may use it afterwards.
     public static func stream(_ stream: sending InputStream) -> UploadEndpointBody {

@@ -1,6 +1,7 @@
-/// The stream of an upload body, in the form that an ``HTTPTransport`` receives it.
+/// The body of an upload that is a stream, in the form that an ``HTTPTransport`` receives it: the length of the stream,
+/// and a closure that creates it.
 public struct UploadStream: Sendable {
-    /// The length in bytes; `nil` if it is not known.
+    /// The length of the stream in bytes; `nil` if it is not known.
     public let length: Int64?
 
     let canBeSentAgain: Bool

@@ -1,7 +1,7 @@
 public import Observation
 
 /// An object that loads the content of a screen and keeps its ``LoadingState``: whether content is loading, the content
-/// that was loaded last, and the error of the last load.
+/// that was loaded last, and the error of the last load, if that failed.
 ///
 /// ```swift
 /// @MainActor final class BookListScreen {
@@ -21,12 +21,13 @@ public import Observation
 /// change.
 ///
 /// ## Ordering
-/// The state changes on the main actor only. Only the newest load changes the state: the result of a load that was
-/// replaced or cancelled is dropped, even if it arrives later.
+/// The state changes on the main actor only. Of all loads, only the newest changes the state: the result of a load that
+/// was replaced or cancelled is dropped, even if it arrives later.
 ///
 /// ## Cancellation
-/// ``cancel()`` cancels the running load and restores the state from before that load. ``reload()`` cancels the running
-/// load and begins another. A loader that is deallocated cancels its load. The load does not retain the loader.
+/// ``cancel()`` cancels the running load and restores the last state in which no load was running. ``reload()`` cancels
+/// the running load and begins another. ``replaceContent(with:)`` cancels it too. A loader that is deallocated cancels
+/// its load. The load does not retain the loader.
 @MainActor
 public final class ContentLoader<Content: Sendable> {
     /// The name shown in diagnostics; `nil` if the loader has none.
@@ -44,12 +45,12 @@ public final class ContentLoader<Content: Sendable> {
     /// Creates a loader. It does not load until ``load()`` or ``reload()`` is called.
     ///
     /// - Parameters:
-    ///   - name: The name shown in diagnostics.
+    ///   - name: The name shown in diagnostics; `nil` for none.
     ///   - content: The content to begin with, such as content of a cache: the state is then
     ///     ``LoadingState/success(content:)``. By default there is none, and the state is ``LoadingState/initial``.
     ///   - work: Loads the content. An error that it throws becomes the error of the state. Runs on the global
-    ///     executor. List what it needs in its capture list. Do not capture the owner of the loader: it would be
-    ///     retained.
+    ///     executor. List what it needs in its capture list. Do not capture the object that has the loader as a
+    ///     property, such as a screen: the loader retains the closure, and so would retain that object.
     public nonisolated init(
         name: String? = nil,
         content: Content? = nil,
@@ -63,7 +64,7 @@ public final class ContentLoader<Content: Sendable> {
     /// Creates a loader for the content of an endpoint. It does not load until ``load()`` or ``reload()`` is called.
     ///
     /// - Parameters:
-    ///   - name: The name shown in diagnostics.
+    ///   - name: The name shown in diagnostics; `nil` for none.
     ///   - content: The content to begin with, such as content of a cache. By default there is none.
     ///   - endpoint: The endpoint that each load requests.
     ///   - client: The client that sends the requests. The loader retains it.
@@ -87,27 +88,29 @@ public final class ContentLoader<Content: Sendable> {
         begin(replacesRunning: false)
     }
 
-    /// Begins to load. A running load is cancelled, and its result is dropped. The last content stays available in
-    /// ``state``.
+    /// Begins to load. A load that is already running is cancelled, and its result is dropped. The last content stays
+    /// available in ``state``.
     public func reload() {
         begin(replacesRunning: true)
     }
 
     /// Begins to load with another closure, which later loads use too: for example, after the text of a search has
-    /// changed. A running load is cancelled, and its result is dropped.
+    /// changed. A load that is already running is cancelled, and its result is dropped.
     ///
     /// ```swift
     /// results.reload { [client] in try await client.request(SearchEndpoint(text)) }
     /// ```
     ///
     /// - Parameter work: Loads the content. Runs on the global executor. List what it needs in its capture list. Do not
-    ///   capture the owner of the loader: it would be retained.
+    ///   capture the object that has the loader as a property, such as a screen: the loader retains the closure, and so
+    ///   would retain that object.
     public func reload(_ work: @escaping @Sendable () async throws -> Content) {
         self.work = work
         begin(replacesRunning: true)
     }
 
-    /// Cancels the running load, if there is one, and restores the state from before that load.
+    /// Cancels the running load, and restores the last state in which no load was running. Does nothing if no load is
+    /// running.
     public func cancel() {
         change {
             $0.cancel()
@@ -139,7 +142,7 @@ public final class ContentLoader<Content: Sendable> {
     /// ```
     ///
     /// ## Cancellation
-    /// A cancelled caller returns immediately. The load continues.
+    /// If the caller is cancelled, this function throws immediately. The load continues.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     public nonisolated func drain() async throws(CancellationError) {
@@ -154,11 +157,11 @@ public final class ContentLoader<Content: Sendable> {
     ///
     /// The handler is not called for the current state. Handlers run on the main actor, in the order of their
     /// registration, directly after the change: a call that changes the state, such as ``load()``, returns after they
-    /// have run. A handler may call the loader and so change the state again: the handlers that run after it then read
-    /// the newer state.
+    /// have run. A handler may itself change the state, for example with ``load()``: all handlers are then called for
+    /// the newer change, and afterwards the remaining handlers for the older one. Each of them reads the newest state.
     ///
-    /// - Parameter handler: Called after each change. Retained by the loader until the observation ends. Capture the
-    ///   observer weakly.
+    /// - Parameter handler: Called after each change. Retained by the loader until the observation ends: capture `self`
+    ///   weakly.
     /// - Returns: An object that stands for the observation. Keep this object: the observation ends when it is
     ///   released.
     public nonisolated func observe(_ handler: @escaping @MainActor () -> Void) -> LoaderObservation {

@@ -10,7 +10,7 @@
 /// }
 /// ```
 public enum LoadingState<Content> {
-    /// The state before the first load.
+    /// The state before the first load, if there is no content yet.
     case initial
 
     /// Content is loading. `cache` is the content from before this load; `nil` if there is none.
@@ -41,7 +41,7 @@ extension LoadingState {
         if case .loading = self { true } else { false }
     }
 
-    /// The error of the last load, if it failed and no other load has begun; otherwise `nil`.
+    /// The error if the state is ``failure(error:cache:)``; otherwise `nil`.
     public var error: (any Error)? {
         if case .failure(let error, _) = self { error } else { nil }
     }

@@ -15,7 +15,8 @@ extension Progress {
     /// task has ended, the progress is finished, whether the operation succeeded or not.
     ///
     /// ## Cancellation
-    /// Cancelling the progress or its parent cancels the task. If the progress is cancelled before the operation begins, the operation does not run.
+    /// Cancelling the progress or its parent cancels the task. If the progress is cancelled before the operation
+    /// begins, the operation does not run.
     ///
     /// - Parameters:
     ///   - totalUnitCount: The number of units of work. By default the number is not known: the progress is
@@ -38,7 +39,7 @@ extension Progress {
 
     /// Starts an operation in a task of its own, passes the result to a completion handler, and returns the progress.
     ///
-    /// Use it to offer a callback form of `async` code:
+    /// Use this function to offer a callback form of `async` code:
     ///
     /// ```swift
     /// func fetchBooks(completion: @escaping @Sendable (Result<[Book], any Error>) -> Void) -> Progress {
@@ -47,9 +48,9 @@ extension Progress {
     /// ```
     ///
     /// ## Cancellation
-    /// Cancelling the progress cancels the task. If the progress is cancelled before the operation begins, the
-    /// operation runs nevertheless, in a cancelled task: most operations then throw `CancellationError`, which the
-    /// handler receives.
+    /// Cancelling the progress or its parent cancels the task. If the progress is cancelled before the operation
+    /// begins, the operation runs nevertheless, in a cancelled task: most operations then throw `CancellationError`,
+    /// which the handler receives.
     ///
     /// - Parameters:
     ///   - totalUnitCount: The number of units of work. By default the number is not known: the progress is

@@ -17,7 +17,7 @@ extension HTTPTransportResponse {
     ///   throws ``HTTPError/Reason/bodyTooLarge``.
     public func lines(limit: Int?) -> ResponseLines { ResponseLines(body: body, limit: limit) }
 
-    /// The server-sent events of the body, as they arrive, at most 1 MiB each.
+    /// The server-sent events of the body, as they arrive. A line, and the data of an event, can have at most 1 MiB.
     ///
     /// ```swift
     /// try await client.withResponse(to: Changes()) { response in
@@ -25,7 +25,7 @@ extension HTTPTransportResponse {
     /// }
     /// ```
     ///
-    /// At a longer event, the iteration throws ``HTTPError/Reason/bodyTooLarge``.
+    /// At a longer line or longer data, the iteration throws ``HTTPError/Reason/bodyTooLarge``.
     public var events: ResponseEvents { events(limit: 1 << 20) }
 
     /// Returns the server-sent events of the body, as they arrive.

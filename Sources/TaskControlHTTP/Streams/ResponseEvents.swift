@@ -1,11 +1,11 @@
 /// The server-sent events of a response, as they arrive (WHATWG HTML, 9.2).
 ///
-/// If the connection breaks off, the iteration throws: without an error, the server has ended the body itself. If the
-/// body ends within an event, that event is dropped, as the standard requires. There is no automatic reconnection: send
-/// another request, with the ``ServerSentEvent/id`` of the last event in the header `Last-Event-ID`.
+/// If the connection breaks off, the iteration throws. If the server ends the body, the iteration ends without an
+/// error; an event that is incomplete by then is dropped, as the standard requires. There is no automatic reconnection:
+/// to continue, send another request, with the ``ServerSentEvent/id`` of the last event in the header `Last-Event-ID`.
 ///
 /// ## Cancellation
-/// Cancellation works in the same way as for ``HTTPResponseBody``: a reader that is cancelled while it waits receives an error.
+/// A reader that is cancelled while it waits receives an error, as for ``HTTPResponseBody``.
 public struct ResponseEvents: AsyncSequence {
     /// The type of the elements: an event.
     public typealias Element = ServerSentEvent

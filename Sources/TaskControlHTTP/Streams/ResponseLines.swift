@@ -1,10 +1,10 @@
 /// The lines of a response, as they arrive.
 ///
-/// A line ends with LF, CR or CRLF, which is removed. Empty lines are included, and the last line needs no line break.
-/// The text is read as UTF-8, and invalid bytes are replaced with U+FFFD.
+/// A line ends with LF, CR or CRLF, which is removed. Empty lines are included. The last line may end without a line
+/// break. The text is read as UTF-8, and invalid bytes are replaced with U+FFFD.
 ///
 /// ## Cancellation
-/// Cancellation works in the same way as for ``HTTPResponseBody``: a reader that is cancelled while it waits receives an error.
+/// A reader that is cancelled while it waits receives an error, as for ``HTTPResponseBody``.
 public struct ResponseLines: AsyncSequence {
     /// The type of the elements: a line.
     public typealias Element = String
@@ -26,7 +26,8 @@ public struct ResponseLines: AsyncSequence {
         /// Returns the next line; `nil` after the last one.
         ///
         /// - Throws: The errors of ``HTTPResponseBody/AsyncIterator/next()``; ``HTTPError`` with the reason
-        ///   ``HTTPError/Reason/bodyTooLarge`` for a line that is longer than the limit.
+        ///   ``HTTPError/Reason/bodyTooLarge`` for a line that is longer than the limit of
+        ///   ``HTTPTransportResponse/lines(limit:)``.
         public mutating func next() async throws -> String? {
             try await bytes.next().map { String(decoding: $0, as: UTF8.self) }
         }

@@ -4,16 +4,16 @@
 /// for try await chunk in response.body { try file.write(contentsOf: chunk) }
 /// ```
 ///
-/// A body can be read once, by one reader, and only inside the closure that it was passed to. Two tasks must not read
-/// it at the same time: the process possibly traps. The body has back-pressure: while the reader does not read, the
-/// transport stops receiving, except ``URLSessionTransport`` on Linux.
+/// A body can be read once, by one reader, and only inside the closure that it was passed to. If two tasks read it at
+/// the same time, the process possibly traps. The body has back-pressure: while the reader does not read, the transport
+/// stops receiving, except ``URLSessionTransport`` on Linux.
 ///
-/// A body that is cut short throws, so a body that ends without an error is complete. Compressed bodies on Linux are an
-/// exception: see ``URLSessionTransport``.
+/// If the body is cut short, the iteration throws. So a body that ends without an error is complete, except possibly a
+/// compressed body of ``URLSessionTransport`` on Linux.
 ///
 /// ## Cancellation
-/// A reader that is cancelled while it waits for the next part receives an error: `CancellationError`, or the error with which
-/// the transport reports the cancellation.
+/// A reader that is cancelled while it waits for the next part receives an error: `CancellationError`, or the error
+/// with which the transport reports the cancellation.
 public struct HTTPResponseBody: AsyncSequence {
     /// The type of the elements: a part of the body. A part is never empty.
     public typealias Element = Data
@@ -36,7 +36,8 @@ public struct HTTPResponseBody: AsyncSequence {
         self.init { rest.take() }
     }
 
-    /// Returns the iterator over the parts. Must be called only once, since the body can be read once.
+    /// Returns the iterator over the parts. Must be called only once: a second iterator would not begin at the first
+    /// part.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: next) }
 
     /// The iterator over the parts of the body.

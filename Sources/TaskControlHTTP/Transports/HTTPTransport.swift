@@ -5,9 +5,10 @@
 /// also `AsyncHTTPClientTransport`, for servers. For tests there is ``MockTransport``.
 ///
 /// The client is responsible for authentication, retries, time limits and the sharing of exchanges, and the transport
-/// for redirects: it follows up to 16 and removes headers from a request that leaves its origin (scheme, host and
-/// port), even if a later redirect leads back. Only the following headers are sent to another origin, since any other
-/// header may be a credential: `Accept`, `Accept-Charset`, `Accept-Encoding`, `Accept-Language`, `Range`;
+/// for redirects. The transport follows up to 16 redirects of a request. If a redirect leads to another origin (scheme,
+/// host and port), the transport removes headers from the request, which stay removed even if a later redirect leads
+/// back. Only the following headers are sent to another origin, since any other header may be a credential: `Accept`,
+/// `Accept-Charset`, `Accept-Encoding`, `Accept-Language`, `Range`;
 /// `Cache-Control`, `Pragma`, `If-Match`, `If-None-Match`, `If-Modified-Since`, `If-Unmodified-Since`, `If-Range`;
 /// `Idempotency-Key`, `traceparent`, `tracestate`; `User-Agent`; and, with a body that is sent again, `Content-Type`,
 /// `Content-Encoding`, `Content-Language`, `Content-Location`, `Content-Disposition`, `Content-Digest`, `Content-MD5`
@@ -16,11 +17,11 @@
 public protocol HTTPTransport: Sendable {
     /// Sends one request, and passes the response to a closure as it arrives.
     ///
-    /// When this function returns, the exchange is over: the function does not wait for the rest of a body that
-    /// `receive` has not read to its end, and does not use the connection of that body again.
+    /// When this function returns, the exchange is over. If `receive` has not read the body to its end, the function
+    /// does not wait for the rest, and the connection is not used again.
     ///
     /// ## Cancellation
-    /// A caller that is cancelled ends the exchange; the server sees the connection end. This function then throws
+    /// If the caller is cancelled, the exchange ends, and the server sees the connection end. This function then throws
     /// `CancellationError`, or the error with which a layer below reports the cancellation.
     ///
     /// - Parameters:
@@ -28,14 +29,16 @@ public protocol HTTPTransport: Sendable {
     ///   - receive: Called once, when the head has arrived, in the caller's isolation.
     /// - Returns: The value of `receive`.
     /// - Throws: The error of `receive`, unchanged; an error of the network, as the library of the transport reports
-    ///   it; `URLError` with the code `unsupportedURL` or `badURL` for a request whose URL is not one of HTTP or has a
-    ///   port outside 1...65535, and `redirectToNonExistentLocation` for a redirect to such a port.
+    ///   it; `URLError` with the code `unsupportedURL` or `badURL` if the URL of the request is not one of HTTP, or has
+    ///   a port outside 1...65535; `URLError` with the code `unsupportedURL` or `redirectToNonExistentLocation` if that
+    ///   is true for the target of a redirect, and `httpTooManyRedirects` after 16 redirects.
     nonisolated(nonsending) func withResponse<Value>(
         to request: HTTPTransportRequest,
         _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value
 
-    /// Returns the cookies that the transport would add to a request, such as those of a cookie jar. By default `nil`: none.
+    /// Returns the cookies that the transport would add to a request, such as those of a cookie jar. By default `nil`:
+    /// none.
     ///
     /// A client with ``ClientPolicies/coalescesGETRequests`` lets requests share an exchange only if this function
     /// returns the same text for them: different texts can mean different users. A transport that adds credentials of

@@ -7,13 +7,14 @@
 /// #expect(transport.requests.first?.url?.path == "/books")
 /// ```
 ///
-/// The closure runs in the task of the caller, so several calls can run it at the same time. An error that it throws is
-/// an error of the transport: `throw URLError(.notConnectedToInternet)`.
+/// The closure runs in the task of the caller, so several calls can run it at the same time. An error that it throws
+/// counts as an error of the network, for example `URLError(.notConnectedToInternet)`.
 ///
 /// The transport simulates only the request and the response, and does not follow redirects. To test with connections
 /// that break off or with slow servers, use a real transport and a local server.
 public final class MockTransport: HTTPTransport {
-    /// The response with which a ``MockTransport`` answers a request: a status, headers, and a body in one part or in several.
+    /// The response with which a ``MockTransport`` answers a request: a status, headers, and a body in one part or in
+    /// several parts.
     public struct Response: Sendable {
         /// The status of the response.
         public var status: Int

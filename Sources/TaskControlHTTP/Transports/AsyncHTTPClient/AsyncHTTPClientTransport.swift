@@ -21,25 +21,25 @@ internal import NIOHTTPCompression
 /// default of `URLRequest`, has no effect: only `timeout.read` then applies.
 ///
 /// A request that waits longer than `timeout.connect` for a connection of the pool fails with
-/// `HTTPClientError.getConnectionFromPoolTimeout`. After this error, an ``HTTPRetryPolicy`` sends the request again.
+/// `HTTPClientError.getConnectionFromPoolTimeout`, which an ``HTTPRetryPolicy`` treats as a transient error.
 ///
 /// ## Connections that the server has closed
 /// A server may close an idle connection at the moment that the next request is sent on it. A transport with a client
-/// of its own (``init(configuration:)``) then sends the request again, at most twice, if its method is idempotent (RFC
-/// 9110, 9.2.2) and its body can be sent again. Any other request fails with `HTTPClientError.remoteConnectionClosed`,
-/// and so does every request of a transport whose client was passed to ``init(_:)``. `URLSession` on Linux also sends a
-/// POST again.
+/// of its own (``init(configuration:)``) then sends the request again, at most twice, if the method of the request is
+/// idempotent (RFC 9110, 9.2.2) and its body can be sent again. Any other request fails with
+/// `HTTPClientError.remoteConnectionClosed`, and so does every request of a transport whose client was passed to
+/// ``init(_:)``.
 ///
-/// When a connection breaks in the middle of a body, the client drops the bytes that it has received and not yet passed
-/// on. A download that continues requests these bytes again.
+/// When a connection breaks in the middle of a response's body, the client drops the bytes that it has received and not
+/// yet passed on. If a download is then continued, it requests these bytes again.
 ///
 /// ## Credentials and cookies
 /// A user and a password in a URL are sent as `Authorization: Basic`, unless the request has such a header. There is no
 /// cookie jar: cookies that a server sets are not sent back.
 ///
 /// ## Cancellation
-/// A cancelled caller receives `CancellationError`, and its exchange ends; its connection is closed. A caller that
-/// is cancelled before it starts sends nothing.
+/// A cancelled caller receives `CancellationError`, and its exchange ends: the connection is closed. If a caller was
+/// cancelled before the call, nothing is sent.
 public final class AsyncHTTPClientTransport: HTTPTransport {
     /// The largest number of times that a request is sent again because the server had closed its connection.
     private static let maxResends = 2
@@ -50,7 +50,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// Creates a transport with an `HTTPClient` of its own, which is shut down when the transport is deallocated.
     ///
     /// - Parameter configuration: The configuration of the client. By default, gzip and deflate are decompressed, and a
-    ///   server may be silent for 60 seconds. The redirects of the client are always disallowed, since the transport
+    ///   server may be silent for 60 seconds. The configuration's setting for redirects is not used: the transport
     ///   follows redirects itself.
     public init(configuration: HTTPClient.Configuration = .taskControl) {
         var configuration = configuration
@@ -63,13 +63,14 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         isOwner = true
     }
 
-    /// Creates a transport that uses an existing client. The transport does not shut down the client: the owner of the client must do so.
+    /// Creates a transport that uses an existing client. The transport does not shut down the client: the code that
+    /// created the client must do so.
     ///
-    /// - Parameter client: The client, whose configuration should disallow redirects. Redirects that the configuration
-    ///   allows are followed by the client itself, by its own rules: an untrusted server can end the process with a
-    ///   redirect to a port above 65535 (AsyncHTTPClient 1.37). `HTTPClient.shared` allows redirects. The transport
-    ///   adds no `Accept-Encoding`: a request sets this header itself if it wants a compressed response, and the
-    ///   client's configuration decides whether the response is decompressed.
+    /// - Parameter client: The client, whose configuration should disallow redirects. If it allows them, the client
+    ///   follows redirects itself, by its own rules, and an untrusted server can end the process with a redirect to a
+    ///   port above 65535 (AsyncHTTPClient 1.37). `HTTPClient.shared` allows redirects. The transport adds no
+    ///   `Accept-Encoding`: for a compressed response, set this header in the request. The client's configuration
+    ///   decides whether the response is decompressed.
     public init(_ client: HTTPClient) {
         self.client = client
         isOwner = false
@@ -149,7 +150,8 @@ extension HTTPTransportRequest {
 }
 
 extension HTTPClient.Configuration {
-    /// The default configuration of an ``AsyncHTTPClientTransport``. It behaves as `URLSession` does in the following respects:
+    /// The default configuration of an ``AsyncHTTPClientTransport``. It differs from the default of AsyncHTTPClient in
+    /// order to be similar to `URLSession`:
     ///
     /// - A server may be silent for 60 seconds (`timeout.read`), the default of `URLRequest`.
     /// - A server that refuses the connection fails the attempt at once. The client's own retries are off
@@ -164,9 +166,9 @@ extension HTTPClient.Configuration {
     ///   many load balancers close it.
     /// - Bodies are decompressed from gzip and deflate, without a limit, since a body is read part by part.
     ///
-    /// Unlike `URLSession`, which also uses HTTP/2, it uses only HTTP/1.1 (`httpVersion`): AsyncHTTPClient ends the
-    /// process when a server resets an HTTP/2 stream at certain moments (its issue 922, open in version 1.36). With a
-    /// version that has the correction, set `httpVersion` to `.automatic`.
+    /// Unlike `URLSession`, which also uses HTTP/2, the configuration allows only HTTP/1.1 (`httpVersion`), since
+    /// AsyncHTTPClient ends the process when a server resets an HTTP/2 stream at certain moments (its issue 922, open
+    /// in version 1.36). With a version that has the correction, set `httpVersion` to `.automatic`.
     public static var taskControl: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,

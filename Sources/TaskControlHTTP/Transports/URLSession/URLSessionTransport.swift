@@ -9,10 +9,13 @@
 /// The session decompresses bodies: gzip, deflate, brotli.
 ///
 /// ## Cookies
-/// A session of the `default` configuration keeps cookies in a jar that it shares: with the application on Apple's
-/// platforms, and with every other client of the process on Linux, where it also sends `Secure` cookies over plain
-/// HTTP. A server that acts for several users must not mix their sessions: use `.ephemeral` there, with a jar for each
-/// client, or set `httpCookieStorage` to `nil`. On a phone, `.default` keeps a user signed in.
+/// All transports with the configuration `.default` use the cookie jar `HTTPCookieStorage.shared`, which other code of
+/// the process uses too. In an app, the cookies in this jar keep the user signed in. On Linux, `Secure` cookies of any
+/// jar are also sent over plain HTTP.
+///
+/// In a server that sends requests for several users, the cookies of one user must not be sent for another. Create a
+/// transport per user with the configuration `.ephemeral`, which has a new jar each time that it is read. Or set
+/// `httpCookieStorage` of the configuration to `nil`: no cookies are kept.
 ///
 /// ## On Linux
 /// Foundation's session on Linux is another implementation, over libcurl. It has the following limitations, which this
@@ -24,9 +27,10 @@
 /// - sends trailers after a body in chunks, or
 /// - sends `Content-Length: 9223372036854775807`.
 ///
-/// A server can stop every exchange of the transport:
-/// - The time that Foundation takes for a head grows with the square of the number of its lines: 8,000 lines take 2 seconds, 70,000 take
-///   more than 45 seconds. All exchanges of a transport share one queue. A time limit ends the call, but not this work.
+/// A server can delay every exchange of the transport:
+/// - The time that Foundation takes to read the head of a response grows with the square of the number of lines: 8,000
+///   lines take 2 seconds, 70,000 more than 45 seconds. All exchanges of a transport share one queue. A time limit ends
+///   the call, but not this work.
 ///
 /// Responses:
 /// - A body of gzip whose compressed data are incomplete is treated as complete if it has the length that
@@ -37,15 +41,15 @@
 ///
 /// Requests:
 /// - A URL with an IPv6 address, such as `http://[::1]:8080/`, fails with `URLError.badURL`.
-/// - A stream is read on the session's queue, and progress is reported there: if the stream or the progress closure blocks, all
-///   exchanges of this transport stop.
+/// - A stream is read on the session's queue, and progress is reported there: if the stream or the progress closure
+///   blocks, all exchanges of this transport stop.
 /// - `timeoutInterval` is in whole seconds, rounded up.
 /// - A certificate that is not trusted is recognized by the text of libcurl's error. The code is that of Apple's
 ///   platforms, such as `URLError.serverCertificateUntrusted`.
 ///
 /// ## Cancellation
-/// A cancelled caller receives `CancellationError` at once, and its exchange ends; its connection is closed. A
-/// caller that is cancelled before it starts sends nothing.
+/// A cancelled caller receives `CancellationError` at once, and its exchange ends: the connection is closed. If a
+/// caller was cancelled before the call, nothing is sent.
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     /// The cookie jar from which the session adds cookies; `nil` if it has none.
@@ -57,9 +61,9 @@ public final class URLSessionTransport: HTTPTransport {
     ///
     /// - Parameters:
     ///   - configuration: The configuration of the session: `.ephemeral` is recommended on servers. Later changes to it
-    ///     have no effect. Its `httpAdditionalHeaders` are sent to every server, also after a redirect. Must not be a
-    ///     background configuration: a background session has no task delegates, which this transport needs, and its
-    ///     requests would wait forever. The initializer traps if it is one.
+    ///     have no effect. Its `httpAdditionalHeaders` are sent to every server, also after a redirect. The initializer
+    ///     traps for a background configuration: a background session has no task delegates, which this transport
+    ///     needs.
     ///   - delegate: The delegate of the session. It is notified when the session becomes invalid, which happens after
     ///     the transport is deallocated, and is retained until then. On Apple's platforms it is also asked for
     ///     credentials and trust, and receives metrics. It is not asked about redirects.
