@@ -15,10 +15,11 @@ internal import TaskControlSupport
 /// mistakes are logged, since the default level of swift-log is `info`. Set the logger's level to `debug` to log all
 /// events.
 ///
-/// TaskControl also writes mistakes to the system's log. To turn this off, call `TaskDiagnostics.configure(.init(reportsMistakes: false))`.
+/// TaskControl itself also writes mistakes to the system's log. To turn that off, call
+/// `TaskDiagnostics.configure(.init(reportsMistakes: false))`.
 ///
-/// If a log handler itself starts tasks with this library, it must not log the events of these tasks, since each log entry would cause further
-/// events: see `TaskObserver.receive(_:)`.
+/// If a log handler starts tasks with TaskControl, it must not log the events of these tasks, since each log entry
+/// would cause further events: see `TaskObserver.receive(_:)`.
 public struct LogObserver: TaskObserver {
     private let logger: Logger
 

@@ -16,7 +16,7 @@ internal import TaskControlSupport
 /// time series small, no dimension contains a key, the name of a task or a request.
 ///
 /// Tasks and calls that began before the observer was added are not counted. When the observer is deallocated, it
-/// lowers the metrics for existing and waiting tasks and calls by those that have not ended.
+/// lowers the metrics for existing and waiting tasks and calls by the number of those that have not ended.
 ///
 /// - Complexity: O(1) per event. Memory is needed only for the tasks and calls that have not ended.
 public final class MetricsObserver: TaskObserver {
@@ -28,10 +28,11 @@ public final class MetricsObserver: TaskObserver {
     /// Creates an observer. Pass it to `TaskDiagnostics.observe(_:)` or `TaskDiagnostics.install(_:)`.
     ///
     /// - Parameters:
-    ///   - factory: The factory that creates the metrics. By default the current factory of `MetricsSystem`: call `MetricsSystem.bootstrap` first.
-    ///   - includesOwnerNames: Whether the metrics have a dimension `owner` with the name of the owner. Use it only if
-    ///     the number of different names is small. The events of an `AsyncTask` have no owner name, since the task is
-    ///     bound to its owner only after it has begun.
+    ///   - factory: The factory that creates the metrics. By default the current factory of `MetricsSystem`: call
+    ///     `MetricsSystem.bootstrap` first.
+    ///   - includesOwnerNames: Whether the metrics have a dimension `owner` with the name of the object to which the
+    ///     task or call belongs, such as a `TaskStore`. Pass `true` only if the number of different names is small. For
+    ///     an `AsyncTask` the name is empty, since the task is bound to its owner only after it has begun.
     public init(factory: any MetricsFactory = MetricsSystem.factory, includesOwnerNames: Bool = false) {
         state = Guarded(MetricsStateMachine(hasOwnerNames: includesOwnerNames))
         counters = Instruments { Counter(label: $0, dimensions: $1, factory: factory) }

@@ -1,6 +1,6 @@
 public import TaskControl
 
-/// A limiter of the number of calls to a service that run at the same time. It derives the limit from how long the
+/// A limiter of the number of calls to a service that run at the same time, which derives this limit from how long the
 /// calls take.
 ///
 /// ```swift
@@ -16,12 +16,12 @@ public import TaskControl
 /// time, and a few more. The other callers wait in the limiter, where they can be cancelled, and where the number of
 /// waiting callers is bounded.
 ///
-/// The limiter compares how long calls take with how long they take without a queue, and computes the length of the
-/// queue (the estimate of TCP Vegas). While there is no queue, the limit grows by about a tenth per second. If there is
-/// a queue, the limit falls. From time to time, and whenever calls take longer, the limiter admits fewer calls at a
-/// time for about a second, to see whether these take less time. If they do not, the service has become slower, and the
-/// limit stays. Without this check, a limit grows in mild overload (Netflix/concurrency-limits). In place of the check,
-/// failsafe-go looks for correlations in past measurements.
+/// The limiter compares how long calls take with how long they take without a queue, and so estimates the length of the
+/// queue in the service (the estimate of TCP Vegas). While the queue is short and the limit is reached, the limit grows
+/// by about a tenth per second. If the queue is long, the limit falls. From time to time, and whenever calls take
+/// longer, the limiter admits fewer calls at a time for about a second, to see whether these take less time. If they do
+/// not, there was no queue: the service has become slower, and the limit stays. Without this check, a limit grows in
+/// mild overload, as in Netflix/concurrency-limits.
 ///
 /// Use a limiter at a place through which most calls of a service pass: in the service itself, or in the only client of
 /// a database. A client that makes only a small share of a service's calls cannot see whether fewer of its calls would
@@ -29,17 +29,17 @@ public import TaskControl
 ///
 /// ## What counts
 /// - The duration of a call that returns a value counts, from the time at which it was admitted.
-/// - A call that fails because of a time limit is a *drop*, and its duration does not count: `isDrop`, a parameter of
-///   the initializer, decides which errors mean that. When most calls are drops, the limit is halved. When calls
-///   succeed again, the limit grows with each of them, up to nine tenths of its former value.
-/// - A call that is cancelled by the deadline of its caller is a drop as well. A call that fails with another error, or is cancelled for another reason,
-///   does not count.
+/// - A call that fails because of a time limit is a *drop*: `isDrop`, a parameter of the initializer, decides which
+///   errors mean that. A call that is cancelled by the deadline of its caller is a drop as well. The duration of a drop
+///   does not count. When most calls are drops, the limit falls by a quarter to a half. When calls succeed again, the
+///   limit grows with each of them, up to nine tenths of its former value.
+/// - A call that fails with another error, or is cancelled for another reason, does not count.
 ///
 /// ## Refused calls
 /// While the number of waiting callers is more than twice the limit, a further call is refused with a certain
 /// probability. The probability grows with the number of waiting callers, up to 1 at three times the limit (as in
 /// failsafe-go). A call is also refused if its deadline (`Task.currentDeadline`) would probably pass before the limiter
-/// admitted the call. The error is ``ConcurrencyLimitError``.
+/// admitted the call. A refused call throws ``ConcurrencyLimitError``.
 ///
 /// The limiter has no timer and no task. Safe to use from any thread and any isolation.
 ///
@@ -69,13 +69,15 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
     ///   - name: The name shown in diagnostics; `nil` if the limiter has none.
     ///   - minimum: The smallest limit. Traps if it is less than 1. By default 1.
     ///   - maximum: The largest limit. Traps if it is less than `minimum` or more than a million. By default 200.
-    ///   - initial: The first limit. Traps if it is not between `minimum` and `maximum`. By default 20, or the nearest number in that range.
-    ///   - isDrop: Returns whether an error means that a call ended at a time limit, so that the call counts as a drop.
-    ///     By default `true` for a `TimeoutError` and a `DeadlineExceededError`, and `false` for other errors, whose
-    ///     calls do not count.
-    ///   - clock: Measures the durations.
-    ///   - random: Returns a random number from 0 to 1, excluding 1: a call is refused if the number is less than the
-    ///     probability of its refusal. For tests, pass a closure that returns known numbers.
+    ///   - initial: The first limit. Traps if it is not in `minimum...maximum`. By default 20, or the nearest number in
+    ///     that range.
+    ///   - isDrop: Receives the error of a call, and returns whether the call ended at a time limit. `true`: the call
+    ///     is a drop, and if most calls are drops, the limit falls. `false`: the call has no influence on the limit. By
+    ///     default `true` for a `TimeoutError` and a `DeadlineExceededError`. Not called if the caller is cancelled.
+    ///   - clock: Measures how long the calls take.
+    ///   - random: Returns a random number from 0 to 1, excluding 1. A call that can be refused because many callers
+    ///     wait is refused if the number is less than the probability of its refusal. For tests, pass a closure that
+    ///     returns known numbers.
     public init(
         name: String? = nil,
         minimum: Int = 1,
@@ -123,14 +125,15 @@ public final class AdaptiveLimiter: Sendable, _CallGate {
     /// Runs an operation when it is admitted, and measures how long it takes.
     ///
     /// ## Cancellation
-    /// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while it
-    /// waits stops waiting at once, without running the operation. A caller that is cancelled while the operation runs
-    /// receives the value if the operation returns one, and otherwise `CancellationError`, regardless of the error it
-    /// throws.
+    /// If the caller was cancelled before the call, or is cancelled while it waits, this function throws
+    /// `CancellationError` at once, and the operation does not run. If the caller is cancelled while the operation
+    /// runs, this function waits for the operation: it returns the operation's value, or throws `CancellationError` in
+    /// place of any error of the operation.
     ///
     /// - Parameter operation: Runs in the caller's task and isolation.
     /// - Returns: The value that the operation returns.
-    /// - Throws: ``ConcurrencyLimitError`` if the call is refused; the error of the operation; `CancellationError` if the caller is cancelled.
+    /// - Throws: ``ConcurrencyLimitError`` if the call is refused; `CancellationError` if the caller is cancelled and
+    ///   the operation has returned no value; otherwise the error of the operation.
     /// - Complexity: O(1), and O(*n*) in the number of waiting callers that are admitted when the call ends. A call
     ///   that does not wait allocates nothing.
     @inlinable
