@@ -9,7 +9,7 @@ extension TaskEvent.Primitive {
     public static var clientThrottle: Self { Self("ClientThrottle", [.call]) }
     /// The value of `TaskEvent.primitive` in events of an ``AdaptiveLimiter``.
     public static var adaptiveLimiter: Self { Self("AdaptiveLimiter", [.call, .limited]) }
-    /// The value of `TaskEvent.primitive` in events of calls of
+    /// The value of `TaskEvent.primitive` in events of calls of `hedgedDetached` and
     /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public static var hedged: Self { Self("hedged", [.call]) }
 }
@@ -17,7 +17,7 @@ extension TaskEvent.Primitive {
 extension TaskEvent.Kind {
     /// A call has taken tokens of a ``RateLimiter``.
     public static var tokensTaken: Self { Self("tokensTaken") }
-    /// A ``CircuitBreaker`` has opened: it refuses calls from now on.
+    /// A ``CircuitBreaker`` has opened: it refuses all calls until it admits a probe.
     public static var circuitOpened: Self { Self("circuitOpened") }
     /// A ``CircuitBreaker`` has closed: it admits all calls from now on.
     public static var circuitClosed: Self { Self("circuitClosed") }

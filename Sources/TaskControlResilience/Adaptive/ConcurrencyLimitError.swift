@@ -12,7 +12,7 @@ public struct ConcurrencyLimitError: Error, Hashable, Sendable, RetryAfterProvid
     /// if it did not know yet how long calls take.
     ///
     /// The function `retry` of TaskControl waits at least this long before the next attempt. If one of its limits, such
-    /// as the cap of its backoff, does not allow that, it throws this error.
+    /// as the cap of its backoff, does not allow that, `retry` throws this error instead.
     public let retryAfter: Duration?
 
     /// Creates the error, for tests of code that handles it.
@@ -26,7 +26,8 @@ public struct ConcurrencyLimitError: Error, Hashable, Sendable, RetryAfterProvid
         self.retryAfter = retryAfter
     }
 
-    /// A text with the name of the limiter, and the estimated time until it has admitted all waiting calls.
+    /// A text with the name of the limiter, and the estimated time until it has admitted all waiting calls, as far as
+    /// both are known.
     public var description: String {
         let time = retryAfter.map { ", for about \($0)" } ?? ""
         return "too many calls wait for the adaptive limiter\(name.map { " \($0)" } ?? "")\(time)"

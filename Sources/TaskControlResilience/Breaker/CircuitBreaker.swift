@@ -13,35 +13,37 @@ internal import TaskControl
 /// ```
 ///
 /// The breaker is *closed* while the service works: it counts the calls within the last `window` (a parameter of the
-/// initializer), and how many of them failed. When too many have failed, the breaker is *open*: ``run(_:)`` throws
-/// ``CircuitOpenError`` and does not call the operation. After `openDuration` the breaker is *half-open*: it admits a
-/// few calls, called *probes*, and refuses the others. When enough probes have succeeded (by default one), the breaker
-/// closes. When a probe fails, the breaker opens again.
+/// initializer), and how many of them failed. When too many have failed, the breaker is *open* for `openDuration`
+/// (another parameter): ``run(_:)`` throws ``CircuitOpenError`` and does not call the operation. With the next call
+/// after that time, the breaker becomes *half-open*: it admits a few calls, called *probes*, and refuses the others.
+/// When enough probes have succeeded (by default one), the breaker closes. When a probe fails, the breaker opens again.
 ///
 /// Put a time limit inside the breaker, as above: a call that hangs never ends, so it never counts as a failure.
 ///
 /// ## Probes
 /// A probe has a limited time to end: `openDuration`, or less if the deadline of its caller (`Task.currentDeadline`) is
 /// earlier. When that time is over, the next call becomes a probe, so a probe that hangs does not keep the breaker
-/// half-open. The late outcome of such a probe still counts.
+/// half-open. The late outcome of such a probe still counts, unless the breaker has closed or opened in the meantime.
 ///
-/// A probe whose caller is cancelled gives no information about the service, and the next call becomes a probe. When
-/// three probes in a row end in this way within their time, the breaker closes, so that callers that always leave early
-/// do not keep it open.
+/// A probe that does not count (see below), for example because its caller was cancelled, gives no information about
+/// the service, and the next call becomes a probe. When three probes in a row end in this way within their time, the
+/// breaker nevertheless closes, so that callers that always leave early do not keep it open.
 ///
 /// The outcome of a call that began before the last change of the state is ignored: it describes the service before the
 /// change.
 ///
 /// ## What counts
-/// - A call that returns a value counts as a success. So does a call that throws an error for which `isFailure` (a
-///   parameter of the initializer) returns `false`, such as a response that rejects the request: the service has
-///   answered.
-/// - A call that throws any other error counts as a failure, unless its caller was cancelled, or another policy of this
-///   module refused the call: such a call does not count.
+/// - A call that returns a value counts as a success, even if its caller was cancelled.
+/// - A call that throws an error does not count if its caller was cancelled, or if another policy of this module
+///   refused the call.
+/// - Any other call that throws an error counts as a failure if `isFailure` (a parameter of the initializer) returns
+///   `true` for the error. If it returns `false`, the call counts as a success: the service has answered, for example
+///   with a response that rejects the request.
 /// - Regardless of the rules above, a call that took `slowCall` (a parameter of the initializer) or longer counts as a
 ///   failure.
 ///
-/// The breaker has no timer and no task: it looks at the clock when it is called. Safe to use from any thread and any isolation.
+/// The breaker has no timer and no task: it looks at the clock when it is called. Safe to use from any thread and any
+/// isolation.
 ///
 /// ## Cancellation
 /// See ``run(_:)``.
@@ -54,8 +56,8 @@ public final class CircuitBreaker: Sendable, _CallGate {
     public enum State: Hashable, Sendable {
         /// The breaker admits all calls.
         case closed
-        /// The breaker refuses calls for the time `retryAfter`, counted from now. If the time is zero, it admits the
-        /// next call as a probe.
+        /// The breaker refuses calls for the time `retryAfter`, counted from the moment at which the state was read. If
+        /// the time is zero, the breaker admits the next call as a probe.
         case open(retryAfter: Duration)
         /// The breaker has admitted calls as probes, whose outcomes decide whether it closes or opens again. While
         /// enough probes run, it refuses other calls.
@@ -71,8 +73,9 @@ public final class CircuitBreaker: Sendable, _CallGate {
 
     /// Creates a closed breaker.
     ///
-    /// The defaults are those of Polly 8 (`CircuitBreakerStrategyOptions`): 10 % of at least 100 calls in 30 seconds open it for 5 seconds, and
-    /// one probe closes it. A service with few calls needs a lower `minimumCalls`, together with a higher `failureThreshold`.
+    /// The defaults are those of Polly 8 (`CircuitBreakerStrategyOptions`): the breaker opens for 5 seconds when 10 %
+    /// of at least 100 calls in 30 seconds have failed, and closes when one probe succeeds. A service with few calls
+    /// needs a lower `minimumCalls`, together with a higher `failureThreshold`.
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics; `nil` if the breaker has none.
@@ -80,14 +83,17 @@ public final class CircuitBreaker: Sendable, _CallGate {
     ///     unless it is more than 0, and at most 1.
     ///   - window: The time for which an outcome counts, with a precision of a tenth of the window. Traps unless it is
     ///     more than zero.
-    ///   - minimumCalls: The number of calls in the window below which the breaker stays closed. Traps if it is less than 1.
-    ///   - openDuration: The time for which the breaker refuses all calls. Traps unless it is more than zero.
+    ///   - minimumCalls: The number of calls in the window below which the breaker stays closed. Traps if it is less
+    ///     than 1.
+    ///   - openDuration: The time for which the breaker refuses all calls after it has opened. Traps unless it is more
+    ///     than zero.
     ///   - probes: The number of probes that must succeed to close the breaker. Also the largest number of probes that
     ///     run at the same time. Traps if it is less than 1.
     ///   - slowCall: A call that takes this long or longer counts as a failure, regardless of its outcome. `nil`, the
     ///     default: durations do not count. Traps unless it is more than zero.
     ///   - isFailure: Returns whether a call that throws an error counts as a failure; `false`: it counts as a success.
-    ///     By default `true` for every error.
+    ///     By default `true` for every error. Not called for the calls that do not count: see "What counts" in
+    ///     ``CircuitBreaker``.
     ///   - clock: Measures the durations.
     public init(
         name: String? = nil,
@@ -151,13 +157,15 @@ public final class CircuitBreaker: Sendable, _CallGate {
     /// Runs an operation, unless the breaker refuses the call, and counts the outcome.
     ///
     /// ## Cancellation
-    /// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while the operation runs receives the
-    /// value if the operation returns one, and otherwise `CancellationError`, regardless of the error it throws.
+    /// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while the
+    /// operation runs receives the value if the operation returns one, and otherwise `CancellationError`, regardless of
+    /// the error that the operation throws.
     ///
     /// - Parameter operation: Runs in the caller's task and isolation.
     /// - Returns: The value that the operation returns.
-    /// - Throws: ``CircuitOpenError`` if the breaker is open, or half-open with enough probes; the error of the
-    ///   operation; `CancellationError` if the caller is cancelled.
+    /// - Throws: `CancellationError` if the caller is cancelled, unless the operation returns a value. Otherwise
+    ///   ``CircuitOpenError`` if the breaker is open, or half-open while enough probes run; or the error of the
+    ///   operation.
     /// - Complexity: O(1). A call that succeeds allocates nothing.
     @inlinable
     public nonisolated(nonsending) func run<Value>(

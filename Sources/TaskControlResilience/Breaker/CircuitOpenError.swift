@@ -1,7 +1,7 @@
 public import TaskControl
 
-/// The error of a call that a ``CircuitBreaker`` has refused, because it is open, or half-open with enough probes. The
-/// operation did not begin.
+/// The error of a call that a ``CircuitBreaker`` has refused, because the breaker is open, or is half-open while enough
+/// probes run. The operation of the call did not begin.
 public struct CircuitOpenError: Error, Hashable, Sendable, RetryAfterProviding, LocalRefusal, CustomStringConvertible {
     /// The name of the breaker; `nil` if it has none.
     public let name: String?
@@ -9,7 +9,7 @@ public struct CircuitOpenError: Error, Hashable, Sendable, RetryAfterProviding, 
     /// The time after which the breaker admits a call again, unless its state changes earlier; never `nil`.
     ///
     /// The function `retry` of TaskControl waits at least this long before the next attempt. If one of its limits, such
-    /// as the cap of its backoff, does not allow that, it throws this error.
+    /// as the cap of its backoff, does not allow that, `retry` throws this error instead.
     public let retryAfter: Duration?
 
     /// Creates the error, for tests of code that handles it.

@@ -8,8 +8,9 @@ public import TaskControl
 /// let hits = try await withPolicy(search) { try await server.search(text) }
 /// ```
 ///
-/// Each part is optional, and a part that is absent costs a comparison. Copies of a policy share its parts: the breaker, the throttle and the
-/// limits keep the state of the service, so create one policy per service, for example in a constant.
+/// Each part is optional, and a part that is absent costs only a comparison per call. Copies of a policy share its
+/// parts: the breaker, the throttle and the limits keep the state of the service, so create one policy per service, for
+/// example in a constant.
 ///
 /// ## Order
 /// The parts from the outside in, with the reason for each place:
@@ -21,8 +22,10 @@ public import TaskControl
 ///    duration of a call. The limiter measures the whole call with its retries. A call that a later part refuses does
 ///    not count. Callers that wait for this limit have already taken their tokens: when the limit rises, more calls
 ///    than the burst of the rate can begin together.
-/// 3. ``throttle``. It counts a call of the program once, regardless of its attempts, so its history shows how many callers were served.
-/// 4. ``breaker``. A call that the throttle refuses is neither a success nor a failure of the service, and does not use a probe.
+/// 3. ``throttle``. It counts a call of the program once, regardless of its attempts, so its history shows how many
+///    callers were served.
+/// 4. ``breaker``. A call that the throttle refuses is neither a success nor a failure of the service, and does not use
+///    a probe.
 /// 5. ``hedging``. It is outside the retries, so that a hedge is another call with retries of its own. When one of the
 ///    calls has succeeded, the other is cancelled, even while it waits before a retry.
 /// 6. ``retry``. It is inside the breaker: a call that succeeds at its second attempt is a success, and a breaker that
@@ -64,7 +67,7 @@ public struct ResiliencePolicy: Sendable {
         get { parts.values.breaker }
         set { change { $0.breaker = newValue } }
     }
-    /// The rule for when another attempt begins because the first one takes unusually long; `nil`: none begins. Only
+    /// The rule for when another attempt begins because the previous one takes unusually long; `nil`: none begins. Only
     /// for operations that can run twice at the same time.
     public var hedging: Hedging? {
         get { parts.values.hedging }
@@ -75,7 +78,7 @@ public struct ResiliencePolicy: Sendable {
         get { parts.values.retry }
         set { change { $0.retry = newValue } }
     }
-    /// The time limit of each attempt; `nil` for none.
+    /// The time limit of each attempt; `nil` for none. With zero or less, each attempt fails with `TimeoutError`.
     public var attemptTimeout: Duration? {
         get { parts.values.attemptTimeout }
         set { change { $0.attemptTimeout = newValue } }
@@ -86,10 +89,11 @@ public struct ResiliencePolicy: Sendable {
     /// - Parameters:
     ///   - concurrency: Limits how many calls run at the same time.
     ///   - rate: Limits the rate at which calls begin.
-    ///   - adaptiveLimit: Limits how many calls run at the same time, by how long they take.
+    ///   - adaptiveLimit: Limits how many calls run at the same time. The limit falls when calls take longer because
+    ///     they wait in the service, and grows when they do not.
     ///   - throttle: Refuses a share of the calls while the service fails most of them.
     ///   - breaker: Refuses all calls while the service fails.
-    ///   - hedging: Begins another attempt when the first one takes unusually long.
+    ///   - hedging: Begins another attempt when the previous one takes unusually long.
     ///   - retry: Calls the operation again when it fails.
     ///   - attemptTimeout: The time limit of each attempt. With zero or less, each attempt fails with `TimeoutError`.
     public init(
@@ -121,15 +125,15 @@ public struct ResiliencePolicy: Sendable {
     /// | part | value | source |
     /// |---|---|---|
     /// | ``throttle`` | `multiplier` 2, `window` two minutes | "Handling Overload", Site Reliability Engineering, chapter 21 |
-    /// | ``breaker`` | 10 % of at least 100 calls in 30 s open it for 5 s | Polly 8 |
+    /// | ``breaker`` | opens for 5 s when 10 % of at least 100 calls in 30 s have failed | Polly 8 |
     /// | ``retry`` | 3 attempts, 50 ms to 20 s, full jitter | the standard mode of the AWS SDKs |
     /// | ``attemptTimeout`` | 10 s | the standard handler of Microsoft.Extensions.Http.Resilience |
     ///
-    /// There is no hedging, since not every operation can run twice at the same time, and no limit of the concurrency
-    /// or the rate, since its size depends on the service.
+    /// There is no ``hedging``, since not every operation can run twice at the same time. There are no limits
+    /// (``concurrency``, ``rate`` and ``adaptiveLimit``), since the right ones depend on the service.
     ///
     /// - Parameters:
-    ///   - name: The name of the throttle and the breaker, shown in diagnostics.
+    ///   - name: The name of the throttle and the breaker, shown in diagnostics; `nil` for none.
     ///   - isFailure: Returns whether an error is a failure of the service, for the throttle and the breaker. `false`:
     ///     the service has answered, and the call counts as a success. By default `true` for every error.
     ///   - clock: Measures the windows of the throttle and the breaker.
@@ -153,11 +157,13 @@ public struct ResiliencePolicy: Sendable {
         parts = _PolicyParts(values)
     }
 
-    /// The rule for when ``withPolicy(_:clock:operation:)`` begins another attempt because the previous one takes long.
-    /// An attempt here includes the retries of ``ResiliencePolicy/retry``. See
+    /// The rule for when ``withPolicy(_:clock:operation:)`` begins another attempt: because the previous one takes
+    /// long, or because an attempt has failed with an error for which ``shouldHedge`` returns `true`. An attempt here
+    /// includes the retries of ``ResiliencePolicy/retry``. See
     /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public struct Hedging: Sendable {
-        /// The time after which another attempt begins, counted from the beginning of the previous attempt.
+        /// The time after which another attempt begins if there is no result yet, counted from the beginning of the
+        /// previous attempt.
         public var delay: HedgeDelay
         /// The largest number of attempts after the first. Less than 1 counts as 0.
         public var maxHedges: Int
@@ -172,7 +178,8 @@ public struct ResiliencePolicy: Sendable {
         /// Creates a rule for hedging.
         ///
         /// - Parameters:
-        ///   - delay: The time after which another attempt begins, counted from the beginning of the previous attempt.
+        ///   - delay: The time after which another attempt begins if there is no result yet, counted from the beginning
+        ///     of the previous attempt.
         ///   - maxHedges: The largest number of attempts after the first. Less than 1 counts as 0. By default 1, as in
         ///     failsafe-go.
         ///   - budget: Pays for the attempts after the first. By default a full budget pays for five of these attempts;

@@ -1,6 +1,7 @@
 public import TaskControl
 
-/// Runs an operation under the parts of a policy, in their fixed order: limits, throttle, breaker, hedging, retry, and a time limit per attempt.
+/// Runs an operation under the parts of a policy, in their fixed order: limits, throttle, breaker, hedging, retry, and
+/// a time limit per attempt.
 ///
 /// ```swift
 /// let hits = try await withPolicy(search) { try await server.search(text) }
@@ -10,10 +11,11 @@ public import TaskControl
 /// and with hedging also at the same time. ``ResiliencePolicy`` gives the reasons for the order.
 ///
 /// ## Cancellation
-/// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while it waits
-/// for a limit stops waiting at once, and receives `CancellationError`. A caller that is cancelled while the operation
-/// runs receives the value if the operation returns one, and otherwise `CancellationError`, regardless of the error it
-/// throws. No other attempt begins.
+/// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while it
+/// waits, for a limit or before a retry, stops waiting at once, and receives `CancellationError`. A caller that is
+/// cancelled while the operation runs receives the value if the operation returns one, and otherwise
+/// `CancellationError`, regardless of the error that the operation throws. No other attempt begins after the
+/// cancellation.
 ///
 /// ## Ordering
 /// Calls wait for each other only at the three limits, ``ResiliencePolicy/concurrency``, ``ResiliencePolicy/rate`` and
@@ -26,11 +28,11 @@ public import TaskControl
 ///   - operation: Runs in the caller's isolation: in the caller's task, or, with hedging or a time limit per attempt,
 ///     in a child task.
 /// - Returns: The value of the attempt that succeeds first.
-/// - Throws: The error of the part that refuses the call: ``RequestThrottledError``, ``CircuitOpenError``,
-///   ``ConcurrencyLimitError``, or ``RateLimitExceededError`` if the wait for the rate would end after the deadline of
-///   the caller (`Task.currentDeadline`). If the call is not refused, the error of the last attempt, which is
-///   `TimeoutError` if the attempt took longer than ``ResiliencePolicy/attemptTimeout``. In any case,
-///   `CancellationError` if the caller is cancelled.
+/// - Throws: `CancellationError` if the caller is cancelled, unless the operation returns a value. Otherwise, the error
+///   of the part that refuses the call: ``RequestThrottledError``, ``CircuitOpenError``, ``ConcurrencyLimitError``, or
+///   ``RateLimitExceededError`` if the wait for the rate would end after the deadline of the caller
+///   (`Task.currentDeadline`). If the call is not refused, the error of the last attempt, which is `TimeoutError` if
+///   the attempt took longer than ``ResiliencePolicy/attemptTimeout``.
 /// - Complexity: O(1). A call that succeeds at its first attempt without a wait allocates nothing, unless the policy
 ///   has hedging or a time limit per attempt, which need child tasks.
 @inlinable

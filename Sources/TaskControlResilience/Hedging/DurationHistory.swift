@@ -8,8 +8,9 @@ internal import TaskControl
 /// ```
 ///
 /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` records the duration of each
-/// successful attempt. An attempt that was cancelled because another attempt succeeded first is recorded as *longer
-/// than* its duration, so that the quantile does not sink with every hedge. Failed attempts are not recorded.
+/// successful attempt. An attempt that was cancelled, because another attempt succeeded first or the caller was
+/// cancelled, is recorded as *longer than* its duration, so that the quantile does not sink with every hedge. Attempts
+/// that fail for another reason are not recorded.
 ///
 /// Safe to use from any thread and any isolation.
 public final class DurationHistory: Sendable {
@@ -21,10 +22,10 @@ public final class DurationHistory: Sendable {
     ///   - quantile: The share of calls that end without a hedge: a hedge begins when a call takes longer than this
     ///     share of the recent calls did. Traps unless it is more than 0, and less than 1. By default 0.95: about one
     ///     call in 20 is hedged ("The Tail at Scale", 2013).
-    ///   - capacity: The largest number of durations that are kept: from then on, a new duration replaces the oldest.
-    ///     Traps if it is less than `minimumSamples`.
-    ///   - minimumSamples: The number of durations that are needed for an estimate. With fewer durations, a call is hedged only after a failure. Traps
-    ///     if it is less than 1.
+    ///   - capacity: The largest number of durations that are kept. In a full history, a new duration replaces the
+    ///     oldest. Traps if it is less than `minimumSamples`.
+    ///   - minimumSamples: The number of durations that are needed for an estimate. With fewer durations, a call is
+    ///     hedged only after a failure. Traps if it is less than 1.
     public init(quantile: Double = 0.95, capacity: Int = 1_000, minimumSamples: Int = 100) {
         insist(
             quantile > 0 && quantile < 1,
@@ -44,7 +45,7 @@ public final class DurationHistory: Sendable {
     /// The quantile of the recent durations: the duration that the share `quantile` of them does not exceed. `nil` if
     /// fewer than `minimumSamples` durations are known. (Both names are parameters of the initializer.)
     ///
-    /// The property is computed again when one twentieth of the durations are new.
+    /// The estimate is computed again when one twentieth of the durations are new.
     public var estimate: Duration? { samples.withLock { $0.estimate } }
 
     func record(_ duration: Duration, isCensored: Bool) {

@@ -16,11 +16,12 @@ public import TaskControl
 /// make the slowest calls much faster ("The Tail at Scale", 2013). The operation runs several times, perhaps at the
 /// same time, so it must be safe to repeat.
 ///
-/// An attempt that fails does not end the call: the next attempt begins at once, or, if the error has a hint
-/// (`RetryAfterProviding`), when the time of that hint is over. If the hint is longer than 60 seconds, or ends after
-/// the caller's deadline (`Task.currentDeadline`), no other attempt begins. When one attempt has succeeded, or an error
-/// ends the call, the other attempts are cancelled and awaited, and their values are discarded: when this function
-/// returns or throws, all attempts have ended.
+/// When an attempt fails with an error for which `shouldHedge` returns `true`, the next attempt begins at once, or, if
+/// the error has a hint (`RetryAfterProviding`), when the time of that hint is over. If the hint is longer than 60
+/// seconds, or ends after the caller's deadline (`Task.currentDeadline`), no other attempt begins, and the running
+/// attempts continue. When one attempt has succeeded, or has failed with an error for which `shouldHedge` returns
+/// `false`, the other attempts are cancelled and awaited, and their values are discarded: when this function returns or
+/// throws, all attempts have ended.
 ///
 /// The budget pays for each attempt after the first, as it pays for a retry: when it cannot pay, no other attempt
 /// begins. So a service that becomes slow as a whole does not receive a multiple of the calls. The full budget above,
@@ -29,8 +30,9 @@ public import TaskControl
 /// ``ClientThrottle/budget``.
 ///
 /// ## Cancellation
-/// If the caller was cancelled before the call, no attempt begins. A caller that is cancelled cancels all attempts, waits for their end, and begins
-/// no other attempt. It receives the value of an attempt that succeeds nevertheless, and otherwise `CancellationError`.
+/// If the caller was cancelled before the call, no attempt begins. If the caller is cancelled later, all attempts are
+/// cancelled, no other attempt begins, and this function waits for the end of the attempts. It returns the value of an
+/// attempt that succeeds nevertheless, and otherwise throws `CancellationError`.
 ///
 /// ## Ordering
 /// The attempt whose success the caller's task receives first determines the result. Attempts begin in the order of
@@ -45,14 +47,15 @@ public import TaskControl
 ///   - budget: Pays for the attempts after the first. Each call of this function that succeeds gives 1 token back to
 ///     the budget, regardless of its number of attempts.
 ///   - clock: Measures the time.
-///   - operation: Receives the number of the attempt, counted from 1. Runs in the caller's isolation, in a child task with the caller's task name.
+///   - operation: Receives the number of the attempt, counted from 1. Runs in the caller's isolation, in a child task
+///     with the caller's task name.
 ///   - shouldHedge: Returns whether another attempt can succeed after an error of an attempt. If `true`, another
 ///     attempt begins, as far as `maxHedges` and `budget` allow it. If `false`, the error ends the call, and the other
 ///     attempts are cancelled. By default `RetryPolicy.isWorthRetrying(_:)`.
 /// - Returns: The value of the first attempt that succeeds.
-/// - Throws: The error for which `shouldHedge` returned `false`, or else the error of the attempt that failed last;
-///   `CancellationError` if the caller is cancelled; the error of the clock, if its `sleep` fails while no attempt
-///   runs.
+/// - Throws: `CancellationError` if the caller is cancelled and no attempt succeeds. Otherwise the error for which
+///   `shouldHedge` returned `false`, or, if there was none, the error of the attempt that failed last. The error of the
+///   clock, if its `sleep` fails while no attempt runs.
 @inlinable
 public nonisolated(nonsending) func hedged<Value: Sendable>(
     after delay: HedgeDelay,

@@ -14,13 +14,14 @@ public import TaskControl
 /// ```
 ///
 /// Each attempt runs in a task of its own. When one attempt has succeeded, or an error ends the call, the tasks of the
-/// other attempts are cancelled and abandoned, that is, no longer awaited: they possibly continue to run and to hold
-/// their resources. When an abandoned attempt ends, its end is reported to diagnostics, with its name and its error. If
-/// an operation ends soon when it is cancelled, prefer `hedged`, which returns when all attempts have ended.
+/// other attempts are cancelled and abandoned, that is, no longer awaited: a task that ignores its cancellation
+/// continues to run, and to hold its resources. When an abandoned attempt ends, its end is reported to diagnostics,
+/// with the name of its task and its error. If an operation ends soon when it is cancelled, prefer `hedged`, which
+/// returns when all attempts have ended.
 ///
 /// ## Cancellation
-/// If the caller was cancelled before the call, no attempt begins. A caller that is cancelled receives `CancellationError` at once; all attempts are
-/// cancelled and abandoned.
+/// If the caller was cancelled before the call, no attempt begins. A caller that is cancelled receives
+/// `CancellationError` at once; all attempts are cancelled and abandoned.
 ///
 /// - Parameters:
 ///   - delay: The time after which another attempt begins if there is no result yet, counted from the beginning of the
@@ -31,15 +32,15 @@ public import TaskControl
 ///     the budget, regardless of its number of attempts.
 ///   - name: The name of the tasks of the attempts, shown in diagnostics. `nil`: the name of the caller's task.
 ///   - clock: Measures the time.
-///   - operation: Receives the number of the attempt, counted from 1. Runs in tasks of its own, in the isolation of the
-///     code in which the closure is written.
+///   - operation: Receives the number of the attempt, counted from 1. Runs in a task of its own per attempt, not in the
+///     caller's isolation.
 ///   - shouldHedge: Returns whether another attempt can succeed after an error of an attempt. If `true`, another
 ///     attempt begins, as far as `maxHedges` and `budget` allow it. If `false`, the error ends the call, and the other
 ///     attempts are cancelled. By default `RetryPolicy.isWorthRetrying(_:)`.
 /// - Returns: The value of the first attempt that succeeds.
-/// - Throws: The error for which `shouldHedge` returned `false`, or else the error of the attempt that failed last;
-///   `CancellationError` if the caller is cancelled; the error of the clock, if its `sleep` fails while no attempt
-///   runs.
+/// - Throws: `CancellationError` if the caller is cancelled. Otherwise the error for which `shouldHedge` returned
+///   `false`, or, if there was none, the error of the attempt that failed last. The error of the clock, if its `sleep`
+///   fails while no attempt runs.
 public nonisolated(nonsending) func hedgedDetached<Value: Sendable>(
     after delay: HedgeDelay,
     maxHedges: Int = 1,

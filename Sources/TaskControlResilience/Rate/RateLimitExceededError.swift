@@ -10,7 +10,7 @@ public struct RateLimitExceededError: Error, Hashable, Sendable, RetryAfterProvi
     /// The time after which the call would have been admitted; never `nil`.
     ///
     /// The function `retry` of TaskControl waits at least this long before the next attempt. If one of its limits, such
-    /// as the cap of its backoff, does not allow that, it throws this error.
+    /// as the cap of its backoff, does not allow that, `retry` throws this error instead.
     public let retryAfter: Duration?
 
     /// Creates the error, for tests of code that handles it.

@@ -11,22 +11,24 @@ internal import TaskControl
 /// if limiter.tryAcquire() { try await send(report) }        // never waits
 /// ```
 ///
-/// A call takes tokens out of a bucket, which is refilled at a constant rate. A full bucket holds `burst` tokens: after
-/// a pause, `burst` calls can be made at the same time. If `rate` tokens are refilled per `period`, at most `burst` +
-/// `rate` × *t* / `period` tokens are taken in every interval of length *t*.
+/// A call takes tokens out of a bucket, which is refilled with `rate` tokens per `period`. A full bucket holds `burst`
+/// tokens: after a pause, `burst` calls can be made at the same time. (The three names are parameters of the
+/// initializer.) If no call takes more than `burst` tokens at once, at most `burst` + `rate` × *t* / `period` tokens
+/// are taken in every interval of length *t*.
 ///
-/// Large work can take several tokens at once: `acquire(5)`. A call that takes more tokens than the bucket holds waits
-/// until the bucket is full, and the calls after it wait until the rest has been refilled. A weight (number of tokens)
-/// of zero or less, such as the size of an empty body, takes nothing.
+/// Large work can take several tokens at once: `acquire(5)`. A call that takes more than `burst` tokens waits until the
+/// bucket is full, and the calls after it wait until the missing tokens have been refilled too. A call with a weight
+/// (number of tokens) of zero or less, such as the size of an empty body, takes nothing, but waits for the calls before
+/// it.
 ///
-/// The algorithm is the generic cell rate algorithm (ITU-T I.371): exact, without a timer, and with one instant as its only state.
-/// Safe to use from any thread and any isolation.
+/// The algorithm is the generic cell rate algorithm (ITU-T I.371), which is exact, and needs no timer to refill the
+/// bucket. Safe to use from any thread and any isolation.
 ///
 /// Related: `AsyncSemaphore` limits how many calls run at the same time, regardless of how long they take.
 ///
 /// ## Ordering
-/// Callers that wait are admitted in the order of their calls, regardless of their priorities. No call overtakes a caller that waits, not even with a
-/// smaller weight.
+/// Callers that wait are admitted in the order of their calls, regardless of their priorities. No call overtakes a
+/// caller that waits, not even with a smaller weight.
 ///
 /// ## Cancellation
 /// A caller that is cancelled while it waits stops waiting at once and takes nothing, so the callers that wait behind
@@ -46,8 +48,8 @@ public final class RateLimiter: Sendable {
     ///   - name: The name shown in diagnostics; `nil` if the limiter has none.
     ///   - rate: The number of tokens that are refilled per `period`. Traps if it is less than 1.
     ///   - period: The time in which `rate` tokens are refilled. Traps unless it is more than zero.
-    ///   - burst: The number of tokens in a full bucket. Traps if it is less than 1. By default as many as `rate`, the usual meaning of a limit
-    ///     such as "100 per second"; 1 spaces calls evenly.
+    ///   - burst: The number of tokens in a full bucket. Traps if it is less than 1. `nil`, the default: as many as
+    ///     `rate`, the usual meaning of a limit such as "100 per second". With 1, calls are spaced evenly.
     ///   - clock: Measures the time.
     public init(
         name: String? = nil,
@@ -99,7 +101,8 @@ public final class RateLimiter: Sendable {
     /// have taken theirs and the tokens have been refilled.
     ///
     /// ## Cancellation
-    /// A cancelled caller returns at once and takes nothing, also if it was cancelled before the call.
+    /// A cancelled caller receives `CancellationError` at once and takes nothing, also if it was cancelled before the
+    /// call.
     ///
     /// - Parameters:
     ///   - weight: The number of tokens to take. If it is zero or less, no token is taken, but the call waits for the

@@ -1,6 +1,7 @@
 public import TaskControl
 
-/// A throttle that reduces the number of calls to an overloaded service, so that the service does not spend its capacity on refusing calls.
+/// A throttle that reduces the number of calls to an overloaded service, so that the service does not spend its
+/// capacity on refusing calls.
 ///
 /// ```swift
 /// let throttle = ClientThrottle(name: "search")                 // one per service
@@ -12,25 +13,24 @@ public import TaskControl
 /// }
 /// ```
 ///
-/// The throttle counts two numbers over the last two minutes: *requests*, which are all calls, including those that the
-/// throttle has refused; and *accepts*, which are the calls that the service has accepted. While the service accepts at
-/// least every second call, no call is refused. When the service accepts fewer, the throttle refuses calls at random,
-/// with the probability
+/// The throttle counts two numbers over the last `window`, by default two minutes: *requests*, which are all calls,
+/// including those that the throttle has refused; and *accepts*, which are the calls that the service has accepted.
+/// While there are at least as many accepts as requests divided by K (the parameter `multiplier`, by default 2), no
+/// call is refused. When there are fewer, the throttle refuses calls at random, with the probability
 ///
 /// > max(0, (requests − K × accepts) / (requests + 1))
 ///
-/// where K is the parameter `multiplier`: the service then receives about K times as many calls as it accepts. This is
-/// the adaptive throttling of "Handling Overload" (Site Reliability Engineering, chapter 21), with its K of 2 and its
-/// two minutes as defaults, and with these rules:
+/// The service then receives about K times as many calls as it accepts. This is the adaptive throttling of "Handling
+/// Overload" (Site Reliability Engineering, chapter 21), with its defaults, and with these rules:
 ///
 /// - A running call counts as a request as soon as it is one to two sixtieths of the window old (two to four seconds by
 ///   default); a call that ends earlier counts from its end. Otherwise the first calls of a client would be refused
 ///   before the service can have answered.
 /// - If no call has been admitted for one second, the next call is admitted, regardless of the probability. This is how
 ///   the throttle notices a recovery.
-/// - When the service accepts a call after it has accepted none for a twelfth of the window (ten seconds by default),
-///   the earlier calls do not count any longer. The formula alone would continue to refuse calls for minutes after an
-///   outage.
+/// - When the probability is more than zero, and the service accepts a call after it has accepted none for a twelfth of
+///   the window (ten seconds by default), the earlier calls do not count any longer. The formula alone would continue
+///   to refuse calls for minutes after an outage.
 ///
 /// ## The shared budget
 /// Pass ``budget`` to `retry` and to
@@ -41,10 +41,12 @@ public import TaskControl
 /// here the budget replaces that limit.
 ///
 /// ## What counts
-/// A call that returns a value counts as accepted, and so does a call that throws an error for which `isFailure`
-/// returns `false`. A call whose caller was cancelled, or that another policy of this module (such as a
-/// ``CircuitBreaker``) refused, gives no information about the service: it does not count if it ends before it is one
-/// to two sixtieths of the window old, and counts as not accepted if it ends later.
+/// - A call that returns a value counts as accepted, even if its caller was cancelled.
+/// - A call that throws an error gives no information about the service if its caller was cancelled, or if another
+///   policy of this module (such as a ``CircuitBreaker``) refused the call. It does not count if it ends before it is
+///   one to two sixtieths of the window old, and counts as not accepted if it ends later.
+/// - Any other call that throws an error counts as not accepted if `isFailure` (a parameter of the initializer) returns
+///   `true` for the error, and as accepted if it returns `false`.
 ///
 /// The throttle has no timer and no task. Safe to use from any thread and any isolation.
 ///
@@ -58,7 +60,7 @@ public final class ClientThrottle: Sendable, _CallGate {
     /// while ``refusalProbability`` is more than zero.
     public let budget: RetryBudget
 
-    /// The name shown in diagnostics.
+    /// The name shown in diagnostics; `nil` if the throttle has none.
     public var name: String? { source.name }
     private let source: EventSource
     private let machine: Locked<ClientThrottleStateMachine>
@@ -69,7 +71,7 @@ public final class ClientThrottle: Sendable, _CallGate {
     /// Creates a throttle without a history.
     ///
     /// - Parameters:
-    ///   - name: The name shown in diagnostics.
+    ///   - name: The name shown in diagnostics; `nil` if the throttle has none.
     ///   - multiplier: K, the number of calls that are made for each call that the service accepts. Traps unless it is
     ///     finite and at least 1. A lower number reduces the load of the service, but then the throttle notices later
     ///     that the service accepts more calls. By default 2, as in "Handling Overload".
@@ -127,9 +129,9 @@ public final class ClientThrottle: Sendable, _CallGate {
     public struct BudgetCosts: Hashable, Sendable {
         /// The number of tokens in a full budget.
         public var capacity: Int
-        /// The number of tokens that a hedge takes, and a retry, except one for which ``throttledCost`` applies.
+        /// The number of tokens that a retry or a hedge takes, unless ``throttledCost`` applies.
         public var cost: Int
-        /// The number of tokens that a retry takes after an error with a hint (`RetryAfterProviding`).
+        /// The number of tokens that a retry or a hedge takes after an error with a hint (`RetryAfterProviding`).
         public var throttledCost: Int
 
         /// Creates the size and the costs of a budget, in tokens. The initializer of ``ClientThrottle`` traps if one of
@@ -137,8 +139,8 @@ public final class ClientThrottle: Sendable, _CallGate {
         ///
         /// - Parameters:
         ///   - capacity: The number of tokens of a full budget: 0 or more.
-        ///   - cost: The number of tokens that a retry or a hedge takes: 1 or more.
-        ///   - throttledCost: The number of tokens that a retry takes after an error with a hint
+        ///   - cost: The number of tokens that a retry or a hedge takes, unless `throttledCost` applies: 1 or more.
+        ///   - throttledCost: The number of tokens that a retry or a hedge takes after an error with a hint
         ///     (`RetryAfterProviding`): 1 or more.
         public init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
             self.capacity = capacity
@@ -163,8 +165,8 @@ public final class ClientThrottle: Sendable, _CallGate {
     ///
     /// - Parameter operation: Runs in the caller's task and isolation.
     /// - Returns: The value that the operation returns.
-    /// - Throws: ``RequestThrottledError`` if the call is refused; `CancellationError` if the caller is cancelled;
-    ///   otherwise the error that the operation throws.
+    /// - Throws: `CancellationError` if the caller is cancelled, unless the operation returns a value. Otherwise
+    ///   ``RequestThrottledError`` if the call is refused, or the error that the operation throws.
     /// - Complexity: O(1). A call that succeeds allocates nothing.
     @inlinable
     public nonisolated(nonsending) func run<Value>(
