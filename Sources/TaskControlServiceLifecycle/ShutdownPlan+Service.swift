@@ -5,12 +5,13 @@ public import TaskControlSupervision
 /// Makes a shutdown plan a service of swift-service-lifecycle: the plan performs its steps when its service group shuts
 /// down.
 extension ShutdownPlan: @retroactive Service {
-    /// Waits for the graceful shutdown of the service group, and then performs the steps of the plan. Called by the service group.
+    /// Waits for the graceful shutdown of the service group, and then performs the steps of the plan. Called by the
+    /// service group.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, the grace period of the current step ends, and the remaining steps are performed
-    /// without grace periods. If the graceful shutdown has not begun, the plan is performed at once, and no step has a
-    /// grace period.
+    /// If the caller is cancelled before the graceful shutdown begins, all steps are performed at once, without grace
+    /// periods. If it is cancelled later, the grace period of the current step ends, and the remaining steps are
+    /// performed without grace periods.
     ///
     /// - Throws: `ShutdownError` with the errors of all steps that have failed. If no step has failed,
     ///   `CancellationError` if the caller was cancelled before the graceful shutdown.

@@ -5,14 +5,14 @@ public import TaskControlSupervision
 /// Makes a supervisor a service of swift-service-lifecycle: when its service group shuts down, the supervisor stops its
 /// children in reverse order, each with its own grace period.
 extension Supervisor: @retroactive Service {
-    /// Runs the children until all of them have completed, until the graceful shutdown of the service group has stopped them, or until one of them
-    /// fails permanently. Called by the service group.
+    /// Runs the children until all of them have ended, for example because the graceful shutdown of the service group
+    /// has stopped them. If a child fails permanently, stops the others. Called by the service group.
     ///
     /// Outside of a service group, the supervisor does not receive a graceful shutdown.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, even during a graceful shutdown, the children are stopped in reverse order without grace periods, and this
-    /// function waits for them to end.
+    /// If the caller is cancelled, even during a graceful shutdown, the children are stopped in reverse order without
+    /// grace periods, and this function waits for them to end.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled; otherwise `SupervisionError` if a child fails
     ///   permanently.

@@ -15,8 +15,8 @@ extension TaskOwner {
     /// ```
     ///
     /// - Parameters:
-    ///   - grace: The time, from the beginning of the graceful shutdown, after which the owner's tasks are cancelled. If it is zero or negative, they
-    ///     are cancelled at once.
+    ///   - grace: The time, from the beginning of the graceful shutdown, after which the owner's tasks are cancelled.
+    ///     If it is zero or negative, they are cancelled at once.
     ///   - clock: The clock that measures `grace`.
     /// - Returns: The service, which retains the owner.
     public func service(grace: Duration, clock: any Clock<Duration> = ContinuousClock()) -> TaskOwnerService {
@@ -33,8 +33,8 @@ public struct TaskOwnerService: Service {
     fileprivate let grace: Duration
     fileprivate let clock: any Clock<Duration>
 
-    /// Waits for the graceful shutdown of the service group, and then shuts down the owner with the grace period of the service. Called by the
-    /// service group.
+    /// Waits for the graceful shutdown of the service group, and then shuts down the owner with the grace period of the
+    /// service. Called by the service group.
     ///
     /// When this function returns or throws, the owner has no tasks and accepts no more tasks.
     ///

@@ -2,8 +2,8 @@ public import TaskControl
 
 extension TaskSnapshot {
     /// Returns the part of the snapshot that concerns the given tasks and calls: their entries, the entries for which
-    /// they wait directly or indirectly, the owners of these entries, and the warnings about them. The counts of the
-    /// snapshot (``droppedCount`` and ``omittedCount``) remain the same.
+    /// they wait directly or indirectly, and the owners and the warnings of these entries. The counts of the snapshot
+    /// (``droppedCount`` and ``omittedCount``) remain the same.
     ///
     /// - Parameter ids: The identities of the tasks and calls.
     /// - Complexity: O(*n*) in the number of entries and waits.

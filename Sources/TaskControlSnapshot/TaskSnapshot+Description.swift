@@ -111,7 +111,7 @@ extension TaskSnapshot.Entry {
 }
 
 extension TaskSnapshot.Circuit: CustomStringConvertible {
-    /// The state of the circuit breaker and the time since it began, such as "open for 2.000 s".
+    /// The state of the circuit breaker and its duration, such as "open for 2.000 s".
     public var description: String {
         switch self {
         case .open(let age): "open for \(age.inSeconds)"
@@ -121,7 +121,8 @@ extension TaskSnapshot.Circuit: CustomStringConvertible {
 }
 
 extension TaskSnapshot.Warning: CustomStringConvertible {
-    /// The warning as a sentence with the identities of its tasks, such as "#3.1 was cancelled 3.000 s ago, and still runs".
+    /// The warning as a sentence with the identities of its tasks and calls, such as "#3.1 was cancelled 3.000 s ago,
+    /// and still runs".
     public var description: String { text(naming: \.description) }
 
     /// Returns the warning as a sentence.

@@ -1,7 +1,7 @@
 public import TaskControl
 
-/// The owners, tasks and calls of TaskControl that existed at one point in time: which of them waits for which, and probable problems such as
-/// deadlocks.
+/// The owners, tasks and calls of TaskControl that existed at one point in time, with the tasks and calls for which
+/// each of them waited, and with probable problems such as deadlocks.
 ///
 /// A snapshot can be printed, compared, encoded and decoded. ``current()`` returns a snapshot of the process.
 public struct TaskSnapshot: Sendable, Hashable, Codable {
@@ -15,10 +15,10 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
     /// The number of dropped tasks since tracking began. A dropped task is an `AsyncTask` whose last handle was
     /// released before the task was bound to a lifetime, stored or detached; it is then cancelled.
     public let droppedCount: Int
-    /// The number of tasks and calls, since tracking began, that were not tracked, because 65,536 other tasks and
-    /// calls, or as many owners, were tracked when they began.
+    /// The number of tasks and calls, since tracking began, that were not tracked, because too many were tracked when
+    /// they began: 65,536 other tasks and calls, or as many owners.
     public let omittedCount: Int
-    /// Whether tasks were tracked when the snapshot was taken. If not, the snapshot is empty.
+    /// Whether tasks were tracked when the snapshot was taken. If `false`, the snapshot is empty.
     public let isTracking: Bool
 
     static var untracked: TaskSnapshot {
@@ -33,7 +33,8 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         public let primitive: TaskEvent.Primitive
         /// The name of the owner; `nil` if it was created without one.
         public let name: String?
-        /// The time since the owner was created. If tracking began later, the time since the owner's first event.
+        /// The time since the owner was created. If tracking began later, the time since the first tracked event of the
+        /// owner.
         public let age: Duration
         /// Whether the owner is closed: it accepts no more tasks.
         public let isClosed: Bool
@@ -47,9 +48,9 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         /// calls, or if the owner is not a circuit breaker.
         public let circuit: Circuit?
         /// The number of calls that the owner, if it is a circuit breaker, a throttle or a limiter, has refused since
-        /// its first event. Zero for other owners.
+        /// its first tracked event. Zero for other owners.
         public let refusedCount: Int
-        /// The time since the owner last refused a call; `nil` if the owner has refused none.
+        /// The time since the owner last refused a call; `nil` if ``refusedCount`` is zero.
         public let lastRefusalAge: Duration?
         /// The tasks of the owner, the calls that wait for or have its permission to run (such as a turn of a queue, or
         /// a permit of a semaphore), and the callers that wait with `drain()` until the owner is empty, in the order in
@@ -60,9 +61,11 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
     /// The state of a circuit breaker that does not admit all calls.
     @nonexhaustive
     public enum Circuit: Sendable, Hashable, Codable {
-        /// The breaker has been open for the given time, and no probe (a call that tests whether the service works again) has begun.
+        /// The breaker has been open for the given time, and no probe (a call that tests whether the service works
+        /// again) has begun.
         case open(for: Duration)
-        /// The breaker has been half-open for the given time: a probe has begun, and the breaker has neither closed nor opened again.
+        /// The breaker is half-open: it has admitted a probe (a call that tests whether the service works again), and
+        /// has neither closed nor opened since then. The latest probe began the given time ago.
         case halfOpen(for: Duration)
     }
 
@@ -98,8 +101,8 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         /// or call was not cancelled, or the cause is unknown. For example, "superseded: draft" means that a newer task
         /// with the key "draft" has replaced the task.
         public let cancellationCause: String?
-        /// The tasks and calls for which this task or call waits, at most eight: they run before it, hold a permit or a
-        /// turn that it needs, or must end first.
+        /// The tasks and calls for which this task or call waits: they hold a permit or a turn that it needs, or must
+        /// run or end first. At most eight of them are listed.
         public let waitsFor: [TaskEvent.Identity]
         /// The number of callers that wait for this task or call, such as the callers that share a flight.
         public let waiterCount: Int

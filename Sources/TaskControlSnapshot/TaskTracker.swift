@@ -11,8 +11,8 @@ internal import TaskControlSupport
 /// observation.end()
 /// ```
 ///
-/// The tracker does not know tasks, owners and calls that began before it was added as an observer. Its memory is
-/// bounded: it tracks at most 65,536 tasks and calls at a time; further ones are only counted, in
+/// The tracker does not know tasks and calls that began before it was added as an observer. Its memory is bounded: it
+/// tracks at most 65,536 tasks and calls, and as many owners, at a time. Further tasks and calls are only counted, in
 /// ``TaskSnapshot/omittedCount``. To track a whole program, call ``TaskSnapshot/startTracking()`` instead.
 public final class TaskTracker: TaskObserver {
     private let state = Guarded(TrackerStateMachine(limit: TaskTracker.limit))
@@ -27,7 +27,8 @@ public final class TaskTracker: TaskObserver {
         state.withLock { $0.receive(event) }
     }
 
-    /// Returns a snapshot of the owners, tasks and calls that currently exist and that began after this tracker was added.
+    /// Returns a snapshot of the tasks and calls that currently exist and that began after this tracker was added as an
+    /// observer, and of their owners.
     ///
     /// This function may be called from any context, even from an observer that was added after the tracker. An event that another thread reports at
     /// the same time is either included as a whole or not included.

@@ -9,10 +9,10 @@ extension AsyncLifetime {
     /// }
     /// ```
     ///
-    /// The owner is retained while the work is done, and not between two ticks. If the owner is deallocated before the
+    /// The owner is retained while the work runs, and not between two ticks. If the owner is deallocated before the
     /// lifetime ends, the task ends at the next tick.
     ///
-    /// While the work fails, the ticks are further apart: see `backoff`. The first success restores the interval.
+    /// While the work fails, the ticks can be further apart: see `backoff`. The first success restores the interval.
     ///
     /// ## Ordering
     /// The work never overlaps itself.
@@ -25,16 +25,16 @@ extension AsyncLifetime {
     ///
     /// - Parameters:
     ///   - interval: The time between the ticks. Less than a nanosecond counts as a nanosecond.
-    ///   - timing: The rule for the times of the ticks. By default, the ticks have a fixed rate, and missed ticks are
-    ///     left out.
+    ///   - timing: The rule for the times of the ticks. By default, the ticks have a fixed rate, and missed ticks (see
+    ///     ``MissedTicks``) are left out.
     ///   - jitter: The largest part of the interval, from 0 to 1, by which each tick is randomly late, so that many
-    ///     devices do not do the work at the same moment. The delay of a tick does not change the times of later ticks.
-    ///     By default 0. More than 1 counts as 1, and less than 0 as 0.
+    ///     devices do not do the work at the same moment. With a fixed rate, the delay of a tick does not change the
+    ///     times of later ticks. By default 0. More than 1 counts as 1, and less than 0 as 0.
     ///   - initialDelay: The time until the first tick. By default one interval; with zero, the first tick is due at once.
     ///   - backoff: The time from a failed tick to the next tick, at least one interval; the ticks between them are
-    ///     left out. By default, the time begins with one interval, and doubles with each failure up to 16 intervals.
-    ///     If a custom backoff returns `nil` for an error, the task ends. An error that conforms to
-    ///     `RetryAfterProviding` can make the time longer.
+    ///     left out. By default, the time is one interval after the first failure, and doubles with each further
+    ///     failure in a row, up to 16 intervals. If a custom backoff returns `nil` for an error, the task ends. An
+    ///     error that conforms to `RetryAfterProviding` can make the time longer.
     ///   - owner: The owner, which is not retained between two ticks.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
@@ -43,8 +43,8 @@ extension AsyncLifetime {
     ///   - generator: The source of the random numbers for the jitter.
     ///   - perform: The work, which receives the owner. Runs in the isolation and with the task-locals of the code that
     ///     calls this function. A deadline of that code (see `withDeadline`) does not apply to the work.
-    ///   - onError: Receives the owner and each error that the work throws, in the isolation of the code that calls
-    ///     this function. Without `onError`, the errors are reported to diagnostics.
+    ///   - onError: Receives the owner and each error that the work throws before it is cancelled, in the isolation of
+    ///     the code that calls this function. Without `onError`, these errors are reported to diagnostics.
     /// - Returns: The task of the periodic work. Cancelling the task ends the work. If the lifetime is closed, the task
     ///   is cancelled from the beginning and does nothing.
     /// - Complexity: O(1) per tick, regardless of the number of missed ticks, except with ``MissedTicks/all``.

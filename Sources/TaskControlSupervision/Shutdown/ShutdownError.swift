@@ -4,8 +4,9 @@ internal import TaskControl
 public struct FailedStep: Sendable {
     /// The name of the step.
     public let name: String
-    /// The error that the step threw. A `CancellationError` is replaced: by a `TimeoutError` if the step exceeded its
-    /// grace (its time limit), and by the error of the clock if the clock could not measure the grace.
+    /// The error that the step threw. If this was a `CancellationError`, it is replaced in two cases: by a
+    /// `TimeoutError` if the step exceeded its grace (its time limit), and by the error of the clock if the clock could
+    /// not measure the grace.
     public let error: any Error
     /// Whether the step was cancelled because it took longer than its grace (its time limit).
     public let hasExceededGrace: Bool

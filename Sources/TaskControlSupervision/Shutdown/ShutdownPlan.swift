@@ -23,7 +23,7 @@
 /// If the task that calls ``shutdown()`` is cancelled, the grace of the current step ends. The remaining steps are
 /// still performed, without a grace.
 public struct ShutdownPlan: Sendable {
-    /// The name of the plan, shown in its description.
+    /// The name of the plan, shown in its description; `nil` if it has none.
     public let name: String?
     private let steps: [Step]
     private let clock: any Clock<Duration>
@@ -31,7 +31,7 @@ public struct ShutdownPlan: Sendable {
     /// Creates a plan.
     ///
     /// - Parameters:
-    ///   - name: The name of the plan, shown in its description.
+    ///   - name: The name of the plan, shown in its description; `nil` if it has none.
     ///   - clock: Measures the graces (time limits) of the steps. A supervisor measures the graces of its children with
     ///     its own clock.
     ///   - steps: The steps, the first one first.

@@ -8,7 +8,8 @@ extension ShutdownPlan {
             case operation(grace: Duration?, @isolated(any) @Sendable () async throws -> Void)
         }
 
-        /// The name, which debuggers and a ``FailedStep`` show.
+        /// The name of the step, which a ``FailedStep`` shows: for a step that shuts down an owner or a supervisor, the
+        /// name of the owner or the supervisor, or its type if it has no name.
         public let name: String
         private let action: Action
 

@@ -30,14 +30,14 @@ extension AsyncLifetime {
     /// others.
     ///
     /// `shutdown(grace:)` of the lifetime asks the work to stop (see ``SupervisedRun/isStopping``), no longer restarts
-    /// the work, and cancels it when the grace period is over. An error that a run throws after it was asked to stop,
-    /// and before it is cancelled, is reported to diagnostics as an unhandled error.
+    /// the work, and cancels it when the grace period of the shutdown is over. An error that a run throws after it was
+    /// asked to stop, and before it is cancelled, is reported to diagnostics as an unhandled error.
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
-    ///   - restart: When the work is restarted: after an error, also after a return, or never.
-    ///   - limit: The number of restarts per period. By default 5 in 60 seconds. Erlang/OTP allows 1 in 5 seconds, and
-    ///     Elixir 3 in 5 seconds, without a delay between them.
+    ///   - restart: The rule for when the work is restarted. By default, after each error, and not after a return.
+    ///   - limit: The largest number of restarts per period. By default 5 in 60 seconds. For comparison, Erlang/OTP
+    ///     allows 1 in 5 seconds, and Elixir 3 in 5 seconds, without a delay between them.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A
     ///     custom backoff that returns `nil` for an error fails the work permanently. An error that conforms to
     ///     `RetryAfterProviding` can make the delay longer, even longer than a cap of the backoff.
@@ -53,7 +53,7 @@ extension AsyncLifetime {
     ///     of its own, in the isolation and with the task-locals of the code that calls this function. A deadline of
     ///     that code (see `withDeadline`) does not apply to the operation.
     /// - Returns: A handle with which the state of the work can be observed, and the work stopped. If the lifetime is
-    ///   closed, the operation never runs, and the work is stopped.
+    ///   closed, the operation never runs, and the state is ``SupervisedWork/State/stopped``.
     /// - Complexity: O(1), and O(*n*) in the limit for each restart.
     @discardableResult
     public func keepRunning(
@@ -82,9 +82,9 @@ extension AsyncLifetime {
 }
 
 extension RetryBackoff {
-    /// The delays between the restarts of supervised work: exponential from 200 ms, capped at 30 s as in the backoff
-    /// supervisor of Akka, with ``TaskControl/RetryJitter/equal`` jitter: each delay is drawn between half of this
-    /// value and all of it.
+    /// The default delays between the restarts of supervised work. They double from 200 ms up to a cap of 30 s, as in
+    /// the backoff supervisor of Akka, with ``TaskControl/RetryJitter/equal`` jitter: each delay is random, from half
+    /// of the capped delay to all of it.
     public static var supervision: RetryBackoff {
         .exponential(base: .milliseconds(200)).capped(at: .seconds(30)).jittered(.equal)
     }

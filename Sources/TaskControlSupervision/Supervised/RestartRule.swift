@@ -2,8 +2,8 @@
 /// Erlang/OTP, except that a failure of work with the rule ``never`` also fails its ``Supervisor``.
 @nonexhaustive
 public enum RestartRule: Hashable, Sendable, CaseIterable {
-    /// The work runs once. If it throws, it has failed permanently. If its ``Supervisor`` would restart the work because another child has failed,
-    /// the work is stopped permanently instead.
+    /// The work runs once. If it throws, it has failed permanently. If its ``Supervisor`` would restart the work
+    /// because another child has failed, the work is stopped permanently instead.
     case never
     /// The work runs again when it throws. When it returns, it has completed.
     case onFailure

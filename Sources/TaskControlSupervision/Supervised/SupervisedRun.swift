@@ -1,7 +1,7 @@
 internal import TaskControl
 
-/// A run of supervised work, that is, one call of its operation. The operation of the work
-/// receives the run, and calls it as a function to report that the work is ready.
+/// A run of supervised work, that is, one call of its operation. The operation receives the run, and calls it as a
+/// function to report that the work is ready.
 ///
 /// ```swift
 /// lifetime.keepRunning("feed") { ready in
@@ -16,8 +16,9 @@ public struct SupervisedRun: Sendable {
     /// The number of the run, counted from 1.
     public var number: Int { storage.number }
 
-    /// Reports that the work is ready: its state becomes ``SupervisedWork/State/running``, callers of ``SupervisedWork/waitUntilReady()`` return,
-    /// and the next child of a ``Supervisor`` starts.
+    /// Reports that the work is ready: its state becomes ``SupervisedWork/State/running``, and callers of
+    /// ``SupervisedWork/waitUntilReady()`` resume. If the work is a child of a ``Supervisor``, the next child can
+    /// start.
     ///
     /// Further calls have no effect, and neither have calls after the run has ended.
     ///

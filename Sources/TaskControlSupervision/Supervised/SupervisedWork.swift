@@ -3,8 +3,8 @@ internal import TaskControl
 /// A handle of work that is restarted when it fails, to observe the state of the work and to stop it.
 ///
 /// ``TaskControl/AsyncLifetime/keepRunning(_:restart:limit:backoff:stableAfter:grace:priority:clock:operation:)`` and
-/// ``Supervisor/keepRunning(_:restart:backoff:stableAfter:grace:priority:operation:)`` return this handle. The work does not depend on the
-/// handle: the work ends with its owner, whether or not the handle is kept.
+/// ``Supervisor/keepRunning(_:restart:backoff:stableAfter:grace:priority:operation:)`` return this handle. The work
+/// does not depend on the handle: it ends with its lifetime or supervisor, whether or not the handle is kept.
 ///
 /// Safe to use from any thread and any isolation.
 public final class SupervisedWork: Sendable {
@@ -27,7 +27,7 @@ public final class SupervisedWork: Sendable {
         /// a child of a ``Supervisor``, the failures of all children.
         case failed([FailedRun])
 
-        /// Whether the work has ended, and no other state follows.
+        /// Whether the work has ended, so that no other state follows.
         public var isFinal: Bool {
             switch self {
             case .starting, .running, .waiting: false
@@ -67,8 +67,8 @@ public final class SupervisedWork: Sendable {
     /// ## Cancellation
     /// A cancelled caller stops waiting at once. The work continues.
     ///
-    /// - Throws: ``SupervisionError`` if the work ends before it is ready; `CancellationError` if the caller is
-    ///   cancelled.
+    /// - Throws: `CancellationError` if the caller is cancelled. Otherwise ``SupervisionError`` if the work has ended,
+    ///   or ends before a run is ready.
     public func waitUntilReady() async throws {
         switch await engine.waitUntilReady(child.index) {
         case .reached: return
