@@ -1,5 +1,6 @@
 extension Duration {
-    /// The duration in whole nanoseconds. A duration of more than 146 years, positive or negative, counts as 146 years.
+    /// The duration in whole nanoseconds, rounded toward zero. A duration above 146 years counts as 146 years, and a
+    /// duration below −146 years as −146 years.
     ///
     /// The value is an `Int64` because an `Int` has only 32 bits on watches (arm64_32), which suffice for 2.1 seconds.
     public var nanoseconds: Int64 {

@@ -14,11 +14,13 @@ private import Android
 
 /// A file that appears when it is complete.
 ///
-/// The path at which the file appears is the *target*. The file is written under another name in the same folder, and
-/// renamed in one step. A symbolic link at the target is followed, and kept; the new file has the permissions of the
-/// file that it replaces. Until it is renamed, the file is the *draft*: a hidden file whose name begins with
-/// `.taskcontrol-` and ends in `.part`, which stays if the process is killed. If the target is anything except a
-/// regular file, such as a device or a pipe, it is written to directly.
+/// The path at which the complete file appears is the *target*. The bytes are first written to another file, the
+/// *draft*, which is then renamed to the target in one step. A symbolic link at the target is followed, and kept; the
+/// new file has the permissions of the file that it replaces. If the process is killed, the draft stays.
+///
+/// ``init(_:)`` creates the draft in the folder of the target, as a hidden file whose name begins with `.taskcontrol-`
+/// and ends in `.part`. ``init(_:draft:)`` uses a draft at a given path. If the target is a special file, such as a
+/// device or a pipe, ``init(_:)`` writes to it directly, without a draft, and ``init(_:draft:)`` throws.
 ///
 /// A file has one writer, whose last call must be ``finish()``, ``keep()`` or ``discard()``: each of them closes the
 /// file.
@@ -54,8 +56,8 @@ public struct OutputFile {
     private let keepsDraft: Bool
 
     /// Creates a draft, a hidden file that receives the bytes, in the folder of the target. If the target is a device,
-    /// a pipe or another special file, opens the target itself, without a draft; opening a pipe blocks until another
-    /// process reads from it.
+    /// a pipe or another special file, opens the target itself, without a draft; opening a pipe blocks until its other
+    /// end is opened for reading.
     ///
     /// - Parameter path: The path of the target, the file that the complete draft becomes.
     public init(_ path: String) throws(SystemError) {
@@ -146,8 +148,8 @@ public struct OutputFile {
     }
 
     /// Moves the draft (see ``OutputFile``) to the path of the target, and leaves the file open: if the file is locked,
-    /// the lock is held until ``keep()``. If this function throws, the draft is removed, unless it was opened with
-    /// ``init(_:draft:)``.
+    /// the lock is held until ``keep()``. If there is no draft, moves nothing. If this function throws, the draft is
+    /// removed, unless it was opened with ``init(_:draft:)``.
     public func putInPlace() throws(SystemError) {
         // Some file systems report only when a descriptor is closed that the disk was full. A copy is closed: the lock
         // is released with the last descriptor, and another writer must not open the draft before it is renamed.

@@ -8,7 +8,8 @@ extension TaskEvent {
 }
 
 extension TaskEvent.Kind {
-    /// Whether an event of this kind begins a wait for an owner to have no tasks, or a renewal of a credential. Events
-    /// of other kinds belong to the main work of their primitive, such as running a task.
+    /// Whether an event of this kind begins one of two additional activities of a primitive: a wait for an owner to
+    /// have no tasks, or a renewal of a credential. If `false`, the event belongs to the main activity of its
+    /// primitive, such as running a task.
     public var isSecondary: Bool { self == .draining || rawValue == "refreshing" }
 }

@@ -21,10 +21,12 @@ public struct SupervisionError: Error, Sendable {
     /// The reason for which supervised work ends.
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
-        /// The work has failed, and is not restarted: its rule, its limit or its backoff allows no further restart.
+        /// The work has failed, and is not restarted: its ``RestartRule``, its ``RestartLimit`` or its backoff allows
+        /// no further restart.
         case failed
-        /// The work was stopped by its owner, by ``SupervisedWork/stop()``, or because another child of its
-        /// ``Supervisor`` has failed.
+        /// The work was stopped: by ``SupervisedWork/stop()``, together with the ``Supervisor`` or
+        /// ``TaskControl/AsyncLifetime`` to which it belongs, or because another child of its ``Supervisor`` has
+        /// failed.
         case stopped
         /// The work has returned, and is not restarted.
         case completed
@@ -34,8 +36,8 @@ public struct SupervisionError: Error, Sendable {
     public let name: String
     /// The reason for which the work ended.
     public let reason: Reason
-    /// The latest 32 failures, the oldest first; for a ``Supervisor`` and its children, the failures of all children.
-    /// Empty unless the work has failed permanently.
+    /// The latest 32 failures, the oldest first, if ``reason`` is ``Reason/failed``; otherwise empty. If the work is a
+    /// child of a ``Supervisor``, these include the failures of the other children.
     public let causes: [FailedRun]
 }
 

@@ -14,9 +14,10 @@ public import TaskControl
 /// try await supervisor.run()                 // until `shutdown()`, a cancellation, or a permanent failure
 /// ```
 ///
-/// When a child fails, the strategy determines which children are restarted with it. The limit of restarts applies to
-/// all children together: when more restarts would be needed than the limit allows, or a child with the rule
-/// ``RestartRule/never`` fails, the supervisor stops all children, and ``run(until:)`` throws.
+/// When a child fails, the strategy determines which children are restarted with it. A child fails permanently if it
+/// has the rule ``RestartRule/never``, if its backoff allows no restart, or if its restart would exceed the limit of
+/// restarts, which applies to all children together. The supervisor then stops the other children, and ``run(until:)``
+/// throws.
 ///
 /// Safe to use from any thread and any isolation. If a supervisor is deallocated before it has run, its children never
 /// run: their state is ``SupervisedWork/State/stopped``.
@@ -29,12 +30,12 @@ public import TaskControl
 /// has ended.
 ///
 /// When the supervisor stops its children, they stop in reverse order, each after the children that were added later
-/// have ended. In contrast, ``SupervisedWork/stop()`` stops a single child without waiting for any other child.
+/// have ended. In contrast, ``SupervisedWork/stop()`` stops a single child without waiting for any other child. If a
+/// stopped child is not restarted, an error that it has thrown during its grace period is reported to diagnostics as an
+/// unhandled error.
 ///
 /// ## Cancellation
-/// Cancelling the task that calls ``run(until:)`` stops all children, in reverse order and without a grace period. An
-/// error that a child throws after it was asked to stop, and before it is cancelled, is reported to diagnostics as an
-/// unhandled error.
+/// Cancelling the task that calls ``run(until:)`` stops all children, in reverse order and without a grace period.
 public final class Supervisor: Sendable {
     private let engine: SupervisionEngine
     private let clock: any Clock<Duration>
@@ -45,9 +46,9 @@ public final class Supervisor: Sendable {
     ///   - name: The name shown in diagnostics.
     ///   - strategy: The children that are restarted when one of them fails. By default, only the failed child, as in
     ///     Elixir.
-    ///   - limit: The number of restarts per period, of all children together. A child that the strategy restarts
-    ///     because another child has failed does not count. By default 5 in 60 seconds. Erlang/OTP allows 1 in 5
-    ///     seconds, and Elixir 3 in 5 seconds, without a delay between them.
+    ///   - limit: The maximum number of restarts per period, of all children together. Only restarts of failed children
+    ///     count, and not those of the children that the strategy restarts with them. By default 5 in 60 seconds.
+    ///     Erlang/OTP allows 1 in 5 seconds, and Elixir 3 in 5 seconds, without a delay between them.
     ///   - clock: Measures the delays, the period of the limit, and the grace periods. If its `sleep` fails, a child
     ///     that waits for its restart fails permanently.
     public init(
@@ -72,7 +73,7 @@ public final class Supervisor: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
-    ///   - restart: When the work is restarted: after an error, also after a return, or never.
+    ///   - restart: When the work is restarted: only after an error (the default), also after a return, or never.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A
     ///     custom backoff that returns `nil` for an error fails the child permanently, and with it the supervisor. An
     ///     error that conforms to `RetryAfterProviding` can make the delay longer, even longer than a cap of the
@@ -87,7 +88,8 @@ public final class Supervisor: Sendable {
     ///     of its own, in the isolation of the code that calls this function, and with the task-locals of the task that
     ///     calls ``run(until:)``. A deadline of that task (see `withDeadline`) does not apply to the operation.
     /// - Returns: A handle with which the state of the child can be observed, and the child stopped. If the supervisor
-    ///   has stopped, the operation never runs, and the child is stopped.
+    ///   is stopping or has stopped, the operation never runs, and the state of the child is
+    ///   ``SupervisedWork/State/stopped``.
     /// - Complexity: O(1).
     @discardableResult
     public func keepRunning(
@@ -106,8 +108,8 @@ public final class Supervisor: Sendable {
     /// Runs the children, and returns when all of them have completed or were stopped. If a child fails permanently,
     /// stops the others, and throws.
     ///
-    /// A supervisor runs once: a second call returns at once. When the first call returns or throws, no child is
-    /// running.
+    /// A supervisor runs once: a second call does nothing, and returns at once. When the first call returns or throws,
+    /// no child is running.
     ///
     /// If ``shutdown()`` was called before, the children never run, and this function returns at once.
     ///
@@ -116,9 +118,9 @@ public final class Supervisor: Sendable {
     /// for them to end.
     ///
     /// - Parameter trigger: A function that waits for a reason to stop, such as a signal. When the trigger returns, the
-    ///   children are shut down, as with ``shutdown()``. The trigger runs in a child task, which is cancelled when the
-    ///   caller is cancelled, and when the children have ended. `run(until:)` waits for this task, so the trigger must
-    ///   return when it is cancelled. By default, there is no trigger.
+    ///   children are stopped, as by ``shutdown()``. The trigger runs in a child task, which is cancelled if the caller
+    ///   is cancelled or all children end first. `run(until:)` waits for this task, so the trigger must return when it
+    ///   is cancelled. By default, there is no trigger.
     /// - Throws: `CancellationError` if the caller is cancelled; otherwise ``SupervisionError`` if a child fails
     ///   permanently, with the latest 32 failures of all children.
     public func run(until trigger: (@Sendable () async -> Void)? = nil) async throws {
@@ -145,8 +147,9 @@ public final class Supervisor: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Stops the children in reverse order, each with its grace period, and waits for them to end. No child starts or
-    /// is restarted from now on. The priority of the children is raised to that of the caller.
+    /// Stops the children in the reverse of the order in which they were added, each with its grace period, and waits
+    /// for them to end. No child starts or is restarted from now on. The priority of the children is raised to that of
+    /// the caller.
     ///
     /// Never call this function from a child: the child would wait for itself.
     ///
