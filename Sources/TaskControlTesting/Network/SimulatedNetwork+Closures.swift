@@ -5,8 +5,9 @@ extension SimulatedNetwork {
     ///
     /// The seed of the network decides whether the request or the reply is lost, whether the connection is lost, and
     /// whether the request is duplicated: see ``Faults``. If the request or the reply is lost, this function waits
-    /// until the caller is cancelled: use a time limit. If the request is duplicated, the server is called a second
-    /// time, later and in a separate task with the caller's task-locals; the result of this second call is ignored.
+    /// until the caller is cancelled, and then throws: use a time limit. If the request is duplicated, the server is
+    /// called a second time, later and in a separate task with the caller's task-locals; the result of this second call
+    /// is ignored.
     ///
     /// ## Cancellation
     /// If the caller is cancelled while the request or the reply is under way, this function throws at once. A request
@@ -16,11 +17,12 @@ extension SimulatedNetwork {
     ///
     /// - Parameters:
     ///   - request: The value that the server receives.
-    ///   - server: Handles the request and returns the reply. Called at most once in the caller's task, and once more,
-    ///     in a separate task, if the request is duplicated.
+    ///   - server: Handles the request and returns the reply. Called once in the caller's task, unless the request does
+    ///     not arrive, and once more in a separate task if the request is duplicated.
     /// - Returns: The value that the server returns.
-    /// - Throws: The error that the server throws; ``ConnectionLostError`` if the seed decides that the connection is lost;
-    ///   `CancellationError` if the caller is cancelled while the request or the reply is under way.
+    /// - Throws: The error that the server throws; ``ConnectionLostError`` if the seed decides that the connection is
+    ///   lost; `CancellationError` if the caller is cancelled while the request or the reply is under way, or after
+    ///   either was lost.
     public func send<Message: Sendable, Reply: Sendable>(
         _ request: Message,
         to server: @escaping @Sendable (Message) async throws -> Reply

@@ -4,21 +4,23 @@ extension SimulatedNetwork {
     /// The server of a request is the node or the closure that handles it. A duplicate is a second delivery of the same
     /// request: the seed decides which requests are duplicated.
     ///
-    /// `sent - answered - lost - failed` is the number of requests that are under way or whose callers were cancelled.
-    /// (A duplicate that is lost on its way to a node also counts as lost.)
+    /// Each request that was sent ends up in at most one of ``answered``, ``lost`` and ``failed``: in none of them
+    /// while it is under way or being handled, or if its server is a closure and the caller was cancelled meanwhile.
+    /// Duplicates do not count in ``sent`` and ``answered``, but lost duplicates count in ``lost``.
     public struct Counts: Sendable, Hashable {
-        /// The number of requests that were sent.
+        /// The number of requests that were sent, without duplicates.
         public internal(set) var sent = 0
         /// The number of requests that have reached their servers, including duplicates.
         public internal(set) var delivered = 0
-        /// The number of replies, or errors of servers, that have reached the callers.
+        /// The number of requests whose reply, or whose server's error, has arrived. Replies to duplicates do not
+        /// count.
         public internal(set) var answered = 0
-        /// The number of requests and replies that were lost: because the seed decided so, or because of a partition, a
-        /// crash or the end of the network.
+        /// The number of requests, replies and duplicates that were lost: because the seed decided so, or because of a
+        /// partition, a blocked link, a crash, or the end of ``SimulatedNetwork/run(_:)``.
         public internal(set) var lost = 0
-        /// The number of callers that have received ``SimulatedNetwork/ConnectionLostError``.
+        /// The number of requests that ended with ``SimulatedNetwork/ConnectionLostError``.
         public internal(set) var failed = 0
-        /// The number of duplicates of requests that have reached their servers.
+        /// The number of duplicates that have reached the servers of their requests.
         public internal(set) var duplicated = 0
     }
 }

@@ -43,8 +43,8 @@ extension SimulatedNetwork {
             return value
         }
 
-        /// Stores a value under a name, and replaces an earlier value. Does nothing if the ``SimulatedNetwork/Process`` that provided this
-        /// disk has ended.
+        /// Stores a value under a name, and replaces an earlier value. Does nothing if the disk is that of a
+        /// ``SimulatedNetwork/Process`` that has ended.
         ///
         /// - Parameters:
         ///   - value: The value to store.
@@ -53,7 +53,8 @@ extension SimulatedNetwork {
             change(value, for: key)
         }
 
-        /// Removes the value with a name. Does nothing if the ``SimulatedNetwork/Process`` that provided this disk has ended.
+        /// Removes the value with the name `key`. Does nothing if there is no such value, or if the disk is that of a
+        /// ``SimulatedNetwork/Process`` that has ended.
         public func remove(_ key: String) {
             change(nil, for: key)
         }
@@ -72,7 +73,8 @@ extension SimulatedNetwork {
         /// ## Cancellation
         /// If the caller is cancelled, this function throws at once. Whether the writes are durable is then unknown.
         ///
-        /// - Throws: `CancellationError` if the caller is cancelled, or the ``SimulatedNetwork/Process`` that provided this disk has ended.
+        /// - Throws: `CancellationError` if the caller is cancelled, or if the disk is that of a
+        ///   ``SimulatedNetwork/Process`` that has ended.
         public func sync() async throws {
             try Task.checkCancellation()
             let mark = network.with { $0.nodes[node].disk.mark() }

@@ -34,23 +34,26 @@ extension SimulatedNetwork {
     /// Returns at once if `kinds` or `victims` is empty, or if the network has no nodes. Traps if `count`, `window` or
     /// `lasting` is negative, or if `victims` contains a name that no node has.
     ///
-    /// Faults can overlap. A partition, a blocked link or a slow link ends with a call of ``heal()``, which also ends
-    /// other faults of these kinds early. When this function returns, the faults of links have ended, and each node
-    /// that a fault has paused or crashed runs again. Messages that were lost remain lost.
+    /// Faults can overlap. This function ends a partition, a blocked link or a slow link by calling ``heal()``, which
+    /// also ends all other faults of these three kinds. When this function returns, the faults of links have ended, and
+    /// each node that a fault has paused or crashed runs again. Messages that were lost remain lost.
     ///
     /// The seed decides the time at which a fault begins, and its duration. If the network was created in a simulation,
-    /// the fault begins and ends at any point of the schedule after these times. Half of the crashes and pauses wait
-    /// for a message after their time: they begin at the moment when the node is about to send one of its next four
-    /// requests or replies, because faults at these moments find the most mistakes. If the node sends too few messages
-    /// within the duration of the fault, the fault does not happen; if it happens, it lasts up to twice its duration.
+    /// the fault begins and ends at later points of the schedule, which the seed also decides.
+    ///
+    /// About half of the crashes and pauses do not begin at their time, but when the node is about to send one of its
+    /// next four requests or replies, because faults at these moments find the most mistakes. Such a fault can begin
+    /// after `window` is over. If the node sends too few messages within the duration of the fault, the fault does not
+    /// happen; if it happens, it lasts between one and two times its duration.
     ///
     /// ## Cancellation
     /// If the caller is cancelled, this function injects no more faults, ends those that have begun, and throws.
     ///
     /// - Parameters:
     ///   - kinds: The kinds of the faults. By default all kinds.
-    ///   - count: The number of faults.
-    ///   - window: The time, counted from this call, within which the faults begin: zero or more.
+    ///   - count: The number of faults to draw. A fault can have no effect, for example because its node is already
+    ///     down.
+    ///   - window: The time, counted from this call, within which the times of the faults are drawn: zero or more.
     ///   - lasting: The range from which the duration of each fault is drawn: zero or more.
     ///   - victims: The names of the nodes that can be crashed or paused. `nil`, the default, for all nodes.
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.

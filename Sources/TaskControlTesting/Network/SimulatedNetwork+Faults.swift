@@ -1,7 +1,8 @@
 internal import TaskControl
 
 extension SimulatedNetwork {
-    /// The probabilities of the faults of a request, from 0 (never) to 1 (always). Each is drawn independently.
+    /// The probabilities of the faults of a request, from 0 (never) to 1 (always). Whether a fault happens is drawn
+    /// separately for each request and each kind of fault.
     ///
     /// ```swift
     /// let faults = SimulatedNetwork.Faults(errors: 0.1, lostReplies: 0.05)

@@ -11,8 +11,8 @@ extension SimulatedNetwork {
     ///   - to: The name of the node that receives.
     ///   - latency: The range of the travel times of requests and replies in this direction; `nil` for the latency of
     ///     the network.
-    ///   - faults: The faults of requests in this direction. The exception is ``Faults/lostReplies``: it is the
-    ///     probability that a reply that travels in this direction is lost. `nil` for the faults of the network.
+    ///   - faults: The faults of requests in this direction, except that ``Faults/lostReplies`` applies to replies in
+    ///     this direction, and not to the replies to these requests. `nil` for the faults of the network.
     public func setLink(
         from: String,
         to: String,
@@ -26,7 +26,8 @@ extension SimulatedNetwork {
         storage.setLink(link(from, to), latency: latency, faults: faults)
     }
 
-    /// Separates groups of nodes: messages between the groups are lost, as if a switch had failed. Replaces an earlier partition.
+    /// Separates groups of nodes: messages between the groups are lost, as if a switch had failed, until ``heal()``.
+    /// Replaces an earlier partition.
     ///
     /// A message is lost if the network is partitioned *when the message would arrive*: a message that is under way
     /// when the partition begins is lost too, unless it arrives after ``heal()``.

@@ -35,7 +35,7 @@ extension SimulatedNetwork {
     /// lists the nodes, if there is no node with the given name.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, this function throws at once. A request that has been sent still arrives.
+    /// If the caller is cancelled, this function throws at once. A request that has been sent is not withdrawn.
     ///
     /// - Parameters:
     ///   - request: The request.

@@ -13,7 +13,7 @@ extension SimulatedNetwork {
         /// The name of the node. Requests are sent to this name.
         public var name: String { network.name(of: index) }
 
-        /// Whether the node has been started and has not crashed since.
+        /// Whether the node has been started and has not crashed since. A paused node also counts as running.
         public var isRunning: Bool { network.with { $0.machine.isUp(index) } }
 
         /// Whether the node is paused.
@@ -65,8 +65,8 @@ extension SimulatedNetwork {
 
         // MARK: The clock
 
-        /// The clock of the node, for use by the test. Sleeps on this clock do not end when the node crashes, and do
-        /// not wait for the end of a pause.
+        /// The clock of the node, for use by the test. Crashes and pauses of the node do not affect sleeps on this
+        /// clock: a crash does not make them throw, and a pause does not delay them.
         public var clock: NodeClock { NodeClock(network: network, node: index, incarnation: nil) }
 
         /// The rate of the node's clock, in seconds of the node per second of the network's clock. Traps if it is set to a rate that is not

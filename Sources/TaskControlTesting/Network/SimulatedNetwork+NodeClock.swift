@@ -44,8 +44,8 @@ extension SimulatedNetwork {
         /// clock shows its deadline.
         public var minimumResolution: Duration { .zero }
 
-        /// Waits until the clock shows a time or a later one, and the node is not paused. Returns at once if both are
-        /// already the case.
+        /// Waits until the clock shows a time or a later one. On the clock of a ``SimulatedNetwork/Process``, this
+        /// function also waits while the node is paused. Returns at once if there is nothing to wait for.
         ///
         /// A sleep that is in progress follows jumps of the clock and changes of its rate.
         ///
@@ -55,8 +55,8 @@ extension SimulatedNetwork {
         /// - Parameters:
         ///   - deadline: The time of this clock to wait for.
         ///   - tolerance: Not used.
-        /// - Throws: `CancellationError` if the caller is cancelled, or the ``SimulatedNetwork/Process`` that provided this clock has
-        ///   ended.
+        /// - Throws: `CancellationError` if the caller is cancelled, or if the clock is that of a
+        ///   ``SimulatedNetwork/Process`` that has ended.
         public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
             try Task.checkCancellation()
             try await network.perform(as: incarnation, on: node) { gate in

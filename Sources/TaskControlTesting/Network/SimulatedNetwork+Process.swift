@@ -60,8 +60,9 @@ extension SimulatedNetwork {
 
         /// Starts a task of the process.
         ///
-        /// If the task throws an error, the error is recorded as an event, and ``SimulatedNetwork/run(_:)`` throws it when its closure has
-        /// returned. Catch errors in the task if it should continue.
+        /// If the task throws an error, the error is recorded as an event. When its closure has returned,
+        /// ``SimulatedNetwork/run(_:)`` throws the first of these errors. Catch errors in the task if it should
+        /// continue.
         ///
         /// ## Cancellation
         /// A crash of the node cancels the task, and an error that the task throws later is ignored. If the process has
@@ -89,9 +90,9 @@ extension SimulatedNetwork {
         /// duplicate is ignored.
         ///
         /// ## Cancellation
-        /// If the caller is cancelled, this function throws at once. A request that has been sent still arrives, and
-        /// the caller does not know whether the request is handled. If the caller was cancelled before the call,
-        /// nothing is sent.
+        /// If the caller is cancelled, this function throws at once. A request that has been sent is not withdrawn, and
+        /// the caller does not know whether it is handled. If the caller was cancelled before the call, nothing is
+        /// sent.
         ///
         /// - Parameters:
         ///   - request: The request.

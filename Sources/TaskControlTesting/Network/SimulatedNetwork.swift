@@ -124,13 +124,13 @@ public final class SimulatedNetwork: Sendable {
     /// The numbers of requests and replies so far, all read at the same time.
     public var counts: Counts { storage.with(\.counts) }
 
-    /// The events of the network so far, in the order in which they happened: faults, their ends, starts of nodes, and
-    /// errors of the nodes' tasks. The network keeps all of them.
+    /// The events of the network so far, in the order in which they happened. ``Event`` lists what is recorded. The
+    /// network keeps all events.
     public var events: [Event] { storage.with(\.events) }
 
     /// Waits until no request, including duplicates, is on its way to a server or being handled.
     ///
-    /// When this function returns, replies may still be under way. It does not wait for requests that were lost.
+    /// When this function returns, replies may still be under way. Lost requests do not count as on their way.
     ///
     /// ## Cancellation
     /// If the caller is cancelled, this function throws at once. Messages under way continue.
@@ -151,8 +151,8 @@ extension SimulatedNetwork {
     ///
     /// - Parameters:
     ///   - name: The name of the node, to which requests are sent.
-    ///   - losesUnsyncedWrites: Whether a crash can lose writes to the node's disk that were not synced: the seed decides for each write
-    ///     whether it is kept. By default every write is durable at once.
+    ///   - losesUnsyncedWrites: If `true`, a crash can lose writes to the node's disk that were not synced: the seed
+    ///     decides for each of them whether it is kept. If `false`, the default, every write is durable at once.
     ///   - startup: Called at each start of the node, with the process that begins. The closure registers handlers and
     ///     starts tasks. Before the closure has returned, the process receives no message, and none of its sleeps ends.
     ///     Variables in the closure are the node's volatile memory.
@@ -180,8 +180,8 @@ extension SimulatedNetwork {
     /// of all nodes have ended. Call it once: a second call traps.
     ///
     /// ## Cancellation
-    /// Cancelling the caller cancels the closure, but not the tasks of the nodes. These are cancelled when the closure
-    /// has returned or thrown.
+    /// The closure runs in the caller's task, and is cancelled with it. The tasks of the nodes are cancelled only when
+    /// the closure has returned or thrown.
     ///
     /// ## Ordering
     /// Nodes start in the order in which they were added.

@@ -14,12 +14,15 @@ internal import TaskControl
 /// }
 /// ```
 ///
-/// One thread runs all code of the body: all tasks, however they are created, actors, the main actor, and sleeps. A *job* is the part of a
-/// task between two suspension points; a *schedule* is the order in which the jobs of one run are executed. Where several jobs can run, the
-/// strategy and the seed decide which of them runs. Virtual time stands still while any job can run, and then jumps to the next deadline:
-/// `Task.sleep`, `ContinuousClock`, `SuspendingClock` and everything built on them take no real time. The same seed and strategy produce
-/// the same schedule, as long as the program is the same. (``SimulationStrategy/pct(depth:steps:)`` without `steps` also uses the length of
-/// earlier schedules of the same call.)
+/// One thread runs all code of the body: all tasks, however they are created, actors, the main actor, and sleeps. A
+/// *job* is the part of a task between two suspension points; a *schedule* is the order in which the jobs of one run
+/// are executed. Where several jobs can run, the strategy and the seed decide which of them runs. Virtual time jumps to
+/// the next deadline when no job can run: `Task.sleep`, `ContinuousClock`, `SuspendingClock` and everything built on
+/// them take no real time. While a job can run, virtual time stands still, except with
+/// ``SimulationStrategy/withSlowness()``, in calls that block the thread, and when a step reads the clock very often
+/// (see Limits). The same seed and strategy produce the same schedule, as long as the program is the same and does not
+/// depend on other sources of chance (see Limits). ``SimulationStrategy/pct(depth:steps:)`` without `steps` also uses
+/// the length of earlier schedules of the same call.
 ///
 /// A run ends when the body has returned and every task that it started has ended. A run fails if the body throws, if
 /// an expectation of ``Simulation/expect(_:_:fileID:filePath:line:column:)`` does not hold, if no job can run although
@@ -50,9 +53,11 @@ internal import TaskControl
 /// 10,000 times, virtual time passes with each further read, by 1 µs at first and then by more and more, so that a loop that waits for a
 /// time ends.
 ///
-/// A step that blocks its thread or never suspends hangs the simulation. After 5 seconds of real time, a line on standard error names the
-/// seed, the step, the task, and the blocking call if it is known. Set the environment variable `TASKCONTROL_WATCHDOG` to change the number
-/// of seconds; 0 disables the line. If the process crashes inside a simulation, a similar line is printed before the backtrace.
+/// A step that never ends hangs the simulation: for example, an endless loop without a suspension, or a blocking call
+/// that the simulation does not notice. After 5 seconds of real time in one step, a line on standard error names the
+/// seed, the step, the task, and the blocking call if it is known. Set the environment variable `TASKCONTROL_WATCHDOG`
+/// to change the number of seconds; 0 disables the line. If the process crashes inside a simulation, a similar line is
+/// printed before the backtrace.
 ///
 /// A hop to an actor ends a step, so that any other job may run before the task arrives at the actor. Tasks that are created on an actor
 /// begin in the order of their priority and creation, as in the runtime.
@@ -65,9 +70,9 @@ internal import TaskControl
 /// use ``Simulation/expect(_:_:fileID:filePath:line:column:)``, or the trait `.simulated` of
 /// `TaskControlTestingTraits`.
 ///
-/// The call blocks its thread until all seeds have run. The call traps if it is made inside another simulation. Tasks
-/// that a failed seed leaves behind never run again and are never deallocated, since their continuations may still be
-/// in use: each keeps about 2.6 kB, and everything that its variables retain, until the process ends.
+/// The call blocks its thread until it returns or throws. It traps if it is made inside another simulation. Tasks that
+/// a failed seed leaves behind never run again and are never deallocated, since their continuations may still be in
+/// use: each keeps about 2.6 kB, and everything that its variables retain, until the process ends.
 ///
 /// ## Environment
 /// - `TASKCONTROL_SEED=3` runs only that seed, in place of `seeds`. With
@@ -79,24 +84,27 @@ internal import TaskControl
 ///   and line of the call and the seed. The folder is created if it does not exist.
 /// - `TASKCONTROL_SIMULATION=experimental` enables simulations on Apple's platforms, where they have not been run yet: see <doc:Interposition>.
 ///
-/// An empty variable counts as not set. The variables apply to all calls of `simulate` in the process. Use `swift test --filter` to run a
-/// single test: a test that expects a particular seed to fail would otherwise fail itself.
+/// An empty variable counts as not set. The variables apply to all calls of `simulate` in the process, except that
+/// `TASKCONTROL_SEED`, `TASKCONTROL_SCHEDULE` and `TASKCONTROL_SEEDS` do not apply to calls with the parameter `seed`
+/// or `schedule`. Use `swift test --filter` to run a single test: a test that expects a particular seed to fail would
+/// otherwise fail itself.
 ///
 /// - Parameters:
-///   - seeds: The seeds. Each seed is one run. For ``SimulationStrategy/exhaustive(preemptions:)``, the number of seeds is the maximum
-///     number of schedules.
+///   - seeds: The seeds. Each seed is one run, or two runs with `checksDeterminism`. For
+///     ``SimulationStrategy/exhaustive(preemptions:)``, the number of seeds is the maximum number of schedules.
 ///   - strategy: The method that chooses the job that runs next.
 ///   - maxSteps: The number of steps after which a run fails as a livelock. Traps if the number is less than 1.
-///   - checksDeterminism: Whether each seed runs twice, and fails if the two runs differ.
+///   - checksDeterminism: If `true`, each seed runs twice, and fails if its two runs differ. If `false`, each seed runs
+///     once.
 ///   - fileID: The file of the call, shown in the failure.
 ///   - filePath: The path of that file, shown in the failure.
 ///   - line: The line of the call, shown in the failure.
 ///   - column: The column of the call, shown in the failure.
 ///   - body: The code under test. Receives the ``Simulation`` of the run, and inherits the caller's task-locals.
 /// - Returns: A report with the number of schedules that were run, and the number of different schedules among them.
-/// - Throws: ``SimulationFailure`` for the first seed that fails; the error of `#require` if this is the reason;
-///   ``SimulationUnsupportedError`` if the platform does not support simulations; ``SimulationEnvironmentError`` if an
-///   environment variable has an invalid value.
+/// - Throws: ``SimulationFailure`` for the first seed that fails, or, if it fails because `#require` throws, the error
+///   of `#require`; ``SimulationUnsupportedError`` if the platform does not support simulations;
+///   ``SimulationEnvironmentError`` if an environment variable has an invalid value.
 @discardableResult
 public func simulate(
     seeds: Range<UInt64> = 0..<1_000,
@@ -117,14 +125,15 @@ public func simulate(
     return try runner.run(environment.seeds(insteadOf: seeds), strategy)
 }
 
-/// Runs a test body once, with a given seed, to replay a failure. The other parameters are those of
+/// Runs a test body with a single seed, to replay a failure. The other parameters are those of
 /// ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)``.
 ///
 /// The environment variables that select seeds and schedules do not apply, and the schedule of a failure is not shortened.
 ///
 /// - Returns: The seed, the fingerprint (a hash) of the schedule, its number of steps, and the virtual time that has
 ///   passed.
-/// - Throws: ``SimulationFailure`` if the run fails; ``SimulationUnsupportedError`` if the platform does not support simulations.
+/// - Throws: ``SimulationFailure`` if the run fails, or, if it fails because `#require` throws, the error of
+///   `#require`; ``SimulationUnsupportedError`` if the platform does not support simulations.
 @discardableResult
 public func simulate(
     seed: UInt64,
@@ -151,7 +160,8 @@ public func simulate(
 ///
 /// - Returns: The seed, the fingerprint (a hash) of the schedule, its number of steps, and the virtual time that has
 ///   passed.
-/// - Throws: ``SimulationFailure`` if the run fails; ``SimulationUnsupportedError`` if the platform does not support simulations.
+/// - Throws: ``SimulationFailure`` if the run fails, or, if it fails because `#require` throws, the error of
+///   `#require`; ``SimulationUnsupportedError`` if the platform does not support simulations.
 @discardableResult
 public func simulate(
     schedule: SimulationSchedule,

@@ -2,8 +2,8 @@
 /// the body of a test. It provides virtual time, random numbers, expectations, and actions at random points of the
 /// schedule.
 ///
-/// Only tasks of that body may use the context. If another thread uses it, the run fails as an escape (see
-/// ``SimulationFailure/Reason/escaped(_:)``).
+/// Only tasks of that body, and actions of ``atAnyPoint(_:)``, may use the context. If another thread uses it, the run
+/// fails as an escape (see ``SimulationFailure/Reason/escaped(_:)``).
 public final class Simulation: Sendable {
     /// Whether `simulate` works in this process, that is, whether ``capabilities`` contains ``SimulationCapabilities/schedules``.
     public static var isSupported: Bool { capabilities.includes(.schedules) }
@@ -22,8 +22,8 @@ public final class Simulation: Sendable {
 
     /// The virtual time that has passed since the body began.
     ///
-    /// Virtual time passes when no job can run, when a call blocks the thread, and, with ``SimulationStrategy/withSlowness()``, while jobs
-    /// can run.
+    /// Virtual time passes when no job can run, when a call blocks the thread, when one step reads the clock more than
+    /// 10,000 times, and, with ``SimulationStrategy/withSlowness()``, while jobs can run.
     public var now: Duration { host.elapsed }
 
     /// A generator of random numbers that are derived from the seed. Use it in place of `SystemRandomNumberGenerator`,

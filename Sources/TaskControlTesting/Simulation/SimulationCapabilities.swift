@@ -1,15 +1,17 @@
 /// The set of features that the simulation has on a platform: the decisions that the seed controls, and the details that reports show.
 ///
-/// ``Simulation/capabilities`` contains the capabilities of the current process. A test that depends on one of them checks for it:
+/// ``Simulation/capabilities`` contains the capabilities of the current process. Skip a test that depends on a
+/// capability where it is not available:
 ///
 /// ```swift
 /// @Test(.enabled(if: Simulation.capabilities.contains(.taskStates)))
 /// func theReportOfADeadlockNamesTheTask() throws {
 /// ```
 ///
-/// On Linux, all capabilities are available if the Swift runtime is linked dynamically, and none otherwise.
-/// ``crashNotes`` and ``watchdog`` need no detection. Each other capability is detected once per process by a small
-/// simulation whose result is known. <doc:Interposition> lists the capabilities of other platforms.
+/// On Linux, all capabilities are available if the Swift runtime is linked dynamically, and none otherwise. Each
+/// capability is detected once per process by a small simulation whose result is known, except ``crashNotes`` and
+/// ``watchdog``, which are available wherever ``schedules`` is. <doc:Interposition> lists the capabilities of other
+/// platforms.
 public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStringConvertible {
     /// The bits of the set. Which bit stands for which capability can change from version to version of the package.
     public let rawValue: Int
@@ -40,8 +42,8 @@ public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStrin
     ///
     /// Without this capability, `Task.sleep(for:)` still takes virtual time, rounded up to milliseconds, and
     /// ``Simulation/now`` is still virtual. But `ContinuousClock.now` is the real time, which does not show the virtual
-    /// time that earlier sleeps have taken. Therefore a sleep until a deadline that was computed before an earlier
-    /// sleep ends too late.
+    /// time that earlier sleeps have taken. Therefore, if a task computes a deadline, sleeps for a time, and then
+    /// sleeps until the deadline, the second sleep ends too late.
     public static let virtualTime = Self(rawValue: 1 << 3)
     /// The capability to show in reports for what each task waits, and to fail a run that leaves a task behind that nothing will resume.
     ///
@@ -51,14 +53,16 @@ public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStrin
     /// The capability to fail a run as an escape (see ``SimulationFailure/Reason/escaped(_:)``) when its body calls a
     /// function that starts work outside the simulation, or that waits for such work.
     ///
-    /// Without this capability, an escape is noticed only if another thread resumes a child task of the simulation or uses its
-    /// ``Simulation``, and detecting a deadlock takes a tenth of a second.
+    /// Without this capability, a run fails as an escape only if another thread resumes a child task that belongs to
+    /// the simulation, or uses the ``Simulation`` object of the run. Before the simulation reports a deadlock, it waits
+    /// a tenth of a second of real time, in case another thread is about to do so.
     public static let escapes = Self(rawValue: 1 << 5)
     /// The capability to print the seed, the step and the task to standard error when the process crashes inside a
     /// simulation.
     public static let crashNotes = Self(rawValue: 1 << 6)
-    /// The capability to print a line to standard error when a step takes more than 5 seconds of real time. The
-    /// environment variable `TASKCONTROL_WATCHDOG` sets another number of seconds; 0 disables the line.
+    /// The capability to print a line to standard error when a step (the part of a task between two suspension points)
+    /// takes more than 5 seconds of real time. The environment variable `TASKCONTROL_WATCHDOG` sets another number of
+    /// seconds; 0 disables the line.
     public static let watchdog = Self(rawValue: 1 << 7)
 
     /// The set of all capabilities.

@@ -82,8 +82,8 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     public let steps: [SimulationStep]
     /// The tasks that had not ended when the run failed, with their states.
     public let unfinished: [SimulationUnfinishedTask]
-    /// The shortest schedule found that fails for the same reason as ``schedule``; `nil` if the search found none, or
-    /// if there was no search.
+    /// The result of the search for a shorter schedule that fails for the same reason as ``schedule``; `nil` if the
+    /// search found none, or if there was no search.
     ///
     /// There is no search in these cases:
     /// - `simulate` was called with the parameter `seed` or `schedule`, not with `seeds`.

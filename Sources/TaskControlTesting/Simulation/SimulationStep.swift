@@ -89,8 +89,8 @@ public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertib
         case blocked(String)
     }
 
-    /// The number of jobs that had started before the step, such as 0 for the first job and 1 for the second. A note or
-    /// a blocking call is a step that happens within a job: this job has started before, and is counted too.
+    /// The number of jobs that had started before the step: 0 for the first job, 1 for the second. A note or a blocking
+    /// call happens within a job that has already started: within the first job, its number is 1.
     public let number: Int
     /// The virtual time at the end of the step, measured from the beginning of the run.
     public let time: Duration

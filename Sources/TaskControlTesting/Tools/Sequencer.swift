@@ -48,7 +48,8 @@ public final class Sequencer: Sendable {
     /// Whether all points have been reached.
     public var isFinished: Bool { reached == points }
 
-    /// Waits until all lower points have been reached, and marks the given point as reached.
+    /// Waits until all points with lower numbers have been reached, and marks the point with the number `point` as
+    /// reached.
     ///
     /// Traps if the point is not in `0..<points`, or if another call has reached it or waits to reach it: two tasks at
     /// the same point would have no fixed order.

@@ -13,8 +13,8 @@
 ///
 /// A schedule is valid for one version of a program: a change of the code under test may change the meaning of each choice.
 public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringConvertible, ExpressibleByStringLiteral {
-    /// A choice that differs from the plain schedule: a question (a point at which the schedule can continue in several
-    /// ways), and its answer (the way in which the schedule continues).
+    /// A choice that differs from the plain schedule (defined at ``SimulationSchedule``): a question, which is a point
+    /// at which the schedule can continue in several ways, and its answer, which is the way in which it continues.
     public struct Deviation: Sendable, Hashable, Codable {
         /// The number of the question (a point at which the schedule can continue in several ways), from 0, in the order in which questions
         /// arise.
@@ -24,7 +24,8 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
         /// (``SimulationStrategy/withSlowness()``), and whether a created task starts now, if it has early starts
         /// (``SimulationStrategy/withEarlyStarts()``).
         public let question: Int
-        /// The number of the answer, at least 1. Answer 0 is always that of the plain schedule, and is no deviation.
+        /// The number of the answer, at least 1. Answer 0 is always that of the plain schedule (defined at
+        /// ``SimulationSchedule``), and is no deviation.
         ///
         /// The answers are numbered as follows, depending on the question:
         /// - Which job runs next: 0 is the job of the plain schedule. The other jobs follow, from 1, in the order in
@@ -49,7 +50,8 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
 
     /// The seed of the numbers of ``Simulation/random``.
     public let seed: UInt64
-    /// The choices that differ from the plain schedule, sorted by ``Deviation/question``.
+    /// The choices that differ from the plain schedule (the standard order of jobs, defined at ``SimulationSchedule``),
+    /// sorted by ``Deviation/question``.
     public let deviations: [Deviation]
     /// Whether timers may fire although jobs are ready: see ``SimulationStrategy/withSlowness()``.
     public let hasSlowness: Bool
@@ -60,9 +62,9 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
     ///
     /// - Parameters:
     ///   - seed: The seed of the numbers of ``Simulation/random``.
-    ///   - deviations: The choices that differ from the plain schedule, in any order. If several have the same
-    ///     ``Deviation/question``, the last one counts. After that, a deviation is removed if its question is negative,
-    ///     or if its ``Deviation/answer`` is below 1: the plain schedule decides that question.
+    ///   - deviations: The choices that differ from the plain schedule (defined at ``SimulationSchedule``), in any
+    ///     order. If several have the same ``Deviation/question``, only the last of them is used. Deviations with a
+    ///     negative question, or with a ``Deviation/answer`` below 1, are then removed.
     ///   - hasSlowness: Whether timers may fire although jobs are ready: see ``SimulationStrategy/withSlowness()``.
     ///   - hasEarlyStarts: Whether created tasks may start before their creator continues: see
     ///     ``SimulationStrategy/withEarlyStarts()``.
