@@ -22,7 +22,7 @@ internal import TaskControlSupport
 /// ## Memory and time
 /// The recorder keeps the latest ``capacity`` events. Each takes about 280 bytes in addition to its texts, which are
 /// shortened to 512 bytes. The default of 100,000 events takes about 28 MB, allocated as events arrive. Older events
-/// are dropped, and both formats show how many.
+/// are removed, and both formats show how many.
 ///
 /// Recording an event takes 0.1 to 0.2 µs: it acquires a lock and copies the event. Formatting and writing happen only when you call
 /// ``write(_:to:title:)`` or ``text(as:title:)``, and recording continues meanwhile.
@@ -36,8 +36,8 @@ public final class TraceRecorder: TaskObserver {
 
     /// Creates a recorder. Pass it to `TaskDiagnostics.observe(_:)`.
     ///
-    /// - Parameter capacity: The maximum number of events that are kept. Traps if it is less than 1. A task has about
-    ///   four events.
+    /// - Parameter capacity: The maximum number of events that are kept: when there are more, the oldest are removed. A
+    ///   task has about four events. Traps if `capacity` is less than 1.
     public init(capacity: Int = 100_000) {
         guard capacity >= 1 else {
             fatalError(
@@ -56,8 +56,8 @@ public final class TraceRecorder: TaskObserver {
         withExtendedLifetime(gone) {}
     }
 
-    /// Removes all recorded events. Traces that are written later show the tasks that exist now as tasks that began
-    /// before the recording.
+    /// Removes all recorded events. If a task that exists now has further events, traces that are written later show it
+    /// as a task that began before the recording.
     public func removeAll() {
         let gone = ring.withLock { $0.removeAll() }
         withExtendedLifetime(gone) {}

@@ -1,6 +1,7 @@
 internal import TaskControlSupport
 
-/// The error that is thrown if a trace cannot be written to its file. A file that exists at the path is not changed.
+/// The error that is thrown if a trace cannot be written to its file. A regular file that exists at the path is not
+/// changed.
 public struct TraceWriteError: Error, Hashable, CustomStringConvertible {
     /// The path that was passed to the function that writes the trace.
     public let path: String

@@ -11,16 +11,18 @@ public import Tracing
 /// TaskDiagnostics.install(TracingObserver())
 /// ```
 ///
-/// A span begins and ends with its subject: the task or the call. Its name is that of the primitive, such as `FIFOQueue`. Its parent is the
-/// `ServiceContext.current` of the code that began the subject. Events between the beginning and the end are added to the span as span events, and
-/// the fields of all events as attributes such as `taskControl.key`, after redaction. The attribute `taskControl.outcome` is the `TaskEvent.Outcome`
-/// of the end. The status of the span is `error` if the subject failed or exceeded its time limit, and was not cancelled.
+/// A span begins and ends with its subject: the task or the call. Its name is that of the primitive, such as
+/// `FIFOQueue`. Its parent is the `ServiceContext.current` of the code that began the subject. The fields of the first
+/// and the last event become attributes of the span, such as `taskControl.key`, after redaction. The events between
+/// these two are added to the span as span events, with their fields as attributes. The attribute `taskControl.outcome`
+/// is the `TaskEvent.Outcome` of the end. The status of the span is `error` if the subject failed or exceeded its time
+/// limit, and was not cancelled.
 ///
 /// Each caller that joins a flight has a separate span, `SingleFlight.joined`, with a link to the span of the flight.
-/// The caller's span ends when the flight ends, or when the caller stops waiting for the flight. Its parent is the
-/// `ServiceContext.current` of the caller, with one exception: if the caller joins before the observer has received the
-/// beginning of the flight, the task of the flight's first caller delivers the event of the join after the beginning
-/// (see `TaskObserver.receive(_:)`), so the parent is the context of the first caller.
+/// The caller's span ends when the flight ends, or when the caller stops waiting for the flight. Its parent is usually
+/// the `ServiceContext.current` of the caller. It is that of the flight's first caller if the other caller joins before
+/// the observer has received the beginning of the flight: the task of the first caller then delivers both events, in
+/// their order (see `TaskObserver.receive(_:)`).
 ///
 /// ## The context of the work
 /// The work of flights, queues, tasks and retries inherits `ServiceContext.current`, like every task-local, from the

@@ -13,8 +13,8 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
     /// Whether the trait of a suite also applies to the tests of the suite and of the suites within it. Always `true`.
     public var isRecursive: Bool { true }
 
-    /// Runs the test once per seed. Called by Swift Testing. If the test is cancelled, the seed that runs at that time
-    /// is the last one.
+    /// Runs the test once per seed, or once in real time on platforms without simulation. Called by Swift Testing. If
+    /// the test is cancelled, the run of the current seed continues to its end, and no other seed runs.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,
@@ -118,13 +118,13 @@ extension Trait where Self == SimulatedTrait {
     /// ## Issues
     /// The first issue that fails the test ends the seed and the test: a failed `#expect` or `#require`, a thrown
     /// error, `Issue.record`, or a problem that the simulation itself finds, such as a deadlock. The issue is recorded
-    /// once, with its location and its values. A comment of the issue contains the seed, the command that replays it,
-    /// and the schedule; the schedule is also attached to the test as a text. Known issues and warnings do not end a
-    /// seed, and each is recorded once, regardless of the number of seeds that have it.
+    /// once, with its location and its values. A comment of the issue contains the seed, the command that replays its
+    /// run, and the schedule; the schedule is also attached to the test as a text. Known issues and warnings do not end
+    /// a seed, and each is recorded once, regardless of the number of seeds that have it.
     ///
-    /// Swift Testing finds the test of an issue through task-locals, which a `Task.detached` or another thread does not inherit. The trait does not
-    /// notice an `#expect` there: its failure is recorded under every seed, without the seed. Use `Simulation.current?.expect` instead. An attachment
-    /// that the test records is also recorded under every seed.
+    /// Swift Testing finds the test of an issue through task-locals, which a `Task.detached` or another thread does not
+    /// inherit. The trait does not notice an `#expect` there: its failure is recorded under every seed, without the
+    /// seed. Use `Simulation.current?.expect` instead. An attachment that the test records is recorded once per run.
     ///
     /// ## Environment
     /// `TASKCONTROL_SEED=3` runs only that seed, `TASKCONTROL_SCHEDULE=3:12=1` runs only that schedule, and `TASKCONTROL_SEEDS=100000` runs that
@@ -132,17 +132,20 @@ extension Trait where Self == SimulatedTrait {
     /// with an invalid value fails the test.
     ///
     /// ## Cancellation
-    /// If the test is cancelled, for example by `.timeLimit`, the seed that runs at that time is the last one.
+    /// If the test is cancelled, for example by `.timeLimit`, the run of the current seed continues to its end, and no
+    /// other seed runs.
     ///
     /// ## Other platforms
     /// On platforms without simulation, the test runs once in real time, as an ordinary test, and `Simulation.current` is `nil`. A message on
     /// standard error reports this once per process. To skip the test there, add `.enabled(if: Simulation.isSupported)`.
     ///
     /// - Parameters:
-    ///   - seeds: The seeds. The test runs once per seed. Negative seeds are ignored.
+    ///   - seeds: The seeds. The test runs once per seed, or twice with `checksDeterminism`. Negative seeds are
+    ///     ignored.
     ///   - strategy: The method that chooses which task runs next.
     ///   - maxSteps: The number of steps after which a seed fails as a livelock. A step is the part of a task between two suspension points.
-    ///   - checksDeterminism: Whether each seed runs twice, and fails if the two runs differ.
+    ///   - checksDeterminism: If `true`, each seed runs twice, and fails if its two runs differ. If `false`, each seed
+    ///     runs once.
     public static func simulated(
         seeds: Range<Int> = 0..<1_000,
         strategy: SimulationStrategy = .swarm,

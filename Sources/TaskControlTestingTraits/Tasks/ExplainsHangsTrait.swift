@@ -3,7 +3,8 @@ internal import TaskControlSnapshot
 internal import TaskControlTesting
 public import Testing
 
-/// A trait that explains why a test does not return, and cancels it. Created with ``Testing/Trait/explainsHangs(after:)``.
+/// A trait that explains why a test has not returned after a time limit, and cancels the test. Created with
+/// ``Testing/Trait/explainsHangs(after:)``.
 public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration
     /// The clock that measures the time limit of the test.
@@ -82,12 +83,13 @@ extension Trait where Self == ExplainsHangsTrait {
     /// }
     /// ```
     ///
-    /// If the test has not returned after the limit, the trait records one issue. The issue lists the tasks that the
-    /// test has started with TaskControl, the test's calls of TaskControl that have not returned, which of them waits
-    /// for which, and deadlocks, in the form of a `TaskSnapshot`. Then the trait cancels the test, which returns if it
-    /// responds to cancellation. The `CancellationError` that the test then throws is not recorded as another issue. A
-    /// test that ignores its cancellation does not return, but the issue shows the reason. By comparison, `.timeLimit`
-    /// cannot end such a test either, records only that the limit was exceeded, and has a resolution of one minute.
+    /// If the test has not returned after the limit, the trait records one issue. The issue lists, in the form of a
+    /// `TaskSnapshot`, the tasks that the test has started with TaskControl and that have not ended, the test's calls
+    /// of TaskControl that have not returned, which of these tasks and calls wait for which others, and deadlocks. Then
+    /// the trait cancels the test, which returns if it responds to cancellation. The `CancellationError` that the test
+    /// then throws is not recorded as another issue. A test that ignores its cancellation does not return, but the
+    /// issue shows the reason. By comparison, `.timeLimit` cannot end such a test either, records only that the limit
+    /// was exceeded, and has a resolution of one minute.
     ///
     /// The issue does not list tasks and calls of other tests, except those for which this test waits. It does not list work that the test has
     /// started in a `Task.detached`, on a thread or in a Dispatch queue either. The library does not notice waits for `task.value`, a continuation or
