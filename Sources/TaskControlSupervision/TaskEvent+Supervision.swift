@@ -11,7 +11,7 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// Periodic work begins its next run.
+    /// Periodic work begins a run.
     public static var ticked: Self { Self("ticked") }
     /// Supervised work has called `ready()`: see ``SupervisedRun``.
     public static var ready: Self { Self("ready") }

@@ -180,8 +180,8 @@ extension SimulatedNetwork {
     /// of all nodes have ended. Call it once: a second call traps.
     ///
     /// ## Cancellation
-    /// The closure runs in the caller's task, and is cancelled with it. The tasks of the nodes are cancelled only when
-    /// the closure has returned or thrown.
+    /// The closure runs in the caller's task, and is cancelled with it. The cancellation does not reach the tasks of
+    /// the nodes: they continue until a crash, or until the closure has returned or thrown.
     ///
     /// ## Ordering
     /// Nodes start in the order in which they were added.
