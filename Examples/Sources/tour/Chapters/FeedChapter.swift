@@ -46,6 +46,7 @@ struct FeedChapter: Chapter {
                 Claim("keepRunning: the shutdown is the end", states.isStopped, is: true),
                 Claim("keepRunning: no request follows the shutdown", kept.requestsAfterEnd, is: 0),
             ],
+            transcriptTitle: "the states of the supervised work",
             transcript: states.lines
         )
     }

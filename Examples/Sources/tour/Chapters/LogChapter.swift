@@ -40,6 +40,7 @@ struct LogChapter: Chapter {
                 Claim("ActorQueue: with two priorities, no line comes after a newer one", orderedMixed.late, is: 0),
                 Claim("ActorQueue: with one priority, no line comes after a newer one", orderedEqual.late, is: 0),
             ],
+            transcriptTitle: "about the times",
             transcript: Self.isOptimized ? [] : Self.aboutTimes
         )
     }

@@ -22,6 +22,8 @@ struct Report: Codable, Sendable {
     let naive: [String]
     let taskControl: [String]
     let claims: [Claim]
+    /// The title of the transcript.
+    var transcriptTitle = ""
     /// The lines that are too long for the table, and are printed above it.
     var transcript: [String] = []
 

@@ -47,6 +47,7 @@ struct StampedeChapter: Chapter {
                     measured: shared.simulated.line
                 ),
             ],
+            transcriptTitle: "an intended failure of the naive code",
             transcript: naive.simulated.failure.map { Self.transcript(of: $0) } ?? []
         )
     }

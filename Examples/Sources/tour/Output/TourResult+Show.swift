@@ -7,7 +7,7 @@ extension TourResult {
             table.append([name, chapter.report.naive, chapter.report.taskControl])
         }
         for chapter in chapters where !chapter.report.transcript.isEmpty {
-            Terminal.print("\n\(chapter.title) (\(chapter.name)), an intended failure of the naive code:")
+            Terminal.print("\n\(chapter.title) (\(chapter.name)), \(chapter.report.transcriptTitle):")
             for line in chapter.report.transcript { Terminal.print("  \(line)") }
         }
         Terminal.print("")
