@@ -12,25 +12,28 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// A call of the ``CoordinationStore`` has failed: to grant, renew or revoke a lease, or to create, verify or
-    /// delete the entry that stands for a caller in the store. Until the closure that runs with the lease has ended,
-    /// the call is repeated as ``withLease(_:in:timeToLive:holder:clock:body:)`` describes.
+    /// A call of the ``CoordinationStore`` has failed: to create, verify or delete the entry that stands for a caller
+    /// in the store, or to grant, renew or revoke the ``StoreLease`` to which the entry is attached. Until the closure
+    /// that the caller has passed has ended, the call is repeated as ``withLease(_:in:timeToLive:holder:clock:body:)``
+    /// describes.
     public static var storeCallFailed: Self { Self("storeCallFailed") }
-    /// A caller's lease is no longer valid. The closure that runs with the lease is cancelled. If the closure has not
-    /// begun, the caller waits for the lease again.
+    /// A caller that held what it had waited for, such as the lease of
+    /// ``withLease(_:in:timeToLive:holder:clock:body:)`` or a permit of a ``FleetSemaphore``, no longer holds it. The
+    /// closure that the caller has passed is cancelled. If the closure has not begun, the caller waits again.
     public static var leaseLost: Self { Self("leaseLost") }
-    /// A caller that waits for a lease has lost its place among the other callers, for example because its process was
-    /// paused, and waits again behind all others.
+    /// A caller that waits, for example for a lease or a permit, has lost its place among the other callers, for
+    /// example because its process was paused. The caller waits again, behind all others.
     public static var placeLost: Self { Self("placeLost") }
-    /// A caller that held a lease or waited for it has deleted its entry in the store. From then on, it does not delay
-    /// other callers.
+    /// A caller has deleted the entry that stands for it in the store. From then on, the caller does not delay other
+    /// callers. A caller has an entry even while it waits, so a caller that stops waiting also deletes its entry.
     public static var entryDeleted: Self { Self("entryDeleted") }
-    /// A caller that held a lease or waited for it has revoked the lease in the store, which also deletes the caller's
-    /// entry. Not emitted if ``entryDeleted`` was emitted before.
+    /// A caller has revoked the ``StoreLease`` to which its entry in the store is attached. The store then also deletes
+    /// the entry. Each caller has such a lease of its own, even while it waits: if the process crashes, the lease
+    /// expires, and the store deletes the entry. Not emitted if ``entryDeleted`` was emitted before.
     public static var leaseRevoked: Self { Self("leaseRevoked") }
-    /// A caller that held a lease or waited for it could not revoke the lease. The store ends the lease when its
-    /// duration is over. Until then, the caller's entry remains in the store, unless ``entryDeleted`` was emitted
-    /// before.
+    /// A caller could not revoke the ``StoreLease`` to which its entry in the store is attached. Each caller has such a
+    /// lease of its own, even while it waits. The store ends the lease when its duration is over. Until then, the entry
+    /// can remain in the store and delay other callers, unless ``entryDeleted`` was emitted before.
     public static var leaseLeftToExpire: Self { Self("leaseLeftToExpire") }
     /// A caller of a ``FleetFlight`` has received a result that another process has published (``resultPublished``).
     public static var resultAdopted: Self { Self("resultAdopted") }

@@ -3,8 +3,9 @@ public import TaskControl
 internal import TaskControlSupport
 public import Tracing
 
-/// An observer that creates a span of swift-distributed-tracing for each task and each call of TaskControl, such as a
-/// flight (one run of an operation that several callers share), a task of a queue, a retry, or an HTTP attempt.
+/// An observer that creates a span of swift-distributed-tracing for each task and each call whose beginning TaskControl
+/// reports by an event, such as a task of a queue, a call of `retry`, an attempt of an HTTP request, or a flight (one
+/// run of an operation that several callers share).
 ///
 /// ```swift
 /// InstrumentationSystem.bootstrap(myTracer)

@@ -65,9 +65,10 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
-    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
-    ///   of the slot, or a proxy for it, if there is a present task. If the slot is closed, a cancelled task that never
-    ///   runs the operation.
+    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if there is a
+    ///   present task: the present task of the slot or a proxy for it, that is, a task that waits for the present task,
+    ///   and whose cancellation cancels the present task. If the slot is closed, a cancelled task that never runs the
+    ///   operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func addTask(
@@ -87,9 +88,10 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
     ///     function; not called for a task that was cancelled.
-    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
-    ///   of the slot, or a proxy for it, if there is a present task. If the slot is closed, a cancelled task that never
-    ///   runs the operation.
+    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if there is a
+    ///   present task: the present task of the slot or a proxy for it, that is, a task that waits for the present task,
+    ///   and whose cancellation cancels the present task. If the slot is closed, a cancelled task that never runs the
+    ///   operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func addTask(
@@ -122,10 +124,10 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is not received: the outcome is
     ///     ``DeliveryOutcome/cancelled``.
     /// - Returns: The new task, whose value is its outcome. With
-    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task, or a proxy for it, if there
-    ///   is a present task; if `addTask` created the present task, the outcome of the proxy is
-    ///   ``DeliveryOutcome/duplicate``. If the slot is closed, nothing is started, and the outcome is
-    ///   ``DeliveryOutcome/cancelled``.
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if there is a present task: the present task,
+    ///   or a proxy for it. A proxy is a task that waits for the present task and has the same outcome, or
+    ///   ``DeliveryOutcome/duplicate`` if `addTask` created the present task; cancelling the proxy cancels the present
+    ///   task. If the slot is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -161,10 +163,10 @@ public final class TaskSlot: TaskOwner, RegistryOwner {
     ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is not received: the outcome is
     ///     ``DeliveryOutcome/cancelled``.
     /// - Returns: The new task, whose value is its outcome. With
-    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task, or a proxy for it, if there
-    ///   is a present task; if `addTask` created the present task, the outcome of the proxy is
-    ///   ``DeliveryOutcome/duplicate``. If the slot is closed, nothing is started, and the outcome is
-    ///   ``DeliveryOutcome/cancelled``.
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if there is a present task: the present task,
+    ///   or a proxy for it. A proxy is a task that waits for the present task and has the same outcome, or
+    ///   ``DeliveryOutcome/duplicate`` if `addTask` created the present task; cancelling the proxy cancels the present
+    ///   task. If the slot is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(

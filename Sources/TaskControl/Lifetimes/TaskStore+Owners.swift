@@ -37,10 +37,10 @@ extension TaskStore {
     ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is not received: the outcome is
     ///     ``DeliveryOutcome/cancelled``.
     /// - Returns: The new task, whose value is its outcome. With
-    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task, or a proxy for it, if there
-    ///   is a present task; if `addTask` created the present task, the outcome of the proxy is
-    ///   ``DeliveryOutcome/duplicate``. If the store is closed, nothing is started, and the outcome is
-    ///   ``DeliveryOutcome/cancelled``.
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if there is a present task: the present task,
+    ///   or a proxy for it. A proxy is a task that waits for the present task and has the same outcome, or
+    ///   ``DeliveryOutcome/duplicate`` if `addTask` created the present task; cancelling the proxy cancels the present
+    ///   task. If the store is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -81,10 +81,10 @@ extension TaskStore {
     ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is not received: the outcome is
     ///     ``DeliveryOutcome/cancelled``.
     /// - Returns: The new task, whose value is its outcome. With
-    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task, or a proxy for it, if there
-    ///   is a present task; if `addTask` created the present task, the outcome of the proxy is
-    ///   ``DeliveryOutcome/duplicate``. If the store is closed, nothing is started, and the outcome is
-    ///   ``DeliveryOutcome/cancelled``.
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if there is a present task: the present task,
+    ///   or a proxy for it. A proxy is a task that waits for the present task and has the same outcome, or
+    ///   ``DeliveryOutcome/duplicate`` if `addTask` created the present task; cancelling the proxy cancels the present
+    ///   task. If the store is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(

@@ -72,9 +72,10 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///   - operation: Runs with the isolation and task-locals of the code that calls this function. For an operation
     ///     that may throw, use the form of this function that has `onError`, or `run(forKey:for:)`, which passes the
     ///     error to an object.
-    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
-    ///   of the key, or a proxy for it, if there is a present task. If the store is closed, a cancelled task that never
-    ///   runs the operation.
+    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if there is a
+    ///   present task: the present task of the key or a proxy for it, that is, a task that waits for the present task,
+    ///   and whose cancellation cancels the present task. If the store is closed, a cancelled task that never runs the
+    ///   operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     @inlinable
@@ -114,9 +115,10 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
     ///     function; not called for a task that was cancelled.
-    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, the present task
-    ///   of the key, or a proxy for it, if there is a present task. If the store is closed, a cancelled task that never
-    ///   runs the operation.
+    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if there is a
+    ///   present task: the present task of the key or a proxy for it, that is, a task that waits for the present task,
+    ///   and whose cancellation cancels the present task. If the store is closed, a cancelled task that never runs the
+    ///   operation.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func addTask(

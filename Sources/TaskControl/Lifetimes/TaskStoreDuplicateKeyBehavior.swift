@@ -50,9 +50,11 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// If the key has several tasks, the present task is the newest running one, or, if none runs, the newest waiting
     /// one.
     ///
-    /// A proxy is a task that ends when the present task ends, and whose cancellation cancels the present task; the two
-    /// are not equal. A proxy is returned if `addTask` is called and `run` created the present task, or the reverse,
-    /// because their tasks have different types, and if another thread is just adding the present task.
+    /// A proxy is a task that waits for the present task and ends when it ends. Cancelling the proxy cancels the
+    /// present task. The proxy and the present task do not compare equal. The call returns a proxy in two cases:
+    /// - The present task has another type than the call returns: `addTask` is called and `run` created the present
+    ///   task, or `run` is called and `addTask` created it.
+    /// - Another thread is adding the present task at the same time, so its handle does not exist yet.
     public static var preferPrevious: Self { Self(kind: .preferPrevious) }
 
     /// The behavior that lets running tasks continue, cancels the waiting tasks, and starts the new task when the

@@ -10,7 +10,8 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// A call of `retry` begins another attempt, after the delay.
+    /// A call of `retry` begins another attempt. Emitted when the delay after the failed attempt is over; ``waiting``
+    /// is emitted before the delay.
     public static var retrying: Self { Self("retrying") }
     /// A later attempt of a call of `retry` has succeeded, after the first had failed.
     public static var succeeded: Self { Self("succeeded") }

@@ -71,13 +71,18 @@ public final class SQLiteStore: CoordinationStore {
     private let pollInterval: Duration
     private let clock: any Clock<Duration>
 
-    /// The notification that suspends all SQLite stores of the process. Post it to `NotificationCenter.default` before iOS suspends the app.
+    /// The notification that suspends all SQLite stores of the process, until ``resumeNotification`` is posted. Post it
+    /// to `NotificationCenter.default` before iOS suspends the app.
     ///
-    /// This is `Database.suspendNotification` of GRDB: posting it also suspends all other GRDB databases of the process that observe it.
+    /// This is `Database.suspendNotification` of GRDB: posting it also suspends all other GRDB databases of the process
+    /// that observe it.
     public static var suspendNotification: Notification.Name { Database.suspendNotification }
 
-    /// The notification that ends the suspension of all SQLite stores of the process. Post it to `NotificationCenter.default` when the app runs
-    /// again.
+    /// The notification that ends the suspension of all SQLite stores of the process, which ``suspendNotification``
+    /// began. Post it to `NotificationCenter.default` when the app runs again.
+    ///
+    /// This is `Database.resumeNotification` of GRDB: posting it also resumes all other GRDB databases of the process
+    /// that observe it.
     public static var resumeNotification: Notification.Name { Database.resumeNotification }
 
     /// Creates a store for a file. The initializer does not open the file: the first operation opens or creates it. The file's folder must exist.

@@ -21,11 +21,12 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     ///   - body: The whole body.
     func content(from response: URLResponse?, with body: Data) throws -> Content
 
-    /// The decoder of this endpoint's contents. By default `nil`, for the decoder of the client.
+    /// The decoder that ``decode(_:from:)`` uses for the contents of this endpoint. If `nil`, the default, the client's
+    /// decoder is used.
     var decoder: JSONDecoder? { get }
 
-    /// The encoder of this endpoint's bodies, which ``HTTPBody/json(encoding:with:)`` uses in `makeRequest()`. By
-    /// default `nil`, for the encoder of the client.
+    /// The encoder that is used when `makeRequest()` calls ``HTTPBody/json(encoding:with:)`` without an encoder. If
+    /// `nil`, the default, the client's encoder is used.
     var encoder: JSONEncoder? { get }
 
     /// Changes the policies of the client for the requests of this endpoint. By default, nothing is changed.

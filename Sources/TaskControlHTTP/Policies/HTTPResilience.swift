@@ -66,21 +66,22 @@ public struct HTTPResilience: Sendable {
 
     private let kind: Kind
 
-    /// Returns a protection with one policy per host. The host is that of the original request, in lowercase, even if a
-    /// redirect leads to another host.
+    /// Returns a resilience that applies a separate policy to each host. The host is that of the original request, in
+    /// lowercase, even if a redirect leads to another host.
     ///
     /// A client keeps the policies of 64 hosts. For further hosts it evicts other policies. An evicted policy is
     /// created again for the next request to its host. A policy that a running call uses, or whose breaker refuses
     /// calls, is not evicted, so a client can temporarily keep more than 64.
     ///
     /// - Parameter make: Creates the policy of a host, for a request to a host of which the client keeps no policy. If
-    ///   an endpoint sets another protection per host in ``ResponseEndpoint/adjust(_:)``, its closure too is called
-    ///   only for such a request.
+    ///   an endpoint sets another resilience per host in ``ResponseEndpoint/adjust(_:)``, the closure of that
+    ///   resilience too is called only for such a request.
     public static func perHost(_ make: @escaping @Sendable (_ host: String) -> ResiliencePolicy) -> HTTPResilience {
         HTTPResilience(kind: .perHost(make))
     }
 
-    /// Returns a protection with one policy for all hosts, which other clients and calls of `withPolicy` may share.
+    /// Returns a resilience that applies the same policy to all hosts. Other clients and calls of `withPolicy` may
+    /// share that policy.
     public static func shared(_ policy: ResiliencePolicy) -> HTTPResilience { HTTPResilience(kind: .shared(policy)) }
 
     /// Calls an operation with the policy of a host. The table keeps the policy at least until the operation has ended.

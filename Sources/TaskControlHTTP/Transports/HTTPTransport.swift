@@ -29,9 +29,11 @@ public protocol HTTPTransport: Sendable {
     ///   - receive: Called once, when the head has arrived, in the caller's isolation.
     /// - Returns: The value of `receive`.
     /// - Throws: The error of `receive`, unchanged; an error of the network, as the library of the transport reports
-    ///   it; `URLError` with the code `unsupportedURL` or `badURL` if the URL of the request is not one of HTTP, or has
-    ///   a port outside 1...65535; `URLError` with the code `unsupportedURL` or `redirectToNonExistentLocation` if that
-    ///   is true for the target of a redirect, and `httpTooManyRedirects` after 16 redirects.
+    ///   it; or `URLError` with one of the following codes. For the URL of the request: `unsupportedURL` if the scheme
+    ///   is not supported, such as `ftp`; `badURL` if the URL has no host, or a port outside 1...65535. For the target
+    ///   of a redirect: `unsupportedURL` if the scheme is neither `http` nor `https`; `redirectToNonExistentLocation`
+    ///   if the target is not a valid URL with a host, or has a port outside 1...65535; `httpTooManyRedirects` if it
+    ///   would be the 17th redirect.
     nonisolated(nonsending) func withResponse<Value>(
         to request: HTTPTransportRequest,
         _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value

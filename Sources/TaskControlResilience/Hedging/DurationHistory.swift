@@ -59,9 +59,10 @@ public struct HedgeDelay: Sendable {
     private let fixed: Duration?
     let history: DurationHistory?
 
-    /// Returns the same delay for each call.
+    /// Returns a delay that is the same for each call.
     ///
-    /// - Parameter delay: The delay. With zero or less, all attempts begin at the same time.
+    /// - Parameter delay: The delay. If it is zero or negative, all attempts that `maxHedges` and `budget` allow begin
+    ///   at once, without a wait for the result of an earlier attempt.
     public static func fixed(_ delay: Duration) -> HedgeDelay {
         HedgeDelay(fixed: max(.zero, delay), history: nil)
     }

@@ -131,7 +131,8 @@ public final class ClientThrottle: Sendable, _CallGate {
         public var capacity: Int
         /// The number of tokens that a retry or a hedge takes, unless ``throttledCost`` applies.
         public var cost: Int
-        /// The number of tokens that a retry or a hedge takes after an error with a hint (`RetryAfterProviding`).
+        /// The number of tokens that a retry or a hedge takes after an error with a hint: an error that states when to
+        /// try again, by its `retryAfter` (`RetryAfterProviding`).
         public var throttledCost: Int
 
         /// Creates the size and the costs of a budget, in tokens. The initializer of ``ClientThrottle`` traps if one of
@@ -140,8 +141,8 @@ public final class ClientThrottle: Sendable, _CallGate {
         /// - Parameters:
         ///   - capacity: The number of tokens of a full budget: 0 or more.
         ///   - cost: The number of tokens that a retry or a hedge takes, unless `throttledCost` applies: 1 or more.
-        ///   - throttledCost: The number of tokens that a retry or a hedge takes after an error with a hint
-        ///     (`RetryAfterProviding`): 1 or more.
+        ///   - throttledCost: The number of tokens that a retry or a hedge takes after an error that states when to try
+        ///     again (`RetryAfterProviding`): 1 or more.
         public init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
             self.capacity = capacity
             self.cost = cost

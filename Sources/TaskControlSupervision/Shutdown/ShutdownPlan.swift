@@ -51,8 +51,8 @@ public struct ShutdownPlan: Sendable {
     ///
     /// ## Cancellation
     /// Cancelling the caller ends the grace of the current step early, and the remaining steps have none: owners and
-    /// supervisors cancel their tasks at once, and operations run in a cancelled task. When this function returns or
-    /// throws, all steps have been performed.
+    /// supervisors cancel their tasks at once, and steps that are operations run in a task that is already cancelled.
+    /// When this function returns or throws, all steps have been performed.
     ///
     /// - Throws: ``ShutdownError`` with the errors of all steps that have failed. If no step has failed, this function
     ///   returns, even if the caller is cancelled. A step that shuts down an owner or a supervisor never fails, even if

@@ -20,6 +20,9 @@ public struct SupervisedRun: Sendable {
     /// ``SupervisedWork/waitUntilReady()`` resume. If the work is a child of a ``Supervisor``, the next child can
     /// start.
     ///
+    /// The run is passed to the operation of the work as a parameter. If that parameter is named `ready`, call this
+    /// function as `ready()`.
+    ///
     /// Further calls have no effect, and neither have calls after the run has ended.
     ///
     /// - Complexity: O(1).

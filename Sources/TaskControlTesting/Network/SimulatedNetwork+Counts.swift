@@ -8,9 +8,10 @@ extension SimulatedNetwork {
     /// while it is under way or being handled, or if its server is a closure and the caller was cancelled meanwhile.
     /// Duplicates do not count in ``sent`` and ``answered``, but lost duplicates count in ``lost``.
     public struct Counts: Sendable, Hashable {
-        /// The number of requests that were sent, without duplicates.
+        /// The number of requests that were sent, including those that were lost or failed. Duplicates do not count.
         public internal(set) var sent = 0
-        /// The number of requests that have reached their servers, including duplicates.
+        /// The number of requests that have reached their servers. Duplicates that have reached their servers also
+        /// count.
         public internal(set) var delivered = 0
         /// The number of requests whose reply, or whose server's error, has arrived. Replies to duplicates do not
         /// count.

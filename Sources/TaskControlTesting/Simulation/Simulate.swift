@@ -29,8 +29,8 @@ internal import TaskControl
 /// tasks have not ended (deadlock), if the run takes more than `maxSteps` steps (livelock), or if another thread takes
 /// part (escape). The call ends with the first seed that fails. The schedule of the failed run is then shortened: the
 /// body runs again, at most 200 times, with fewer and fewer deviations from the plain schedule (see
-/// ``SimulationSchedule``), and the failure shows the shortest schedule that still fails. ``SimulationFailure/shrunk``
-/// lists the failures whose schedule is not shortened.
+/// ``SimulationSchedule``), and the failure shows the shortest schedule that still fails. See the documentation of
+/// ``SimulationFailure/shrunk`` for the failures whose schedule is not shortened.
 ///
 /// If Swift Testing's `#require` throws in the body, it has already recorded its error as an issue. Therefore
 /// `simulate` rethrows this error unchanged in place of a ``SimulationFailure``, and writes the failure to standard
@@ -86,8 +86,9 @@ internal import TaskControl
 ///
 /// An empty variable counts as not set. The variables apply to all calls of `simulate` in the process, except that
 /// `TASKCONTROL_SEED`, `TASKCONTROL_SCHEDULE` and `TASKCONTROL_SEEDS` do not apply to calls with the parameter `seed`
-/// or `schedule`. Use `swift test --filter` to run a single test: a test that expects a particular seed to fail would
-/// otherwise fail itself.
+/// or `schedule`. When you set one of these three variables, run a single test with `swift test --filter`. Otherwise
+/// other tests run with the seeds or the schedule of the variable too, and a test that expects `simulate` to find a
+/// failure under one of its own seeds can fail, because that seed is not run.
 ///
 /// - Parameters:
 ///   - seeds: The seeds. Each seed is one run, or two runs with `checksDeterminism`. For

@@ -25,11 +25,13 @@ public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStrin
     ///
     /// `simulate` needs this capability, and throws ``SimulationUnsupportedError`` without it.
     public static let schedules = Self(rawValue: 1 << 0)
-    /// The capability to assign a task to the simulation when the task is created, whether it is a child task, unstructured or detached.
-    /// Reports show the task's name and its creator.
+    /// The capability to notice each task at its creation, and to run it as part of the simulation from then on,
+    /// whether it is a child task, an unstructured task or a detached task. Reports show the name of the task, and
+    /// which task has created it.
     ///
-    /// Without this capability, a task belongs to the simulation once it is enqueued on the simulation's thread, reports show no names, and
-    /// a task without a parent leaves the simulation unnoticed when another thread resumes it.
+    /// Without this capability, the simulation notices a task only when the task is first enqueued on the simulation's
+    /// thread, and reports show no names. If another thread then resumes an unstructured or detached task, the task
+    /// continues outside the simulation, and the run does not fail for that reason.
     public static let createdTasks = Self(rawValue: 1 << 1)
     /// The capability to end a step when a task switches to an actor, so that other jobs can run before the task
     /// continues on the actor.

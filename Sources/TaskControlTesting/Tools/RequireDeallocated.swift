@@ -68,12 +68,12 @@ public struct StillAliveError: Error, Hashable, CustomStringConvertible {
     /// The name of the type that the closure of `requireDeallocated` returns. The object can be an instance of a
     /// subclass.
     public let type: String
-    /// The time after which the object was still alive: the `limit` of the call.
+    /// The time limit of the call, after which the object was still alive: the parameter `limit`.
     public let limit: Duration
     /// The location of the call of `requireDeallocated`.
     public let location: CheckLocation
 
-    /// One line with the location of the call, the object, and the limit.
+    /// One line with the location of the call, the type of the object, and the time limit.
     public var description: String {
         "\(location): \(type) is still alive \(limit) after it was released: something retains it"
     }

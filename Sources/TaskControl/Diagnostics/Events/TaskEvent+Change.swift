@@ -1,5 +1,6 @@
 extension TaskEvent {
-    /// The effect of an event on its ``TaskEvent/subject``, which is a task or a call: whether it begins, changes its phase, or ends.
+    /// The effect of an event on its ``TaskEvent/subject``, which is the task or call that the event is about: whether
+    /// the subject begins, changes its phase, or ends.
     ///
     /// Each subject begins once and ends once. An observer that was added before a subject began receives the event of
     /// the beginning before the other events of the subject.
@@ -52,8 +53,8 @@ extension TaskEvent {
         case warning
     }
 
-    /// The phase that the subject enters with this event; `nil` if the event does not change the phase, ends the
-    /// subject, or has no subject.
+    /// The phase that the subject, the task or call that the event is about, enters with this event; `nil` if the event
+    /// does not change the phase, ends the subject, or has no subject.
     public var phase: Phase? {
         switch change {
         case .began(let phase), .entered(let phase): phase
@@ -61,12 +62,14 @@ extension TaskEvent {
         }
     }
 
-    /// The outcome of the subject; `nil` if the event is not its end.
+    /// The outcome of the subject, the task or call that the event is about; `nil` if the event does not end the
+    /// subject, or has no subject.
     public var outcome: Outcome? {
         if case .ended(let outcome) = change { outcome } else { nil }
     }
 
-    /// Whether the subject begins with this event; `false` if the event has no subject.
+    /// Whether the subject, the task or call that the event is about, begins with this event; `false` if the event has
+    /// no subject.
     public var isBeginning: Bool {
         if case .began = change { true } else { false }
     }

@@ -2,8 +2,13 @@ extension TaskEvent: CustomStringConvertible {
     /// The names of the primitive and the kind of the event, such as `AsyncTask.created`.
     public var name: String { "\(primitive.rawValue).\(kind.rawValue)" }
 
-    /// One line with the ``name`` and those fields from ``ownerName`` to ``isCancelled`` that are set, such as
-    /// `retry.failed attempt=1 error=ConnectionLost()`. Identities, ``sequence`` and ``time`` are not included.
+    /// One line with the ``name`` of the event and the fields that are set, such as
+    /// `retry.failed attempt=1 error=ConnectionLost()`.
+    ///
+    /// The fields have this order: ``ownerName`` (as `name`), ``taskName`` (as `task`), ``key``, ``count``,
+    /// ``attempt``, ``status``, ``delay``, ``error``, ``detail``, ``age``, and ``isCancelled`` (as `cancelled`, only if
+    /// `true`). Line breaks in their texts are replaced by spaces. Identities, ``sequence`` and ``time`` are not
+    /// included.
     public var description: String {
         var line = name
         func add(_ field: String, _ value: (some Any)?) {
