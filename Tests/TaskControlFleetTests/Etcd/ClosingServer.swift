@@ -5,9 +5,12 @@ import TaskControl
 final class ClosingServer: Sendable {
     let url: URL
     private let socket: Int32
+    private let address: sockaddr_in
     private let closingPath: String
     private let answer: String
     private let received = Locked<[String]>([])
+    private let isStopped = Locked(false)
+    private let ended = DispatchSemaphore(value: 0)
 
     /// - Parameters:
     ///   - closingPath: The end of the paths that are not answered.
@@ -30,20 +33,43 @@ final class ClosingServer: Sendable {
             }
         }
         guard status else { throw POSIXError(.EADDRNOTAVAIL) }
+        self.address = address
         url = URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")!
         Thread.detachNewThread { [self] in
             while case let connection = accept(socket, nil, nil), connection >= 0 {
+                if isStopped.withLock(\.self) {
+                    close(connection)
+                    break
+                }
                 Thread.detachNewThread { [self] in serve(connection) }
             }
+            close(socket)
+            ended.signal()
         }
     }
 
     /// The ends of the paths of the requests whose bodies have arrived.
     var paths: [String] { received.withLock(\.self) }
 
+    /// Closes the port. It is closed when this function returns.
+    ///
+    /// The thread that accepts is woken by a connection, and closes the socket itself: after a `close` here it could accept from a socket of another
+    /// test that has been given the same number, and answer its requests.
     func stop() {
-        shutdown(socket, Int32(SHUT_RDWR))
-        close(socket)
+        isStopped.withLock { $0 = true }
+        var address = address
+        #if canImport(Darwin)
+        let client = Foundation.socket(AF_INET, SOCK_STREAM, 0)
+        #else
+        let client = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = connect(client, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        ended.wait()
+        close(client)
     }
 
     private func serve(_ connection: Int32) {

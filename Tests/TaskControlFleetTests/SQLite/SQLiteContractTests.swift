@@ -13,6 +13,8 @@ import Testing
         defer { withExtendedLifetime(fixture) {} }
         let store = try SQLiteStore(path: fixture.path, pollInterval: .milliseconds(5), historyLimit: 60)
         var contract = StoreContract(store, prefix: "contract/")
+        // A lease must not expire because its test waits for a thread: all tests of a process begin together.
+        contract.timeToLive = .seconds(10)
         contract.compact = {
             let all = StoreTransaction(success: (0...60).map { .put("compact/\($0)", Data()) })
             _ = try await store.transact(all)
