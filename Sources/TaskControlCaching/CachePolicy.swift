@@ -18,8 +18,8 @@ public struct CachePolicy: Hashable, Sendable {
     /// initializer can return another time for a value.
     public var timeToLive: Duration
 
-    /// The time after its time to live for which a value is still returned, while the cache loads a new one in the
-    /// background. The value is returned at once, unless callers first wait for the new value (``patience``). RFC 5861
+    /// The time, after the end of a value's time to live, for which the value is still returned while the cache loads a
+    /// new one in the background. The value is returned at once, unless callers first wait for the new value (``patience``). RFC 5861
     /// calls this *stale-while-revalidate*.
     public var staleWhileRevalidate: Duration
 

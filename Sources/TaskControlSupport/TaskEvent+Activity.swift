@@ -3,7 +3,7 @@ public import TaskControl
 extension TaskEvent {
     /// The name of the activity that begins with this event. This is the name of the event's primitive, such as
     /// `FIFOQueue`. If the event begins a wait or a renewal of a credential, the kind of the event follows, as in
-    /// `FIFOQueue.draining`.
+    /// `FIFOQueue.draining`. For an event that does not begin an activity, the name has no meaning.
     public var activity: String { kind.isSecondary ? name : primitive.rawValue }
 }
 

@@ -33,8 +33,8 @@ public struct StoreTransaction: Hashable, Sendable {
     /// The operations that are executed, in order, if all conditions hold. At most one operation of this list may put
     /// or delete a given key: otherwise the transaction fails with ``StoreError/Reason/refused``.
     public var success: [Operation]
-    /// The operations that are executed, in order, if a condition does not hold. At most one operation of this list may
-    /// put or delete a given key: otherwise the transaction fails with ``StoreError/Reason/refused``.
+    /// The operations that are executed, in order, if at least one of the conditions does not hold. At most one
+    /// operation of this list may put or delete a given key: otherwise the transaction fails with ``StoreError/Reason/refused``.
     public var failure: [Operation]
 
     /// Creates a transaction. Pass it to ``CoordinationStore/transact(_:)``.

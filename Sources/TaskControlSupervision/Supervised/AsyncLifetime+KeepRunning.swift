@@ -83,7 +83,7 @@ extension AsyncLifetime {
 
 extension RetryBackoff {
     /// The default delays between the restarts of supervised work. They double from 200 ms up to a cap of 30 s, as in
-    /// the backoff supervisor of Akka, with ``TaskControl/RetryJitter/equal`` jitter: each delay is random, from half
+    /// the backoff supervisor of Akka, with `RetryJitter.equal` as jitter: each delay is random, from half
     /// of the capped delay to all of it.
     public static var supervision: RetryBackoff {
         .exponential(base: .milliseconds(200)).capped(at: .seconds(30)).jittered(.equal)

@@ -107,10 +107,10 @@ public final class TestClock: Clock, Sendable {
     /// The number of tasks that sleep on this clock.
     public var sleeperCount: Int { time.waiterCount }
 
-    /// Waits until at least the given number of tasks sleep on this clock, so that the next call of
-    /// ``advance(by:waking:)`` finds these tasks asleep.
+    /// Waits until at least the given number of tasks sleep on this clock at the same moment.
     ///
-    /// When this function returns, some of these sleeps can already have ended. Cancelled tasks are not counted.
+    /// The next call of ``advance(by:waking:)`` then finds these tasks asleep, unless other code advances the clock or
+    /// cancels the tasks meanwhile. A task that was cancelled before its sleep does not sleep, and is not counted.
     ///
     /// ## Cancellation
     /// If the caller is cancelled, this function throws at once.

@@ -25,7 +25,7 @@ extension TaskEvent {
         case running
     }
 
-    /// The way in which a task or a call that events are about has ended.
+    /// The form in which a task or a call has ended, such as completed or cancelled, as its events report it.
     @nonexhaustive
     public enum Outcome: String, Hashable, Sendable, Codable, CaseIterable {
         /// The work ended without an error, or the wait succeeded. A task that was added to an owner by `addTask` (for
