@@ -100,8 +100,9 @@ public final class LeaderElection: Sendable {
 
     /// Takes part in the election, and runs an operation whenever this process is the leader.
     ///
-    /// If the operation throws, or if the lease is lost, the process releases the lease, waits for the delay of
-    /// `backoff`, and becomes a candidate again. This continues until the operation returns (the work is then
+    /// If the lease is lost, the operation is cancelled; an operation that ignores its cancellation can then run beside
+    /// that of the next leader. When the operation has ended because it threw or because the lease was lost, the process
+    /// releases a lease that it still holds, waits for the delay of `backoff`, and becomes a candidate again. This continues until the operation returns (the work is then
     /// completed), the lifetime ends, the returned work is stopped, or the work fails permanently because of `limit` or
     /// `backoff`.
     ///
@@ -109,7 +110,8 @@ public final class LeaderElection: Sendable {
     /// this object is retained: capture the object weakly.
     ///
     /// ## Cancellation
-    /// When the lifetime ends, a candidate stops waiting, and the operation of a leader is cancelled. After the
+    /// When the lifetime ends, a candidate stops waiting, and the operation of a leader is cancelled, as when the lease
+    /// is lost. After the
     /// operation has ended, the process releases its lease, so the next leader does not wait until the lease has
     /// expired. See `AsyncLifetime.keepRunning` for the effect of the lifetime's `shutdown(grace:)`.
     ///

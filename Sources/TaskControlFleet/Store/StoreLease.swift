@@ -14,7 +14,7 @@ public struct StoreLease: Hashable, Sendable {
     /// - Parameters:
     ///   - id: The ID of the lease.
     ///   - timeToLive: The granted duration.
-    ///   - term: The term of the leader; 0 for a store without leaders.
+    ///   - term: The term of the leader among the servers of the store; 0 for a store without leaders.
     public init(id: LeaseID, timeToLive: Duration, term: UInt64 = 0) {
         self.id = id
         self.timeToLive = timeToLive

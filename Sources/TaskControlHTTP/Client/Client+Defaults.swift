@@ -15,7 +15,8 @@ extension Client {
         try await upload(endpoint, onProgress: nil)
     }
 
-    /// The queue on which completion handlers are called: the main queue, unless the client has another one.
+    /// The main queue: the default queue on which completion handlers are called. A client can implement this property to
+    /// use another queue.
     public var completionQueue: DispatchQueue { .main }
 
     /// Sends a request in a new task, and passes the content or the error to a completion handler.

@@ -25,10 +25,10 @@ public protocol Client: Sendable {
     ///   - onProgress: If the client reports progress, called from any thread when more bytes have been sent or
     ///     received; `nil` for no reports.
     /// - Returns: The content that the endpoint decodes.
-    /// - Throws: ``HTTPError`` for a failure of the request, the transport or the response. The errors that the
-    ///   endpoint, a ``RequestAdapter``, an ``Authenticator`` or a policy throws, such as `TimeoutError`, unchanged; to
-    ///   an ``HTTPError`` among them, the client adds the request and the response. `CancellationError` if the caller
-    ///   is cancelled, even if one of these throws another error.
+    /// - Throws: ``HTTPError`` for a failure of the request, the transport or the response. An error that the endpoint,
+    ///   a ``RequestAdapter``, an ``Authenticator`` or a policy throws, such as `TimeoutError`, is passed on unchanged,
+    ///   except that the client adds the request and the response to an ``HTTPError``. `CancellationError` if the
+    ///   caller is cancelled, even if the endpoint or one of the others throws another error.
     func request<E: Endpoint>(
         _ endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)?

@@ -30,8 +30,9 @@ public struct HTTPError: Error, Sendable {
         /// The exchange with the server could not begin, or broke off. ``HTTPError/underlyingError`` is the error of
         /// the transport, such as a `URLError` or an `HTTPClientError`.
         case transport
-        /// The endpoint does not accept the status of the response. Or the endpoint accepts it, but it is one of
-        /// ``HTTPRetryPolicy/statuses``, and the last attempt of a request whose method allows retries has received it.
+        /// The endpoint does not accept the status of the response. Or the endpoint accepts it, but the retry policy of
+        /// the client counts it as a failure (``HTTPRetryPolicy/statuses``), and no attempt is left. Or, in a download,
+        /// it is not 2xx.
         case status
         /// The server rejected the credential of the ``Authenticator``, and then also a new credential. Or it rejected
         /// the first credential, and the request could not be sent again, since its body can be sent only once. Without

@@ -123,8 +123,9 @@ extension Trait where Self == SimulatedTrait {
     /// a seed, and each is recorded once, regardless of the number of seeds that have it.
     ///
     /// Swift Testing finds the test of an issue through task-locals, which a `Task.detached` or another thread does not
-    /// inherit. The trait does not notice an `#expect` there: its failure is recorded under every seed, without the
-    /// seed. Use `Simulation.current?.expect` instead. An attachment that the test records is recorded once per run.
+    /// inherit. So the trait does not notice an `#expect` that fails there: the failure does not end the seed, is recorded
+    /// again for each seed in which it happens, and has no comment with the seed. Use `Simulation.current?.expect`
+    /// there instead. An attachment that the test records is recorded once per run.
     ///
     /// ## Environment
     /// `TASKCONTROL_SEED=3` runs only that seed, `TASKCONTROL_SCHEDULE=3:12=1` runs only that schedule, and `TASKCONTROL_SEEDS=100000` runs that
