@@ -23,7 +23,7 @@ public final class AnyCancellable: Hashable {
         cancel()
     }
 
-    /// Calls the closure, unless it was called already.
+    /// Calls the closure that was passed to the initializer, unless it was called already.
     public func cancel() {
         // Taken under the lock, called without it.
         action.withLock { $0.take() }?()

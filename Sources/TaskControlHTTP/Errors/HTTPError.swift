@@ -8,8 +8,8 @@
 /// this library recognizes:
 /// - The URL is shown without user, password and fragment, and with the names of its query items but not their values.
 /// - The body of a response with a 2xx status is not shown at all, since the whole body may be a credential.
-/// - In the first bytes of any other body, and in the text of ``underlyingError``, `…` replaces the credentials of the
-///   request, and all text that looks like a credential.
+/// - Of any other body, only the first bytes are shown. In them, and in the text of ``underlyingError``, `…` replaces
+///   the credentials of the request, and all text that looks like a credential.
 ///
 /// The following text looks like a credential: in JSON, XML, HTML, forms, headers and lines of a configuration, a value
 /// whose name indicates a secret (`token`, `password`, `private_key` and the like); anywhere, a JSON Web Token, a PEM

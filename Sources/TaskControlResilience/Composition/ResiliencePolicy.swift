@@ -41,7 +41,7 @@ public import TaskControl
 public struct ResiliencePolicy: Sendable {
     @usableFromInline var parts: _PolicyParts
 
-    /// The limit of the number of calls that run at the same time; `nil` for none. Further calls wait in a FIFO queue.
+    /// The limit of the number of calls that run at the same time; `nil` for none. Calls beyond the rate wait in a FIFO queue.
     public var concurrency: AsyncSemaphore? {
         get { parts.values.concurrency }
         set { change { $0.concurrency = newValue } }

@@ -60,9 +60,9 @@ extension SimulatedNetwork {
 
         /// Starts a task of the process.
         ///
-        /// If the task throws an error, the error is recorded as an event. When its closure has returned,
-        /// ``SimulatedNetwork/run(_:)`` throws the first of these errors. Catch errors in the task if it should
-        /// continue.
+        /// If the task throws an error, the error is recorded as an event. ``SimulatedNetwork/run(_:)`` throws the first
+        /// of these errors after the closure that was passed to `run(_:)` has returned. Catch errors in the task if it
+        /// should continue.
         ///
         /// ## Cancellation
         /// A crash of the node cancels the task, and an error that the task throws later is ignored. If the process has

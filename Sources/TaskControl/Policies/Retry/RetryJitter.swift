@@ -14,11 +14,11 @@ public enum RetryJitter: Sendable, Hashable, CaseIterable {
     /// three times the base. The delay grows randomly: the factor of ``RetryBackoff/exponential(base:factor:)`` is
     /// ignored.
     ///
-    /// The base of ``RetryBackoff/exponential(base:factor:)`` is its first delay; the base of another backoff is its
-    /// delay after the failed attempt. The previous delay is that of the same call of `retry`, without the
-    /// extension by a hint.
+    /// The base of ``RetryBackoff/exponential(base:factor:)`` is its first delay. For any other backoff, the base is the
+    /// delay that the backoff gives for the attempt that has just failed. The previous delay is that of the same call of
+    /// `retry`; if a hint of the error (see ``RetryAfterProviding``) extended it, the delay before the extension counts.
     ///
-    /// Both ends of the range are capped before the delay is drawn. (The article caps the drawn delay instead: after
-    /// many attempts most delays are then equal to the cap, and clients retry at the same time.)
+    /// Both ends of the range are capped before the delay is drawn. If the drawn delay were capped instead, most delays
+    /// would equal the cap after many attempts, and clients would retry at the same time.
     case decorrelated
 }
