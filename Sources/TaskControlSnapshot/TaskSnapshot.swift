@@ -15,8 +15,8 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
     /// The number of dropped tasks since tracking began. A dropped task is an `AsyncTask` whose last handle was
     /// released before the task was bound to a lifetime, stored or detached; it is then cancelled.
     public let droppedCount: Int
-    /// The number of tasks and calls, since tracking began, that were not tracked, because too many were tracked when
-    /// they began: 65,536 other tasks and calls, or as many owners.
+    /// The number of tasks and calls, since tracking began, that were not tracked because a limit was reached when they
+    /// began. The limits are 65,536 tracked tasks and calls, and 65,536 tracked owners.
     public let omittedCount: Int
     /// Whether tasks were tracked when the snapshot was taken. If `false`, the snapshot is empty.
     public let isTracking: Bool

@@ -4,7 +4,7 @@
 /// let bag = TaskBag()
 /// bag.addTask { [weak self] in await self?.refresh() }
 /// Task { await prefetch() }.stored(in: bag)
-/// bag.cancel()
+/// bag.cancelAll()
 /// ```
 ///
 /// A task whose operation captures the object that declares the bag retains that object, and with it the bag: capture

@@ -1,8 +1,8 @@
 /// An object that owns tasks: it counts them, cancels them, and waits for them to end.
 ///
 /// ``AsyncLifetime``, ``TaskBag``, ``IdentifiableTaskBag``, ``TaskStore``, ``TaskSlot`` and ``CancellableQueue``
-/// conform. They differ in how a task is added, and have the functions of this protocol for the end of their tasks. So
-/// a list of owners of different types can be shut down in order:
+/// conform. They differ in how a task is added; how their tasks are cancelled and awaited is the same, and in this
+/// protocol. So a list of owners of different types can be shut down in order:
 ///
 /// ```swift
 /// let owners: [any TaskOwner] = [requests, uploads, log]
