@@ -15,7 +15,7 @@ extension TaskDiagnostics {
         public var redact: (@Sendable (String) -> String)?
 
         /// Whether mistakes in the program are written to the system's log, in debug and release builds: errors that no
-        /// code receives, each ``AsyncTask`` that was released before its lifetime was chosen, and continuations that
+        /// code receives, each ``AsyncTask`` that was released before it was bound, stored or detached, and continuations that
         /// were dropped or resumed twice. `true` by default.
         ///
         /// On Apple platforms each mistake is a line of `os.Logger` at the level *error*; on other platforms, a line of

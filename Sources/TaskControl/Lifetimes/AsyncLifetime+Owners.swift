@@ -60,7 +60,7 @@ extension AsyncLifetime {
         return task
     }
 
-    /// Does work that does not retain its owner, an actor, then passes the result to the actor, if it still exists.
+    /// Does work without retaining its owner, which is an actor, and then passes the result to the actor if it still exists.
     ///
     /// `deliver` and `onError` run on the actor. In all other respects, including cancellation, this function is the
     /// same as `run(for:)` for an owner that is not an actor.

@@ -41,18 +41,19 @@ public import TaskControl
 public struct ResiliencePolicy: Sendable {
     @usableFromInline var parts: _PolicyParts
 
-    /// The limit of the number of calls that run at the same time; `nil` for none. Calls beyond the rate wait in a FIFO queue.
+    /// The limit of the number of calls that run at the same time; `nil` for none. Calls beyond this limit wait in a
+    /// FIFO queue.
     public var concurrency: AsyncSemaphore? {
         get { parts.values.concurrency }
         set { change { $0.concurrency = newValue } }
     }
-    /// The limit of the rate at which calls begin; `nil` for none. Further calls wait in a FIFO queue.
+    /// The limit of the rate at which calls begin; `nil` for none. Calls beyond the rate wait in a FIFO queue.
     public var rate: RateLimiter? {
         get { parts.values.rate }
         set { change { $0.rate = newValue } }
     }
     /// The limit of the number of calls that run at the same time, which adapts to how long the calls take; `nil` for
-    /// none. Further calls wait in a bounded FIFO queue.
+    /// none. Calls beyond the limit wait in a bounded FIFO queue.
     public var adaptiveLimit: AdaptiveLimiter? {
         get { parts.values.adaptiveLimit }
         set { change { $0.adaptiveLimit = newValue } }

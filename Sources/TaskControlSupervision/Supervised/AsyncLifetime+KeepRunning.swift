@@ -49,7 +49,8 @@ extension AsyncLifetime {
     ///     lifetime, raises the priority of the work to its own.
     ///   - clock: Measures the delays, the period of the limit, and the grace period. If its `sleep` fails while the
     ///     work waits for its restart, the work fails permanently.
-    ///   - operation: Receives the run, and calls it as a function, `ready()`, when the work is ready. Runs in a task
+    ///   - operation: Receives the run (a ``SupervisedRun``), and calls it when the work is ready: in a closure that
+    ///     begins with `{ ready in`, the call is `ready()`. Runs in a task
     ///     of its own, in the isolation and with the task-locals of the code that calls this function. A deadline of
     ///     that code (see `withDeadline`) does not apply to the operation.
     /// - Returns: A handle with which the state of the work can be observed, and the work stopped. If the lifetime is

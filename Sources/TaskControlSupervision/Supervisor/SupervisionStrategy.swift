@@ -8,9 +8,9 @@ public enum SupervisionStrategy: Hashable, Sendable, CaseIterable {
     /// Only the failed child is restarted.
     case one
     /// All children are restarted: they are stopped in the reverse of the order in which they were added, and then
-    /// started in that order.
+    /// started in the order in which they were added.
     case all
     /// The failed child and the children that were added after it are restarted: they are stopped in the reverse of the
-    /// order in which they were added, and then started in that order.
+    /// order in which they were added, and then started in the order in which they were added.
     case rest
 }

@@ -84,7 +84,8 @@ public final class Supervisor: Sendable {
     ///     needs, for example 5 seconds, as in Erlang/OTP.
     ///   - priority: The priority; `nil` for that of the task that calls ``run(until:)``. If that task is escalated
     ///     later, the child is escalated too, as a child task would be.
-    ///   - operation: Receives the run, and calls it as a function, `ready()`, when the work is ready. Runs in a task
+    ///   - operation: Receives the run (a ``SupervisedRun``), and calls it when the work is ready: in a closure that
+    ///     begins with `{ ready in`, the call is `ready()`. Runs in a task
     ///     of its own, in the isolation of the code that calls this function, and with the task-locals of the task that
     ///     calls ``run(until:)``. A deadline of that task (see `withDeadline`) does not apply to the operation.
     /// - Returns: A handle with which the state of the child can be observed, and the child stopped. If the supervisor

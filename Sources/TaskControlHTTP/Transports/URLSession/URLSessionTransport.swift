@@ -124,8 +124,8 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 
-    /// Returns the cookies that the session would add to a request from its `httpCookieStorage`, as sorted text; `nil`
-    /// if there are none.
+    /// Returns the cookies that the session would add to a request from its `httpCookieStorage`; `nil` if there are
+    /// none. The text has the form `name=value; name=value`, sorted, so that equal cookies give equal texts.
     public func cookies(for request: URLRequest) -> String? {
         guard let jar, let url = request.url, let cookies = jar.cookies(for: url), !cookies.isEmpty else { return nil }
         return cookies.map { "\($0.name)=\($0.value)" }.sorted().joined(separator: "; ")
