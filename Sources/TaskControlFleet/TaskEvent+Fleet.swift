@@ -12,10 +12,10 @@ extension TaskEvent.Primitive {
 }
 
 extension TaskEvent.Kind {
-    /// A call of the ``CoordinationStore`` has failed: to create, verify or delete the entry that stands for a caller
-    /// in the store, or to grant, renew or revoke the ``StoreLease`` to which the entry is attached. Until the closure
-    /// that the caller has passed has ended, the call is repeated as ``withLease(_:in:timeToLive:holder:clock:body:)``
-    /// describes.
+    /// A call of a function of the ``CoordinationStore`` has failed. The call should create, verify or delete the entry
+    /// that represents a caller of `withLease` (or of an election, a semaphore or a flight) in the store, or grant, renew
+    /// or revoke the ``StoreLease`` of that entry. The call is repeated, as
+    /// ``withLease(_:in:timeToLive:holder:clock:body:)`` describes, until that caller's closure has ended.
     public static var storeCallFailed: Self { Self("storeCallFailed") }
     /// A caller that held what it had waited for, such as the lease of
     /// ``withLease(_:in:timeToLive:holder:clock:body:)`` or a permit of a ``FleetSemaphore``, no longer holds it. The

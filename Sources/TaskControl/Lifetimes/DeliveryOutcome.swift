@@ -24,8 +24,8 @@ public enum DeliveryOutcome: Sendable {
     case failed(any Error)
 
     /// The task was cancelled before the value, an element or the error was delivered, or before the work began. An
-    /// ``AsyncLifetime``, ``TaskStore`` or ``TaskSlot`` that is closed or deallocated, for example together with the
-    /// owner, cancels its tasks.
+    /// ``AsyncLifetime``, ``TaskStore`` or ``TaskSlot`` cancels its tasks when it is closed or deallocated, for example
+    /// because the object that stores it is deallocated.
     case cancelled
 
     /// The owner was deallocated before it could receive the value or an element, and the task was not cancelled.

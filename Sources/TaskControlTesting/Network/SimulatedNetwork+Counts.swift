@@ -4,10 +4,10 @@ extension SimulatedNetwork {
     /// The server of a request is the node or the closure that handles it. A duplicate is a second delivery of the same
     /// request: the seed decides which requests are duplicated.
     ///
-    /// Without its duplicates, each request that was sent ends up in at most one of ``answered``, ``lost`` and
-    /// ``failed``: in none of them while it is under way or being handled, or if its server is a closure and the caller
-    /// was cancelled meanwhile. Duplicates do not count in ``sent`` and ``answered``; in addition to its request, a
-    /// lost duplicate counts in ``lost``.
+    /// Not counting duplicates, each sent request counts in at most one of ``answered``, ``lost`` and ``failed``. It
+    /// counts in none of them while it is under way or being handled, or if its server is a closure and the caller was
+    /// cancelled before the closure ended. A duplicate never counts in ``sent`` and ``answered``. A duplicate that is lost
+    /// counts in ``lost``, in addition to its request.
     public struct Counts: Sendable, Hashable {
         /// The number of requests that were sent, including those that were lost or failed. Duplicates do not count.
         public internal(set) var sent = 0

@@ -70,8 +70,8 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     /// The strategy of the run. If `simulate` was called with ``SimulationStrategy/swarm``, this is the strategy that
     /// was drawn for the seed.
     public let strategy: SimulationStrategy
-    /// The seed of the run, the fingerprint (a hash) of its schedule, its number of steps, and the virtual time that it
-    /// took.
+    /// The seed of the failed run, before its schedule was shortened, the fingerprint (a hash) of its schedule, its number
+    /// of steps, and the virtual time that it took.
     public let run: SimulationRun
     /// The location of the call of `simulate`.
     public let location: CheckLocation

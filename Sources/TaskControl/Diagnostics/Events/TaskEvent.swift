@@ -44,7 +44,8 @@ public struct TaskEvent: Sendable {
     /// The time of the event, measured by ``TaskDiagnostics/Configuration/clock``. Only differences between times are
     /// meaningful.
     ///
-    /// The time is taken when the event is emitted, so it may be later than the time of an event with a higher ``sequence``.
+    /// The time is taken when the event is emitted, and the ``sequence`` number earlier. So an event can have a later time
+    /// than an event with a higher number.
     public package(set) var time: Duration = .zero
 
     /// The name of the owner, after redaction by ``TaskDiagnostics/Configuration/redact``; `nil` if the owner has none.
