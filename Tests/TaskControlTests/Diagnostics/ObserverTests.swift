@@ -135,6 +135,14 @@ struct ObserverTests {
         #expect(count.count == min(events.count, 100) && events.count > 20)
     }
 
+    @Test func theEndOfAnOperationWithADeadlineHasTheErrorThatItsCallerReceives() async {
+        let error = TimeoutError(duration: .seconds(1))
+        let events = await EventLog.events {
+            await #expect(throws: error) { try await withDeadline(in: .seconds(100)) { throw error } }
+        }
+        #expect(events.filter { $0.kind == .failed }.map(\.error) == [Diagnostics.text(of: error)])
+    }
+
     @Test func anObserverOfAWaitFindsItsCallerInLine() async throws {
         let (semaphore, lengths) = (AsyncSemaphore(value: 1), OrderRecorder<Int>())
         try await semaphore.acquire()

@@ -133,8 +133,10 @@ nonisolated(nonsending) func _withEarlierDeadline<Value>(
 }
 
 /// A `TimeoutError` that the operation of `withDeadline` threw, to distinguish it from that of the deadline.
-private struct InnerTimeoutError: Error {
+private struct InnerTimeoutError: EventDescribable {
     let error: TimeoutError
+
+    var eventText: String { Diagnostics.text(of: error) }
 }
 
 /// Runs an operation with a time limit of `duration`. The function is generic over the clock, because the type of a
