@@ -178,8 +178,8 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// If the cached value is fresh, it is the only element. If there is no value that may be returned at once, the
     /// only element is the loaded value, or an old value if the load fails and ``CachePolicy/staleIfError`` allows the
-    /// old value. Each iteration reads the cache again. If the load after a stale value fails, the iteration throws its
-    /// error after it has returned the stale value.
+    /// old value. Each loop over the sequence reads the cache again. If the load after a stale value fails, the loop
+    /// receives the stale value, and then throws the error of the load.
     ///
     /// - Parameter key: The key.
     /// - Returns: A sequence of one or two values.

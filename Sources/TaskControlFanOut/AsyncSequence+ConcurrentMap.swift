@@ -70,7 +70,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// has thrown another error.
     ///
     /// The only exception: if the source had already returned `nil` and all operations had begun before the
-    /// cancellation, the call continues to its normal end, and returns if neither an operation nor the consumer throws.
+    /// cancellation, the running operations are cancelled too, but the call waits for their results, passes these to
+    /// the consumer, and returns if neither an operation nor the consumer throws.
     ///
     /// ## Errors
     /// The first error, of an operation, the source or the consumer, cancels the source and the operations, in which
@@ -126,7 +127,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// another error.
     ///
     /// The only exception: if the source had already returned `nil` and all operations had begun before the
-    /// cancellation, the call returns normally if no operation throws.
+    /// cancellation, the running operations are cancelled too, but the call returns normally if none of them throws.
     ///
     /// ## Errors
     /// The first error, of an operation or of the source, cancels the source and the other operations, in which
@@ -175,8 +176,8 @@ extension Sequence where Self: Sendable, Element: Sendable {
     /// their end. It then throws `CancellationError`, even if an operation or the consumer has thrown another error.
     ///
     /// The only exception: if the iterator of the sequence had already returned `nil` and all operations had begun
-    /// before the cancellation, the call continues to its normal end, and returns if neither an operation nor the
-    /// consumer throws.
+    /// before the cancellation, the running operations are cancelled too, but the call waits for their results, passes
+    /// these to the consumer, and returns if neither an operation nor the consumer throws.
     ///
     /// ## Errors
     /// The first error, of an operation or the consumer, cancels the operations, in which `Task.cancellationCause` is

@@ -13,7 +13,7 @@ internal import TaskControlSupport
 /// The observer measures the number of tasks and calls that exist and that wait, how long they wait and run, how they
 /// end, joined flights (callers that share the run of an operation), retries, HTTP responses, and probable mistakes in
 /// the program: the article *Events* of `TaskControl` has a table of all names and dimensions. To keep the number of
-/// time series small, no dimension contains a key, the name of a task or a request.
+/// time series small, no dimension contains a key, a request, or the name of a task.
 ///
 /// Tasks and calls that began before the observer was added are not counted. When the observer is deallocated, it
 /// lowers the metrics for existing and waiting tasks and calls by the number of those that have not ended.

@@ -30,8 +30,9 @@ public final class TaskTracker: TaskObserver {
     /// Returns a snapshot of the tasks and calls that currently exist and that began after this tracker was added as an
     /// observer, and of their owners.
     ///
-    /// This function may be called from any context, even from an observer that was added after the tracker. An event that another thread reports at
-    /// the same time is either included as a whole or not included.
+    /// This function may be called from any context, also from an observer while it receives an event: if the observer
+    /// was added after the tracker, the snapshot includes that event. An event that another thread reports at the same
+    /// time is either included as a whole or not included.
     ///
     /// - Complexity: O(*n* log *n*) for *n* existing tasks, owners and calls. The tracker's lock is held for O(1); the
     ///   next event then copies the tracked data, in O(*n*).

@@ -25,9 +25,10 @@ private import Android
 /// A file has one writer, whose last call must be ``finish()``, ``keep()`` or ``discard()``: each of them closes the
 /// file.
 public struct OutputFile {
-    /// The error of a call of the system, such as `open`, that failed.
+    /// The error of a failed system call, such as `open`.
     public struct SystemError: Error {
-        /// The step that failed: "created", "written" or "put in place".
+        /// The word for the failed step in a sentence such as "the file could not be written": "created", "written" or
+        /// "put in place".
         public let step: String
         /// The value of `errno` after the failed step.
         public let code: Int32

@@ -9,7 +9,7 @@ extension TaskEvent {
 
 extension TaskEvent.Kind {
     /// Whether an event of this kind begins one of two additional activities of a primitive: a wait for an owner to
-    /// have no tasks, or a renewal of a credential. If `false`, the event belongs to the main activity of its
-    /// primitive, such as running a task.
+    /// have no tasks, or a renewal of a credential. `false` for all other kinds: those that begin the main activity of
+    /// a primitive, such as running a task, and those that begin nothing.
     public var isSecondary: Bool { self == .draining || rawValue == "refreshing" }
 }

@@ -71,7 +71,7 @@ extension TraceRecord {
     }
 
     /// Whether the event was reported by its subject (the task or call that it is about) or by the creator of its
-    /// subject. Other tasks may report their events after the subject has ended.
+    /// subject. An event that another task reports about the subject may come after the subject has ended.
     var isOfItself: Bool { change != .noted }
 
     /// Whether the event is shown as a mark (a point on the bar of its subject): an event that does not change the

@@ -33,10 +33,10 @@ public enum DeliveryOutcome: Sendable {
 
     /// The work was added to a ``TaskStore`` or ``TaskSlot`` with the behavior
     /// ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, and did not run, because the key or the slot
-    /// already had a task that `addTask` had created. A task of `addTask` has no outcome that could be returned
-    /// instead. When this outcome is returned, that task has ended.
+    /// already had a task that `addTask` had created. The task that has this outcome waited for the end of that task.
+    /// For an existing task that `run` had created, its outcome is returned instead of this one.
     ///
-    /// In a rare case, this is also the outcome if `run` had created the existing task: if another thread was just
+    /// This is also the outcome in a rare case in which `run` has created the existing task: another thread was still
     /// adding that task, and the task ended before its outcome could be read.
     case duplicate
 }

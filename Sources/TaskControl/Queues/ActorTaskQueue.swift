@@ -1,7 +1,7 @@
 /// A queue that runs the operations of `Task(on:)` on an actor: ``ActorQueue``, or a ``CancellableQueue`` over one.
 ///
-/// The protocol is for functions that accept either. Do not call its requirements: only the queues of this library can
-/// conform.
+/// The protocol is for functions that accept either. Do not call its requirements, and do not conform your own types to
+/// it: only the queues of this library can conform.
 public protocol ActorTaskQueue<ActorType>: Sendable {
     /// The type of the actor that the operations run on.
     associatedtype ActorType: Actor

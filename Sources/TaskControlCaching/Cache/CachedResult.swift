@@ -37,7 +37,7 @@ struct _CacheLoader: Sendable {
     /// The closure that returns the time for which a result is fresh, where `nil` stands for the time of the policy.
     /// The closure itself is `nil` if the time of the policy applies to all results.
     @usableFromInline let lifetime: (@Sendable (_CachedResult) -> Duration?)?
-    /// The closure that returns the error of a call from inside the load of the same key.
+    /// The closure that creates the error of a load that requests its own key.
     @usableFromInline let reentrancyError: @Sendable (_ErasedKey) -> SingleFlightReentrancyError
 
     @inlinable

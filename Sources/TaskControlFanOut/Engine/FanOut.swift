@@ -43,8 +43,9 @@ enum _FanOut {
         throw failure
     }
 
-    /// Takes the elements of a sequence, and runs an operation for each of them in the tasks of a group. Returns when
-    /// all operations have ended.
+    /// Takes the elements of a sequence, and runs an operation for each of them in the tasks of a group. After the
+    /// first error, takes no further element and cancels the running operations. Returns when all operations have
+    /// ended.
     ///
     /// - Parameters:
     ///   - isolation: The isolation of the caller, in which `collect` is called.
@@ -52,7 +53,7 @@ enum _FanOut {
     ///   - limit: The largest number of operations that run at the same time: 1 or more.
     ///   - operation: The operation.
     ///   - name: The name of the tasks; `nil` for none.
-    ///   - scope: The tasks of this fan-out, for the cause of their cancellation.
+    ///   - scope: The object from which the tasks of this fan-out read the cause of their cancellation.
     ///   - group: The group to which the tasks are added.
     ///   - collect: Receives each result with the number of its element, counted from 0.
     /// - Returns: The first error; `nil` if there was none.

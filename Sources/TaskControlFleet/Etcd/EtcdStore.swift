@@ -79,10 +79,10 @@ public final class EtcdStore: CoordinationStore {
     ///     the transport ends responses that are silent for some time, it also ends the connection of the watches, and
     ///     the store opens a new one.
     ///   - attemptTimeout: The time limit of one attempt to send a request to one endpoint. By default 2 seconds: twice
-    ///     etcd's default election timeout, and short enough for several attempts within a lease of 15 seconds. At
-    ///     least 1 ms.
-    ///   - silenceLimit: The time without a message from etcd after which the store reads the namespace to check whether its watches have missed a
-    ///     change. By default 10 seconds.
+    ///     etcd's default election timeout, and short enough for several attempts within a lease of 15 seconds. Less
+    ///     than 1 ms counts as 1 ms.
+    ///   - silenceLimit: The time without a message from etcd after which the store reads the namespace to check
+    ///     whether its watches have missed a change. By default 10 seconds. Less than 1 ms counts as 1 ms.
     ///   - name: The name shown in diagnostics.
     ///   - clock: The clock that measures `attemptTimeout`, `silenceLimit`, and the delays before the connection of the watches is opened again.
     public init(
@@ -135,10 +135,10 @@ public final class EtcdStore: CoordinationStore {
     ///   - namespace: The prefix of all keys that the store uses in etcd. Stores with different namespaces do not see each other's entries, unless
     ///     one namespace is a prefix of the other.
     ///   - attemptTimeout: The time limit of one attempt to send a request to one endpoint. By default 2 seconds: twice
-    ///     etcd's default election timeout, and short enough for several attempts within a lease of 15 seconds. At
-    ///     least 1 ms.
-    ///   - silenceLimit: The time without a message from etcd after which the store reads the namespace to check whether its watches have missed a
-    ///     change. By default 10 seconds.
+    ///     etcd's default election timeout, and short enough for several attempts within a lease of 15 seconds. Less
+    ///     than 1 ms counts as 1 ms.
+    ///   - silenceLimit: The time without a message from etcd after which the store reads the namespace to check
+    ///     whether its watches have missed a change. By default 10 seconds. Less than 1 ms counts as 1 ms.
     ///   - name: The name shown in diagnostics.
     ///   - clock: The clock that measures `attemptTimeout`, `silenceLimit`, and the delays before the connection of the watches is opened again.
     public convenience init(

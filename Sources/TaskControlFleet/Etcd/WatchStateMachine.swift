@@ -287,7 +287,7 @@ struct WatchStateMachine<Waiter> {
         return .fine
     }
 
-    /// Notes that entries have changed although the connection with a number has received no message, and ends the
+    /// Notes that entries have changed although the given connection has received no message about it, and ends the
     /// connection.
     ///
     /// - Parameters:

@@ -13,7 +13,7 @@ public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
         /// The entry that stands for the holder is no longer in the ``CoordinationStore``: the lease has expired there
         /// or was revoked, or the entry was deleted.
         case removed
-        /// The ``Lease`` was used after the body of `withLease` had ended. The lease was released then.
+        /// The ``Lease`` was used after the body of `withLease` had ended. When the body ends, the lease is released.
         case ended
     }
 

@@ -11,10 +11,11 @@ internal import TaskControl
 /// _ = try await store.transact(StoreTransaction(success: [.put("worker/1", Data(), lease: lease.id)]))
 /// ```
 ///
-/// A lease has exactly the requested duration: there is no minimum, and a lease of zero or less ends at once. The first
-/// revision of a store is 1. The store keeps the latest changes for watches, up to a limit. If a watch needs older
-/// changes, because it begins at an earlier revision or is too slow, its next report is incomplete
-/// (``StoreChanges/isComplete``). The store has no leader: the ``StoreLease/term`` is 0 in all results.
+/// A lease has exactly the requested duration: there is no minimum, and a lease of zero or less ends at once. An empty
+/// store has the revision 1, and its first change has the revision 2. The store keeps the latest changes for watches,
+/// up to a limit. If a watch needs older changes, because it begins at an earlier revision or is too slow, its next
+/// report is incomplete (``StoreChanges/isComplete``). The store has no leader: the ``StoreLease/term`` is 0 in all
+/// results.
 ///
 /// ## Time
 /// The store removes an expired lease, and the entries that are attached to it, at the next operation. While there are

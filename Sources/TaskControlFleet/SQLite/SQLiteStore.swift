@@ -89,8 +89,9 @@ public final class SQLiteStore: CoordinationStore {
     ///
     /// - Parameters:
     ///   - path: The path of the file. SQLite creates two more files next to it, whose names end in "-wal" and "-shm".
-    ///   - pollInterval: The time between two checks of a watch for new changes in the file. By default 100 ms: a waiting caller is notified after 50
-    ///     ms on average, and ten checks per second use less than 1% of a processor. At least 1 ms.
+    ///   - pollInterval: The time between two checks of a watch for new changes in the file. By default 100 ms: a
+    ///     waiting caller is notified after 50 ms on average, and ten checks per second use less than 1% of a
+    ///     processor. Less than 1 ms counts as 1 ms.
     ///   - busyTimeout: The longest time for which an operation waits while other processes hold the lock of the file.
     ///     The time is counted from the call of the operation, and includes the wait for earlier operations of this
     ///     store. By default 1 s, in which hundreds of transactions of other processes end, and which is less than the

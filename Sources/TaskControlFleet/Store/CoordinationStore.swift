@@ -64,7 +64,8 @@ public protocol CoordinationStore: Sendable {
     /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     nonisolated(nonsending) func read(_ range: StoreRange) async throws -> StoreSnapshot
 
-    /// Reports the changes of a range in the order of their revisions, until the caller is cancelled or `receive` throws.
+    /// Reports the changes of a range in the order of their revisions, until the caller is cancelled, `receive` throws,
+    /// or an error occurs that the watch cannot resolve.
     ///
     /// A watch continues after a lost connection: it reports the changes after the last revision that it has reported,
     /// and reports no change twice. If the store no longer has some of these changes, the next report is incomplete

@@ -25,9 +25,8 @@ final class CallVerdict: Sendable {
         }
     }
 
-    /// Ends the reports of a call that has failed. Has no effect if an outcome was reported. Otherwise the call was
-    /// cancelled, was refused, or exceeded its time limit: a time limit of the client counts as a failure of the host,
-    /// and any other error does not count.
+    /// Reports the outcome of a call that has failed, unless its outcome was already reported. A call that has exceeded
+    /// a time limit of the client is a failure of the host. A call that was cancelled or refused does not count.
     ///
     /// - Parameter error: The error that the caller of the client receives.
     func end(_ error: any Error) {

@@ -13,8 +13,8 @@ public struct HTTPRetryBudget: Sendable {
     /// A client keeps the budgets of 64 hosts. For further hosts it evicts other budgets, full ones first. An evicted
     /// budget is created again for the next request to its host.
     ///
-    /// - Parameter make: Creates the budget of a host, for a request to a host of which the client keeps no budget. By
-    ///   default a `RetryBudget` with the capacity and the costs of the AWS SDKs.
+    /// - Parameter make: Creates the budget of a host when a request goes to a host for which the client has no budget.
+    ///   By default a `RetryBudget` with the capacity and the costs of the AWS SDKs.
     public static func perHost(
         _ make: @escaping @Sendable (_ host: String) -> RetryBudget = { _ in RetryBudget() }
     ) -> HTTPRetryBudget {

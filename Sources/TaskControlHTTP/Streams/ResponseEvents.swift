@@ -16,7 +16,8 @@ public struct ResponseEvents: AsyncSequence {
     let contentType: String?
     let limit: Int?
 
-    /// Creates an iterator, which reads the body. The body can be read once.
+    /// Creates an iterator, which reads the body. Must be called only once: a second iterator would not begin at the
+    /// first event.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(
             lines: ByteLines(body, limit: limit),

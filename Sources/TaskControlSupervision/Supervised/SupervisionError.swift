@@ -24,8 +24,9 @@ public struct SupervisionError: Error, Sendable {
         /// The work has failed, and is not restarted: its ``RestartRule``, its ``RestartLimit`` or its backoff allows
         /// no further restart.
         case failed
-        /// The work was stopped: ``SupervisedWork/stop()`` was called, the ``Supervisor`` or ``TaskControl/AsyncLifetime``
-        /// to which it belongs was stopped or closed, or another child of its ``Supervisor`` has failed.
+        /// The work was stopped: ``SupervisedWork/stop()`` was called, the ``Supervisor`` or
+        /// ``TaskControl/AsyncLifetime`` to which it belongs was stopped or closed, or the ``Supervisor`` has ended
+        /// because another child has failed and is not restarted.
         case stopped
         /// The work has returned, and is not restarted.
         case completed

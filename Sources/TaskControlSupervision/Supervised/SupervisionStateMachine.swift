@@ -308,8 +308,8 @@ struct SupervisionStateMachine<Waiter> {
         if closing == nil || closing == .stopped { close(.failed(child)) }
     }
 
-    /// Records that the clock cannot sleep. Returns the number of the child that waits for its restart, which must
-    /// fail. If no child waits for a restart, returns `nil`, and the grace periods of all children end.
+    /// Records that the clock cannot sleep. Returns the number of a child that waits for its restart: the caller must
+    /// let this child fail. If no child waits for a restart, returns `nil`, and the grace periods of all children end.
     mutating func clockFailed() -> Int? {
         let waiting = children.numbers.filter { children[$0].phase == .pending && children[$0].run > 0 }
         let child = waiting.min { children[$0].notBefore < children[$1].notBefore }

@@ -22,7 +22,7 @@ extension SimulatedNetwork {
         public internal(set) var lost = 0
         /// The number of requests that ended with ``SimulatedNetwork/ConnectionLostError``.
         public internal(set) var failed = 0
-        /// The number of duplicates that have reached the servers of their requests.
+        /// The number of duplicates that have reached the server of their request.
         public internal(set) var duplicated = 0
     }
 }

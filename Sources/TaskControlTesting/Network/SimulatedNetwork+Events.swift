@@ -31,7 +31,8 @@ extension SimulatedNetwork {
             case clockRateChanged(String, rate: Double)
             /// The clock of the node with the given name was moved forward, or back if the duration is negative.
             case clockJumped(String, by: Duration)
-            /// A task of the node with the given name has thrown an error, given by its description.
+            /// A task has thrown an error. The values are the name of the task's node, and the description of the
+            /// error.
             case failed(String, error: String)
 
             /// The kind of event in one line, such as `partition: {a} | {b, c}`.

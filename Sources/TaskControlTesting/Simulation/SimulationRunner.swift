@@ -11,7 +11,7 @@ struct SimulationPlan {
     typealias Body = @isolated(any) @Sendable (Simulation) async throws -> Void
 
     let seed: UInt64
-    /// The strategy of the run. It is never `swarm`, from which each seed draws another strategy.
+    /// The strategy of the run. It is never `swarm`: with `swarm`, each seed draws one of the other strategies.
     let strategy: SimulationStrategy
     let call: SimulationCall
     /// The capabilities that this run uses.

@@ -1,9 +1,10 @@
 /// The function of a test in a form that a simulation can call. A trait may call the function only until the trait's
 /// `provideScope` returns.
 ///
-/// `withoutActuallyEscaping` cannot be used: it traps if anything retains the function in the end, and the tasks of a failed seed do, since they stay
-/// suspended within the function forever. Therefore the function is stored as the two words of its ABI, without being retained. The casts are from
-/// struct to struct, because a function that is passed through a generic parameter is wrapped.
+/// `withoutActuallyEscaping` cannot be used: it traps if anything still retains the function when it returns, and the
+/// tasks of a failed seed do, since they stay suspended within the function forever. Therefore the function is stored
+/// as the two words of its ABI, without being retained. The casts are from struct to struct, because a function that is
+/// passed through a generic parameter is wrapped.
 struct BorrowedFunction: @unchecked Sendable {
     // Sendable: the borrowed function is Sendable.
 

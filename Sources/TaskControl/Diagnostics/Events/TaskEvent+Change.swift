@@ -21,7 +21,7 @@ extension TaskEvent {
     public enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
         /// The task or call has not started, or waits: for its turn, permits, a callback, or the end of a delay.
         case waiting
-        /// The work of the task or call runs, or it holds the permits that it has acquired.
+        /// The work of the task or call runs, or the call holds the permits that it has acquired.
         case running
     }
 

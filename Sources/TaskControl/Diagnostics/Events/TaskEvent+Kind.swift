@@ -63,8 +63,9 @@ extension TaskEvent.Kind {
     /// Another caller begins to wait for the task or call, for example for work that the callers of a ``SingleFlight``
     /// share.
     public static var joined: Self { Self("joined") }
-    /// A caller that waited was cancelled, and no longer waits. Also emitted when work that callers can share begins
-    /// without any caller, such as the refresh of a cached value in the background.
+    /// A caller that waited was cancelled, and no longer waits. Also emitted when shared work begins without a caller,
+    /// such as the refresh of a cached value in the background: observers count one caller when shared work begins, and
+    /// this event corrects the number to zero.
     public static var left: Self { Self("left") }
 }
 

@@ -10,7 +10,7 @@ package struct _ErasedKey: Hashable, Sendable {
     @usableFromInline let hash: Int
     @usableFromInline let type: Any.Type
     /// The key itself, if its type contains no references and has at most eight bytes, such as a number or an
-    /// enumeration without associated values. Such a key needs no object.
+    /// enumeration without associated values. Such a key needs no object. For all other keys, these bytes are zero.
     @usableFromInline let bytes: _KeyBytes
     /// The object that holds the key, if the key is not stored in `bytes`.
     @usableFromInline let box: Box?

@@ -40,7 +40,8 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
     )
 }
 
-/// Makes the attempts that follow a failed first attempt, as a policy sets.
+/// Makes the further attempts of an operation whose first attempt has failed, according to a policy. The first attempt
+/// is one of the attempts that the policy allows.
 ///
 /// - Parameters:
 ///   - policy: The policy. Its `budget` and `maxElapsed` are ignored.

@@ -18,9 +18,9 @@
 /// no longer awaited, as at the limit. The operation of a caller that was cancelled before the call does not begin.
 ///
 /// ## Ordering
-/// If the operation ends before the limit, the caller receives its value or error, even if the limit is over by then,
-/// for example because the caller's actor was busy. The exception is a caller that is cancelled meanwhile: it may
-/// receive `CancellationError` instead.
+/// If the operation ends before the limit, the caller receives its value or error, even if the limit has passed by the
+/// time that the caller resumes, for example because its actor was busy. The exception is a caller that is cancelled
+/// meanwhile: it may receive `CancellationError` instead.
 ///
 /// - Parameters:
 ///   - duration: The time limit, measured from the call. With zero or less, such as the remaining time of a deadline

@@ -9,8 +9,8 @@
 ///                 └──────finish────────┴────────finish──────────┴──▶ (gone)      its callers are returned
 ///
 /// A flight is in the machine before its task exists; `attach` adds the handle of the task, and returns the
-/// cancellation and the escalation that came before. A caller belongs to its flight from `join` on, and may leave
-/// before it has parked, which means that its continuation is stored.
+/// cancellation and the escalation that came before. A caller belongs to its flight from `join` on. It is *parked* when
+/// its continuation is stored, and may leave before that.
 ///
 /// Flights and callers are in two tables, whose elements contain no keys or other references that would have to be
 /// retained and released: so each method that ends a flight receives the key again.
@@ -20,8 +20,8 @@
 ///    the end of its flight or caller finds nothing.
 /// 2. Each key in `current` leads to a flight in the phase `current`, and each such flight has one key there.
 /// 3. A cancelled flight is not in `current`, and has no callers: no caller joins a cancelled flight.
-/// 4. A flight without callers is cancelled, unless `runsToCompletion` is true, or `launch` has begun or kept the
-///    flight.
+/// 4. A flight without callers is cancelled, unless `runsToCompletion` is true, or `launch` was called for it
+///    (`isKept`).
 /// 5. No flight waits for itself, whatever the number of flights in between.
 struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     typealias ID = Ticket

@@ -14,8 +14,8 @@
 /// jar are also sent over plain HTTP.
 ///
 /// In a server that sends requests for several users, the cookies of one user must not be sent for another. Create a
-/// transport per user with the configuration `.ephemeral`, which has a new jar each time that it is read. Or set
-/// `httpCookieStorage` of the configuration to `nil`: no cookies are kept.
+/// transport per user with the configuration `.ephemeral`: each access to `URLSessionConfiguration.ephemeral` returns a
+/// configuration with a new jar. Or set `httpCookieStorage` of the configuration to `nil`: no cookies are kept.
 ///
 /// ## On Linux
 /// Foundation's session on Linux is another implementation, over libcurl. It has the following limitations, which this
@@ -44,8 +44,9 @@
 /// - A stream is read on the session's queue, and progress is reported there: if the stream or the progress closure
 ///   blocks, all exchanges of this transport stop.
 /// - `timeoutInterval` is in whole seconds, rounded up.
-/// - A certificate that is not trusted is recognized by the text of libcurl's error. The code is that of Apple's
-///   platforms, such as `URLError.serverCertificateUntrusted`.
+/// - A certificate that is not trusted fails the exchange with the same code as on Apple's platforms, such as
+///   `URLError.serverCertificateUntrusted`. The transport recognizes the certificate only by the text of libcurl's
+///   error, which another version of libcurl can change.
 ///
 /// ## Cancellation
 /// A cancelled caller receives `CancellationError` at once, and its exchange ends: the connection is closed. If a
