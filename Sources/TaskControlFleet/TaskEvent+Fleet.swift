@@ -21,8 +21,8 @@ extension TaskEvent.Kind {
     /// ``withLease(_:in:timeToLive:holder:clock:body:)`` or a permit of a ``FleetSemaphore``, no longer holds it. The
     /// closure that the caller has passed is cancelled. If the closure has not begun, the caller waits again.
     public static var leaseLost: Self { Self("leaseLost") }
-    /// A caller that waits, for example for a lease or a permit, has lost its place among the other callers, for
-    /// example because its process was paused. The caller waits again, behind all others.
+    /// A caller that waits (for a lease, a permit or a result) has lost its place among the other callers, for example
+    /// because its process was paused. The caller waits again, behind all others.
     public static var placeLost: Self { Self("placeLost") }
     /// A caller has deleted the entry that stands for it in the store. From then on, the caller does not delay other
     /// callers. A caller has an entry even while it waits, so a caller that stops waiting also deletes its entry.

@@ -29,7 +29,7 @@ public struct TaskEvents: AsyncSequence, Sendable {
     /// The number of events that were dropped so far because the loop did not receive them in time.
     public var droppedCount: Int { buffer.dropped.withLock { $0 } }
 
-    /// Creates the iterator of the loop. If the task of the loop is cancelled, the loop ends, and no more events are
-    /// collected.
+    /// Creates the iterator of a `for await` loop. If the task that runs the loop is cancelled, the loop ends, and no
+    /// more events are collected.
     public func makeAsyncIterator() -> AsyncStream<TaskEvent>.Iterator { stream.makeAsyncIterator() }
 }

@@ -78,9 +78,9 @@ extension AsyncTask {
     /// Adds a handle of the task to the set. When the set releases the handle, a task that has not ended is cancelled.
     /// A task that is bound to a lifetime stays bound.
     ///
-    /// A later call of ``detached()`` does not remove the handle, which still cancels the task. A finished task leaves
-    /// its handle in the set: for many short tasks, use ``bind(to:)`` instead, because a finished task leaves its
-    /// lifetime.
+    /// A later call of ``detached()`` does not remove the handle, which still cancels the task. The handle of a
+    /// finished task stays in the set. For many short tasks, use ``bind(to:)`` instead: a lifetime removes its finished
+    /// tasks.
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
         _ = decide { $0.change { $0.decide() } }

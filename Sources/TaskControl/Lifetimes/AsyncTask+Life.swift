@@ -18,7 +18,8 @@ extension AsyncTask {
         /// The identity of the task in events; `Identity(0)` until it is settled. Not an optional, to save a word per task.
         private var settled = TaskEvent.Identity(0)
 
-        /// Returns the identity of the task in events, and settles it if it is not settled yet.
+        /// Returns the identity of the task in events. The first call chooses (settles) it; it does not change
+        /// afterwards.
         mutating func subject() -> TaskEvent.Identity {
             if !isSettled { settled = machine.binding?.subject ?? TaskEvent.Identity(Diagnostics.nextNumber()) }
             return settled

@@ -19,8 +19,8 @@ extension Task {
 
     /// Adds a handle of the task to the set. When the set releases the handle, a task that has not ended is cancelled.
     ///
-    /// A finished task leaves its handle in the set: for many short tasks, use ``bind(to:)`` instead, because a
-    /// finished task leaves its lifetime.
+    /// The handle of a finished task stays in the set. For many short tasks, use ``bind(to:)`` instead: a lifetime
+    /// removes its finished tasks.
     @discardableResult
     public func store(in set: inout Set<AnyCancellable>) -> Self {
         set.insert(AnyCancellable { cancel() })

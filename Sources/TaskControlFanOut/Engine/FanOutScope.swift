@@ -57,8 +57,8 @@ final class _FanOutScope: Sendable {
     @usableFromInline
     func fail() { cancel(because: Self.failed) }
 
-    /// Records the cause of the tasks' cancellation, before they are cancelled. Has no effect if a cause was recorded
-    /// before.
+    /// Records the cause of the tasks' cancellation. Does not cancel the tasks: the caller must cancel them afterwards.
+    /// Has no effect if a cause was already recorded.
     func cancel(because cause: CancellationCause) {
         state.withLock { state in
             guard case .running = state.phase else { return }

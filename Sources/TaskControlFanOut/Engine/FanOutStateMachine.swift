@@ -122,8 +122,8 @@ struct FanOutStateMachine<Value, Waiter> {
 
     // MARK: The operations
 
-    /// Stores the value of the operation whose number ``start()`` has returned, since that operation has ended. The
-    /// value is ignored if the fan-out was stopped.
+    /// Stores the value of an operation that has ended. `number` is the number that ``start()`` returned for the
+    /// operation. The value is ignored if the fan-out was stopped.
     ///
     /// - Returns: The continuation of the consumer, which must be resumed; `nil` if there is none to resume.
     mutating func finish(_ number: Int, _ value: Value) -> Waiter? {

@@ -88,8 +88,8 @@ struct CredentialStateMachine<Credential> {
     ///   - serial: The serial number of the credential for which the refresh began.
     ///   - new: The new credential.
     ///   - validity: The validity of the new credential; `nil` if it is not known to expire.
-    /// - Returns: The replaced credential, or the new one if it was not recorded; `nil` if none was replaced. The caller
-    ///   must release it after the lock has been released.
+    /// - Returns: The credential that the caller must release after the lock has been released: the replaced one, or
+    ///   the new one if it was not recorded; `nil` if the new one was recorded and there was no earlier one.
     mutating func refreshed(
         _ serial: CredentialSerial,
         _ new: Credential,

@@ -73,9 +73,10 @@ public struct HTTPResilience: Sendable {
     /// created again for the next request to its host. A policy that a running call uses, or whose breaker refuses
     /// calls, is not evicted, so a client can temporarily keep more than 64.
     ///
-    /// - Parameter make: Creates the policy of a host, for a request to a host of which the client keeps no policy. If
-    ///   an endpoint sets another resilience per host in ``ResponseEndpoint/adjust(_:)``, the closure of that
-    ///   resilience too is called only for such a request.
+    /// - Parameter make: Creates the policy of a host when a request goes to a host for which the client has no policy.
+    ///   The client has one policy per host, regardless of which closure created it: if an endpoint sets another
+    ///   resilience per host in ``ResponseEndpoint/adjust(_:)`` and the client already has a policy for the host, that
+    ///   policy applies, and the closure of the endpoint is not called.
     public static func perHost(_ make: @escaping @Sendable (_ host: String) -> ResiliencePolicy) -> HTTPResilience {
         HTTPResilience(kind: .perHost(make))
     }

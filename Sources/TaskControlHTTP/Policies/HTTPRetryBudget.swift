@@ -8,7 +8,7 @@ public struct HTTPRetryBudget: Sendable {
 
     private let kind: Kind
 
-    /// Returns a limit with one budget per host.
+    /// Returns a limit that has a separate `RetryBudget` for each host.
     ///
     /// A client keeps the budgets of 64 hosts. For further hosts it evicts other budgets, full ones first. An evicted
     /// budget is created again for the next request to its host.

@@ -283,9 +283,9 @@ struct AdaptiveLimitStateMachine: Sendable {
         }
     }
 
-    /// Begins an experiment with the given limit, after a window with the given summary. If the limit cannot be
-    /// lowered, the mean of the window becomes the baseline: a baseline that is too low by chance would otherwise keep
-    /// the limit at the minimum.
+    /// Begins an experiment that measures the baseline with the given lower limit, after a window with the given
+    /// summary. If its limit would be less than the minimum, no experiment begins, and the mean of the window becomes
+    /// the baseline: a baseline that is too low by chance would otherwise keep the limit at the minimum.
     private mutating func measureBaseline(with limit: Double, after summary: DurationWindow.Summary) {
         experiment = next(to: limit, after: summary)
         guard experiment == nil else { return }

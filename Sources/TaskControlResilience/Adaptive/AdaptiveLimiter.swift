@@ -20,8 +20,9 @@ public import TaskControl
 /// queue in the service (the estimate of TCP Vegas). While the queue is short and the limit is reached, the limit grows
 /// by about a tenth per second. If the queue is long, the limit falls. From time to time, and whenever calls take
 /// longer, the limiter admits fewer calls at a time for about a second, to see whether these take less time. If they do
-/// not, there was no queue: the service has become slower, and the limit stays. Without this check, a limit grows in
-/// mild overload, as in Netflix/concurrency-limits.
+/// not, there was no queue: the service has become slower, and the limit stays. Without this check (as in
+/// Netflix/concurrency-limits), the longer times of a mild overload would become the normal ones, and the limit would
+/// grow.
 ///
 /// Use a limiter at a place through which most calls of a service pass: in the service itself, or in the only client of
 /// a database. A client that makes only a small share of a service's calls cannot see whether fewer of its calls would

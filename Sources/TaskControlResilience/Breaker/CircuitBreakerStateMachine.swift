@@ -26,7 +26,8 @@ struct CircuitBreakerStateMachine: Sendable {
         var openDuration: Duration
         var probes: Int
         var slowCall: Duration?
-        /// The number of probes in a row without a verdict (cancelled before their leases ended) after which the circuit closes.
+        /// The number of probes in a row without a verdict after which the circuit closes. A probe has no verdict if it
+        /// is cancelled before the time that it may take (its lease) is over.
         var probesWithoutVerdict = 3
     }
 

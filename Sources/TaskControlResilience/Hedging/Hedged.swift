@@ -50,8 +50,9 @@ public import TaskControl
 ///   - operation: Receives the number of the attempt, counted from 1. Runs in the caller's isolation, in a child task
 ///     with the caller's task name.
 ///   - shouldHedge: Returns whether another attempt can succeed after an error of an attempt. If `true`, another
-///     attempt begins, as far as `maxHedges` and `budget` allow it. If `false`, the error ends the call, and the other
-///     attempts are cancelled. By default `RetryPolicy.isWorthRetrying(_:)`.
+///     attempt begins at once, or after the delay that the error requests (`RetryAfterProviding`), as far as
+///     `maxHedges` and `budget` allow it. If `false`, the error ends the call, and the other attempts are cancelled. By
+///     default `RetryPolicy.isWorthRetrying(_:)`.
 /// - Returns: The value of the first attempt that succeeds.
 /// - Throws: `CancellationError` if the caller is cancelled and no attempt succeeds. Otherwise the error for which
 ///   `shouldHedge` returned `false`, or, if there was none, the error of the attempt that failed last. The error of the

@@ -35,8 +35,9 @@ public import TaskControl
 ///   - operation: Receives the number of the attempt, counted from 1. Runs in a task of its own per attempt, not in the
 ///     caller's isolation.
 ///   - shouldHedge: Returns whether another attempt can succeed after an error of an attempt. If `true`, another
-///     attempt begins, as far as `maxHedges` and `budget` allow it. If `false`, the error ends the call, and the other
-///     attempts are cancelled. By default `RetryPolicy.isWorthRetrying(_:)`.
+///     attempt begins at once, or after the delay that the error requests (`RetryAfterProviding`), as far as
+///     `maxHedges` and `budget` allow it. If `false`, the error ends the call, and the other attempts are cancelled. By
+///     default `RetryPolicy.isWorthRetrying(_:)`.
 /// - Returns: The value of the first attempt that succeeds.
 /// - Throws: `CancellationError` if the caller is cancelled. Otherwise the error for which `shouldHedge` returned
 ///   `false`, or, if there was none, the error of the attempt that failed last. The error of the clock, if its `sleep`

@@ -88,7 +88,7 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
 
     // MARK: Memory
 
-    /// Moves the elements from the index `from` to the end together, so that the first of them is at the index `to`.
+    /// Moves all elements at and after the index `from` as one block, so that the first of them is at the index `to`.
     /// Elements whose new index would be beyond the end are dropped.
     @_transparent private func move(from: Int, to: Int) {
         let last = from > to ? from : to

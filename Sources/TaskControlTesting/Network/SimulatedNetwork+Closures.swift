@@ -51,7 +51,8 @@ extension SimulatedNetwork {
 
     /// Delivers a request to the server after its latency, and returns the result of the server.
     ///
-    /// - Parameter drawn: The latencies and the fault that were drawn for the request.
+    /// - Parameter drawn: The values that were drawn for the request. Only the latency of the request and that of a
+    ///   duplicate are used here: the caller applies the others.
     /// - Throws: `CancellationError` if the caller is cancelled before the request arrives.
     private func deliver<Message: Sendable, Reply: Sendable>(
         _ request: Message,

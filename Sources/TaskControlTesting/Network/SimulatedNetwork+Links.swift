@@ -11,8 +11,9 @@ extension SimulatedNetwork {
     ///   - to: The name of the node that receives.
     ///   - latency: The range of the travel times of requests and replies in this direction; `nil` for the latency of
     ///     the network.
-    ///   - faults: The faults of requests in this direction, except that ``Faults/lostReplies`` applies to replies in
-    ///     this direction, and not to the replies to these requests. `nil` for the faults of the network.
+    ///   - faults: The faults of the requests that `from` sends to `to`. The exception is ``Faults/lostReplies``: it
+    ///     applies to the replies that `from` sends to `to`, which answer requests of `to`. `nil` for the faults of the
+    ///     network.
     public func setLink(
         from: String,
         to: String,

@@ -26,8 +26,8 @@ public final class Simulation: Sendable {
     /// 10,000 times, and, with ``SimulationStrategy/withSlowness()``, while jobs can run.
     public var now: Duration { host.elapsed }
 
-    /// A generator of random numbers that are derived from the seed. Use it in place of `SystemRandomNumberGenerator`,
-    /// whose numbers differ from run to run.
+    /// A generator of random numbers that are derived from the seed. All its copies continue the same sequence of
+    /// numbers. Use it in place of `SystemRandomNumberGenerator`, whose numbers differ from run to run.
     public var random: some RandomNumberGenerator & Sendable { SimulationGenerator(host: host) }
 
     /// Fails the run if a condition does not hold.

@@ -8,7 +8,8 @@ internal import TaskControl
 /// await clock.advance(by: .seconds(90), waking: 3)          // three rounds
 /// ```
 ///
-/// If the test does not check times, use `TestClock(advancesAutomatically: true)`: whenever tasks sleep, time jumps to the first deadline.
+/// If the test does not check times, use `TestClock(advancesAutomatically: true)`: whenever a task sleeps, time jumps
+/// to the earliest deadline.
 ///
 /// ## Ordering
 /// The clock resumes sleeping tasks (sleepers) one after another, in the order of their deadlines, and for the same
@@ -68,8 +69,9 @@ public final class TestClock: Clock, Sendable {
 
     /// Creates a clock at ``Instant/zero``.
     ///
-    /// - Parameter advancesAutomatically: Whether time jumps to the first deadline whenever tasks sleep. If it is `false`, only the test
-    ///   moves time, with ``advance(by:waking:)``, ``advance(to:waking:)`` and ``run(waking:)``.
+    /// - Parameter advancesAutomatically: Whether time jumps to the earliest deadline whenever a task sleeps, even if
+    ///   other tasks still run. If it is `false`, only the test moves time, with ``advance(by:waking:)``,
+    ///   ``advance(to:waking:)`` and ``run(waking:)``.
     public init(advancesAutomatically: Bool = false) {
         self.advancesAutomatically = advancesAutomatically
     }

@@ -12,8 +12,8 @@ extension SlotTable where Element: WaiterEntry {
         contains(ticket) && self[ticket.slot].parking.isWaiting
     }
 
-    /// Stores the continuation of a waiter that was added to the table. Traps if the waiter is not in the table, for
-    /// example because it has parked before.
+    /// Stores the continuation of a waiter that was added to the table. Must be called once per waiter. Traps if the
+    /// waiter is not in the table.
     ///
     /// - Returns: The outcome with which the waiter must be resumed at once; `nil` if it must wait.
     mutating func park(_ ticket: Ticket, _ waiter: Element.Waiter) -> Element.Outcome? {

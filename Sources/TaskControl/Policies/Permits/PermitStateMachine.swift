@@ -59,7 +59,7 @@ package struct PermitStateMachine<Waiter> {
     /// Takes permits if they are available and no caller waits.
     ///
     /// - Parameter weight: The number of permits to take.
-    /// - Returns: Whether the permits are taken.
+    /// - Returns: Whether this call has taken the permits.
     /// - Complexity: O(1).
     @inline(__always)
     package mutating func tryAcquire(_ weight: Int) -> Bool {
@@ -71,8 +71,8 @@ package struct PermitStateMachine<Waiter> {
     /// Takes permits if they are available and no caller waits, and otherwise appends a request to the line.
     ///
     /// - Parameter weight: The number of permits to take.
-    /// - Returns: The ID of the waiting request, for which the caller must then call `park(_:_:)`; `nil` if the permits
-    ///   are taken.
+    /// - Returns: The ID of the waiting request, for which the caller must then call `park(_:_:)`; `nil` if this call
+    ///   has taken the permits.
     /// - Complexity: O(1).
     @inline(__always)
     package mutating func acquire(_ weight: Int) -> ID? {

@@ -29,8 +29,8 @@
 ///
 /// A server can delay every exchange of the transport:
 /// - The time that Foundation takes to read the head of a response grows with the square of the number of lines: 8,000
-///   lines take 2 seconds, 70,000 more than 45 seconds. All exchanges of a transport share one queue. A time limit ends
-///   the call, but not this work.
+///   lines take 2 seconds; 70,000 lines take more than 45 seconds. All exchanges of a transport share one queue. A time
+///   limit ends the call, but not this work.
 ///
 /// Responses:
 /// - A body of gzip whose compressed data are incomplete is treated as complete if it has the length that
