@@ -20,8 +20,8 @@
 ///
 /// ## Cancellation
 /// ``cancel(id:)`` cancels one task, ``TaskOwner/cancelAll()`` cancels all, and ``TaskOwner/close()`` also refuses
-/// later ones. A bag that is deallocated is closed. On a closed bag, each function that adds a task does nothing and
-/// returns `false`; ``add(_:id:)`` does not cancel the task that was passed.
+/// later ones. A bag that is deallocated is closed. A closed bag starts no operations, cancels tasks that are added to
+/// it, and returns `false` for both.
 public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 
@@ -131,10 +131,11 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
     /// Adds a task that was started elsewhere, unless its ID is taken by another task. The ID is free again when the
     /// task has ended or was cancelled.
     ///
-    /// A task that is not added is not cancelled: it continues without the bag. To notice the end of an added task, the
-    /// bag awaits the task at utility priority, which escalates a task that has a lower priority. A task that its
-    /// creator cancels stays in the bag, and in ``TaskOwner/count``, until it has ended, but its ID is free
-    /// immediately.
+    /// If the ID is taken, the task continues without the bag. If the bag is closed, the task is cancelled.
+    ///
+    /// To notice the end of an added task, the bag awaits the task at utility priority, which escalates a task that has
+    /// a lower priority. A task that its creator cancels stays in the bag, and in ``TaskOwner/count``, until it has
+    /// ended, but its ID is free immediately.
     ///
     /// - Returns: Whether the task was added: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
@@ -145,8 +146,8 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
 }
 
 extension Task where Success == Void, Failure == Never {
-    /// Adds this task to a bag, unless its ID is taken by another task: see ``IdentifiableTaskBag/add(_:id:)``. A task
-    /// that is not added continues without the bag.
+    /// Adds this task to a bag, unless its ID is taken by another task: see ``IdentifiableTaskBag/add(_:id:)``. If the
+    /// ID is taken, this task continues without the bag. If the bag is closed, this task is cancelled.
     ///
     /// - Returns: Whether the task was added: `false` if the ID is taken, or if the bag is closed.
     @discardableResult

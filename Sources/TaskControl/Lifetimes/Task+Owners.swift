@@ -13,7 +13,7 @@ extension Task {
     /// - Complexity: O(1).
     @discardableResult
     public func bind(to lifetime: AsyncLifetime) -> Self {
-        _ = lifetime.registry.adopt(handle, end: { _ = await self.result }, ifClosed: cancel)
+        _ = lifetime.registry.adopt(handle, end: { _ = await self.result })
         return self
     }
 

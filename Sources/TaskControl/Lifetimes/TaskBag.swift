@@ -91,7 +91,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
     ///
     /// - Complexity: O(1).
     public func add(_ task: Task<Void, Never>) {
-        _ = registry.adopt(task, end: { await task.value }, ifClosed: task.cancel)
+        _ = registry.adopt(task, end: { await task.value })
     }
 }
 

@@ -53,8 +53,9 @@ public protocol TaskOwner: AnyObject, Sendable {
 
     /// Cancels every task, and refuses later tasks. A closed owner cannot be opened again.
     ///
-    /// A refused operation is not started. Each function that adds a task documents what it returns if the owner is
-    /// closed, and whether it cancels a refused task that has already started elsewhere.
+    /// A refused operation is not started, and a refused task that was started elsewhere is cancelled. Each function
+    /// that adds a task documents what it returns if the owner is closed. The exception is a ``CancellableQueue``: it
+    /// follows the ``CancelledTurnBehavior`` of a refused operation, as ``cancelAll()`` does.
     ///
     /// - Complexity: O(*n*) in the number of tasks.
     func close()

@@ -23,15 +23,14 @@ struct ClosedOwnerTests {
         #expect(log.events == [])
     }
 
-    @Test func aClosedBagOfIDsReturnsFalseAndLeavesTasksThatItIsGivenAlone() async throws {
-        let (bag, log, gate) = (IdentifiableTaskBag<Int>(), OrderRecorder<String>(), Gate())
+    @Test func aClosedBagOfIDsReturnsFalseAndCancelsTasksThatItIsGiven() async throws {
+        let (bag, log) = (IdentifiableTaskBag<Int>(), OrderRecorder<String>())
         bag.close()
         #expect(!bag.addTask(id: 1) { log.record("task") })
         #expect(!bag.addDetachedTask(id: 2) { log.record("detached task") })
-        let task = Task<Void, Never> { try? await gate.wait() }
+        let task = Task<Void, Never> { try? await Gate().wait() }
         #expect(!task.stored(in: bag, id: 3))
-        #expect(!task.isCancelled && bag.isEmpty && !bag.contains(1))
-        gate.open()
+        #expect(task.isCancelled && bag.isEmpty && !bag.contains(1) && !bag.contains(3))
         await task.value
         #expect(log.events == [])
     }

@@ -253,15 +253,10 @@ final class TaskRegistry: Sendable {
     ///   - task: The task.
     ///   - key: The key; `nil` for none.
     ///   - end: Waits for the end of the task.
-    ///   - refuse: Called if the registry is closed.
-    /// - Returns: Whether the task was registered: `false` if the registry is closed, or if another task has the key.
-    func adopt(
-        _ task: _TaskHandle,
-        key: Key? = nil,
-        end: @escaping @Sendable () async -> Void,
-        ifClosed refuse: () -> Void = {}
-    ) -> Bool {
-        guard let id = insert(task, key: key, opens: true, ifClosed: refuse) else { return false }
+    /// - Returns: Whether the task was registered: `false` if the registry is closed, which cancels the task, or if
+    ///   another task has the key.
+    func adopt(_ task: _TaskHandle, key: Key? = nil, end: @escaping @Sendable () async -> Void) -> Bool {
+        guard let id = insert(task, key: key, opens: true, ifClosed: task.cancel) else { return false }
         // Awaiting a task escalates it to the priority of the awaiting task. Utility priority escalates few tasks, and
         // a task with it still runs soon on a busy system.
         _ = Task.detached(name: "TaskControl: waits for an adopted task", priority: .utility) { [self] in
