@@ -87,13 +87,17 @@ extension EtcdKeys {
         case .present(let key):
             .init(key: data(key), target: .creation, result: .greater, create_revision: 0)
         case .createRevision(let key, let revision):
-            .init(key: data(key), target: .creation, result: .equal, create_revision: EtcdInteger(revision))
+            .init(key: data(key), target: .creation, result: .equal, create_revision: ofEntry(revision))
         case .modifyRevision(let key, let revision):
-            .init(key: data(key), target: .modification, result: .equal, mod_revision: EtcdInteger(revision))
+            .init(key: data(key), target: .modification, result: .equal, mod_revision: ofEntry(revision))
         case .value(let key, let value):
             .init(key: data(key), target: .value, result: .equal, value: value)
         }
     }
+
+    /// Returns the number that stands for a revision in a comparison. To etcd, a key without an entry has the revisions 0:
+    /// no key has the revision −1, so that the comparison does not hold, as no entry has the revision 0.
+    private func ofEntry(_ revision: Int64) -> EtcdInteger { revision == 0 ? -1 : EtcdInteger(revision) }
 
     private func operation(_ operation: StoreTransaction.Operation) throws -> EtcdTransactionRequest.Operation {
         switch operation {

@@ -54,6 +54,13 @@ struct EtcdMessagesTests {
         #expect(try json(keys.request(transaction)) == expected)
     }
 
+    /// To etcd, the revisions of a key without an entry are 0.
+    @Test func noEntryHasTheRevisionZero() throws {
+        let transaction = StoreTransaction(comparisons: [.createRevision("a", 0), .modifyRevision("a", 0)], success: [])
+        let comparisons = try keys.request(transaction).compare
+        #expect(comparisons.map(\.create_revision) == [-1, nil] && comparisons.map(\.mod_revision) == [nil, -1])
+    }
+
     @Test func allKeysAreAZeroWithoutANamespace() throws {
         let (key, end) = EtcdKeys(namespace: "").all
         #expect(key == Data([0]) && end == Data([0]))

@@ -41,6 +41,8 @@ extension StoreContract {
                 .modifyRevision(key, entry.createRevision), .value(key, Data("1".utf8)), .value(key, Data()),
                 .createRevision(other, entry.createRevision), .modifyRevision(other, entry.modifyRevision),
                 .value(other, Data()), .value(other, Data("2".utf8)),
+                // No entry has the revision 0, although a store may count a missing key so.
+                .createRevision(other, 0), .modifyRevision(other, 0), .createRevision(key, 0), .modifyRevision(key, 0),
             ]
             for comparison in held + failed {
                 let result = try await contract.store.transact(StoreTransaction(comparisons: [comparison], success: []))
