@@ -77,6 +77,13 @@ final class SupervisedRunStorage: Sendable {
         state.withLock { ($0.error, $0.wasCancelled) = (error, wasCancelled) }
     }
 
+    /// Forgets the error that the run has thrown, because the failure was published and the work is to be restarted.
+    func forgetError() {
+        let error = state.withLock { $0.error.take() }
+        // Released here, where the lock is free.
+        withExtendedLifetime(error) {}
+    }
+
     func requestStop() {
         let waiters = state.withLock { state in
             state.isStopping = true

@@ -5,8 +5,14 @@ extension SupervisionEngine {
     /// or until one has failed permanently and the others were stopped. If the caller is cancelled, stops all children
     /// without a grace period. Returns at once if this function was called before, or if the supervision has ended.
     ///
+    /// - Parameters:
+    ///   - clock: Measures the delays and grace periods.
+    ///   - whenBegun: Called before the first child starts, and not if this function returns at once.
     /// - Throws: ``SupervisionError`` if a child has failed permanently.
-    func coordinate<C: Clock>(on clock: C) async throws(SupervisionError) where C.Duration == Duration {
+    func coordinate<C: Clock>(
+        on clock: C,
+        whenBegun: () -> Void = {}
+    ) async throws(SupervisionError) where C.Duration == Duration {
         let task = RunningTask.current
         let hasBegun = state.withLock { books in
             let hasBegun = books.machine.begin()
@@ -15,6 +21,7 @@ extension SupervisionEngine {
         }
         guard hasBegun else { return }
         defer { state.withLock { $0.coordinator = nil } }
+        whenBegun()
         // A task that waits for the coordinator waits for the runs.
         try await passingRises(to: { [self] priority in raise(to: priority) { _ in true } }) {
             () async throws(SupervisionError) in
@@ -116,6 +123,8 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
             let now = now
             if engine.state.withLock({ $0.machine.restart(child.index, after: delay, at: now) }) {
                 restart = (now + delay, error)
+                // The state has the error: a stop during the delay does not report it as unhandled.
+                runs[child.index]?.forgetError()
                 child.publication.publish(.waiting(for: delay, after: error))
                 return emit(.waiting, .entered(.waiting), child, delay: delay)
             }

@@ -127,20 +127,22 @@ public final class Supervisor: Sendable {
     public func run(until trigger: (@Sendable () async -> Void)? = nil) async throws {
         guard let trigger else { return try await coordinate() }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                await trigger()
-                // Cancelled with the caller, which stops the children by itself, or because the children have ended.
-                guard !Task.isCancelled else { return }
-                await self.shutdown()
+            // Only the first call has a trigger: that of a second call could stop the children of the first one.
+            try await coordinate {
+                group.addTask {
+                    await trigger()
+                    // Cancelled with the caller, which stops the children by itself, or because the children have ended.
+                    guard !Task.isCancelled else { return }
+                    await self.shutdown()
+                }
             }
-            try await coordinate()
             group.cancelAll()
         }
     }
 
-    private func coordinate() async throws {
+    private func coordinate(whenBegun: () -> Void = {}) async throws {
         do {
-            try await engine.coordinate(on: clock)
+            try await engine.coordinate(on: clock, whenBegun: whenBegun)
         } catch {
             try Task.checkCancellation()
             throw error

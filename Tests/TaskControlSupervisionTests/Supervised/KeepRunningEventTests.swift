@@ -58,6 +58,19 @@ struct KeepRunningEventTests {
         #expect(log.events.map { $0.error?.contains("5.0 seconds") } == [true])
     }
 
+    /// It is the state of the work, and was thrown before the request to stop.
+    @Test func anErrorBeforeAStopDuringTheDelayIsNotReported() async throws {
+        let log = Collector { $0.primitive == .keepRunning && $0.error?.contains("in vain") == true }
+        let observation = TaskDiagnostics.observe(log)
+        defer { observation.end() }
+        Diagnostics.keepQuiet()
+        let work = lifetime.keepRunning("feed", backoff: fixed, clock: clock) { _ in throw MarkedError("in vain") }
+        try await clock.waitForSleepers()
+        await work.stop()
+        try await lifetime.drain()
+        #expect(log.events.map(\.kind.rawValue) == ["failed"])
+    }
+
     @Test func aFailureThatNobodyFollowsIsReported() async throws {
         let log = Collector {
             $0.primitive == .keepRunning && $0.kind == .unhandledError && $0.error?.contains("unseen") == true

@@ -57,6 +57,17 @@ struct SupervisorTriggerTests {
         #expect(log.events == ["a is asked to stop"])
     }
 
+    @Test func theTriggerOfASecondCallIsNotCalled() async throws {
+        let supervisor = Supervisor(clock: clock)
+        let work = add("a", to: supervisor)
+        let run = Task { try await supervisor.run() }
+        try await work.waitUntilReady()
+        for _ in 0..<1_000 { try await supervisor.run { [log] in log.record("trigger") } }
+        #expect(!work.state.isFinal && log.events.isEmpty)
+        await supervisor.shutdown()
+        try await run.value
+    }
+
     @Test func aCancelledCallerStopsTheChildrenWithoutGrace() async throws {
         let supervisor = Supervisor(clock: clock)
         let works = ["a", "b"].map { add($0, to: supervisor) }
