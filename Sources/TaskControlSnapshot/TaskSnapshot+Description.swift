@@ -134,16 +134,17 @@ extension TaskSnapshot.Warning: CustomStringConvertible {
             "\(label(id)) was cancelled \(since.inSeconds) ago, and still runs"
         case .dropped(let id): "\(label(id)) was dropped without an owner, and still runs"
         case .waitsForItself(let ids):
-            "\(label(ids[0])) waits for itself: \((ids + [ids[0]]).map(label).joined(separator: " → "))"
+            "\(ids.first.map(label) ?? "nothing") waits for itself: \((ids + ids.prefix(1)).map(label).joined(separator: " → "))"
         }
     }
 }
 
 extension Duration {
-    /// The duration in seconds with three decimals.
+    /// The duration in seconds with three decimals. A decoded snapshot may contain any duration: a negative one counts
+    /// as zero.
     fileprivate var inSeconds: String {
-        let milliseconds = components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
-        let digits = String(milliseconds % 1_000)
-        return "\(milliseconds / 1_000).\(String(repeating: "0", count: 3 - digits.count))\(digits) s"
+        let (seconds, attoseconds) = min(max(.zero, self), .seconds(Int64.max)).components
+        let digits = String(attoseconds / 1_000_000_000_000_000)
+        return "\(seconds).\(String(repeating: "0", count: 3 - digits.count))\(digits) s"
     }
 }

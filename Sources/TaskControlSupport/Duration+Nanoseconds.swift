@@ -5,11 +5,9 @@ extension Duration {
     ///
     /// The value is an `Int64` because an `Int` has only 32 bits on watches (arm64_32), which suffice for 2.1 seconds.
     public var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, isBeyond) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-        // The limit is half of the range, so that the difference of two values fits too.
-        guard !isTooLarge, !isBeyond else { return seconds < 0 ? Int64.min / 2 : Int64.max / 2 }
-        return min(max(sum, Int64.min / 2), Int64.max / 2)
+        // Clamped before `components` is read, which traps if the seconds exceed an `Int64`.
+        let (shortest, longest) = (Duration.nanoseconds(Int64.min / 2), Duration.nanoseconds(Int64.max / 2))
+        let (seconds, attoseconds) = min(max(self, shortest), longest).components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }

@@ -53,6 +53,28 @@ struct SnapshotTests {
         }
     }
 
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(1e20), .milliseconds(-250), .seconds(-1e20)])
+    func anyQuietTimeIsShown(_ quietTime: Duration) async throws {
+        try await watched { books, recorder in
+            let store = TaskStore<String>(clock: TestClock())
+            let task = store.addTask(forKey: "k", duplicateKeyBehavior: .debounce(for: quietTime)) {}
+            try await recorder.wait { !$0.named("TaskStore.waiting").isEmpty }
+            // With a negative quiet time, the task may have ended.
+            #expect(books.snapshot.description.contains("key k") || quietTime < .zero)
+            let delay = try #require(recorder.events.named("TaskStore.waiting")[0].delay)
+            #expect(delay == min(max(.zero, quietTime), .longestWait))
+            task.cancel()
+            await task.value
+        }
+    }
+
+    @Test func aDecodedSnapshotIsShown() {
+        #expect(TaskSnapshot.Warning.waitsForItself([]).description == "nothing waits for itself: ")
+        for age in [Duration.seconds(Int64.max), .seconds(1e20), .milliseconds(-250)] {
+            #expect("\(TaskSnapshot.Circuit.open(for: age))".hasSuffix(age < .zero ? "0.000 s" : "9223372036854775807.000 s"))
+        }
+    }
+
     @Test func aCallIsWithinTheTaskThatMakesIt() async throws {
         try await watched { books, recorder in
             let (lifetime, gate, clock) = (AsyncLifetime(), Gate(), TestClock())

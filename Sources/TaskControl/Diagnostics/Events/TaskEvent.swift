@@ -70,7 +70,7 @@ public struct TaskEvent: Sendable {
     /// The status code of an HTTP response; `nil` if the event has none.
     public internal(set) var status: Int?
     /// The length of the wait that begins with this event, the time limit that was set, or the time after which a
-    /// refused call may be repeated; `nil` if the event has none of them.
+    /// refused call may be repeated: zero to 100 years. `nil` if the event has none of them.
     public internal(set) var delay: Duration?
     /// The duration of a call, such as `retry` or a request, in the event that ends the call; `nil` in other events.
     public internal(set) var age: Duration?
@@ -111,7 +111,8 @@ public struct TaskEvent: Sendable {
         self.count = count
         self.attempt = attempt
         self.status = status
-        self.delay = delay
+        // A client can pass any duration, such as a quiet time. Observers compute with this one, and must not overflow.
+        self.delay = delay.map { max(.zero, $0).saturated }
         self.isCancelled = isCancelled
     }
 }
