@@ -71,7 +71,11 @@ struct SnapshotTests {
     @Test func aDecodedSnapshotIsShown() {
         #expect(TaskSnapshot.Warning.waitsForItself([]).description == "nothing waits for itself: ")
         for age in [Duration.seconds(Int64.max), .seconds(1e20), .milliseconds(-250)] {
-            #expect("\(TaskSnapshot.Circuit.open(for: age))".hasSuffix(age < .zero ? "0.000 s" : "9223372036854775807.000 s"))
+            #expect(
+                "\(TaskSnapshot.Circuit.open(for: age))".hasSuffix(
+                    age < .zero ? "0.000 s" : "9223372036854775807.000 s"
+                )
+            )
         }
     }
 

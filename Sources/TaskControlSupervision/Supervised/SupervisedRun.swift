@@ -77,7 +77,7 @@ final class SupervisedRunStorage: Sendable {
         state.withLock { ($0.error, $0.wasCancelled) = (error, wasCancelled) }
     }
 
-    /// Forgets the error that the run has thrown, because the failure was published and the work is to be restarted.
+    /// Forgets the error that the run has thrown, because the failure was published and the work will be restarted.
     func forgetError() {
         let error = state.withLock { $0.error.take() }
         // Released here, where the lock is free.

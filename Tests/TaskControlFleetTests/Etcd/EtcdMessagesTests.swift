@@ -56,7 +56,10 @@ struct EtcdMessagesTests {
 
     /// To etcd, the revisions of a key without an entry are 0.
     @Test func noEntryHasTheRevisionZero() throws {
-        let transaction = StoreTransaction(comparisons: [.createRevision("a", 0), .modifyRevision("a", 0)], success: [])
+        let transaction = StoreTransaction(
+            comparisons: [.createRevision("a", 0), .modifyRevision("a", 0)],
+            success: []
+        )
         let comparisons = try keys.request(transaction).compare
         #expect(comparisons.map(\.create_revision) == [-1, nil] && comparisons.map(\.mod_revision) == [nil, -1])
     }
