@@ -139,14 +139,18 @@ package enum Diagnostics {
     /// error whose domain is not its type, such as an error of Foundation, it is the type, the domain and the code,
     /// because the description may contain data of the program, such as the URL of a request. For an error that
     /// contains other errors it is the type and the texts of these errors, and for any other error the description.
-    package static func text(of error: any Error) -> String {
+    ///
+    /// At most four levels of errors that contain errors are searched: errors that are classes can contain each other.
+    package static func text(of error: any Error) -> String { text(of: error, levels: 4) }
+
+    private static func text(of error: any Error, levels: Int) -> String {
         if let error = error as? any EventDescribable { return error.eventText }
         let (type, domain, mirror) = (type(of: error), error._domain, Mirror(reflecting: error))
         if error is DecodingError || error is EncodingError {
             return "\(type).\(mirror.children.first?.label ?? "error")"
         }
         guard domain == String(reflecting: type) else { return "\(type)(\(domain) \(error._code))" }
-        let carried = errors(within: mirror, depth: 3)
+        let carried = errors(within: mirror, depth: 3, levels: levels - 1)
         return carried.isEmpty ? String(describing: error) : "\(type)(\(carried.joined(separator: ", ")))"
     }
 
@@ -155,11 +159,14 @@ package enum Diagnostics {
     /// - Parameters:
     ///   - mirror: The mirror of the error.
     ///   - depth: The number of levels of stored values that are searched.
-    private static func errors(within mirror: Mirror, depth: Int) -> [String] {
+    ///   - levels: The number of levels of errors that are searched. At the lowest, the text of an error is its type.
+    private static func errors(within mirror: Mirror, depth: Int, levels: Int) -> [String] {
         guard depth > 0 else { return [] }
         return mirror.children.flatMap { child in
-            if let error = child.value as? any Error { return [text(of: error)] }
-            return errors(within: Mirror(reflecting: child.value), depth: depth - 1)
+            if let error = child.value as? any Error {
+                return [levels > 0 ? text(of: error, levels: levels) : "\(type(of: error))"]
+            }
+            return errors(within: Mirror(reflecting: child.value), depth: depth - 1, levels: levels)
         }
     }
 }

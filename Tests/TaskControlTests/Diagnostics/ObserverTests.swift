@@ -98,6 +98,15 @@ struct ObserverTests {
         #expect(Diagnostics.text(of: DecodingError.dataCorrupted(context)) == "DecodingError.dataCorrupted")
     }
 
+    @Test func errorsThatContainEachOtherHaveAText() {
+        final class Attempt: Error, @unchecked Sendable { var request: (any Error)? }
+        struct Request: Error { let attempts: [Attempt] }
+        let attempt = Attempt()
+        attempt.request = Request(attempts: [attempt])
+        defer { attempt.request = nil }
+        #expect(Diagnostics.text(of: attempt) == "Attempt(Request(Attempt(Request(Attempt))))")
+    }
+
     @Test func twoObserversThatAnswerEachOtherComeToAnEnd() async throws {
         let heard = try await heard(by: { $0.addTask {} }, { $0.addTask {} })
         #expect(heard.allSatisfy { (3...100).contains($0.count) })
