@@ -25,7 +25,21 @@ extension TaskDiagnostics {
         public var reportsMistakes: Bool
 
         /// The clock that measures the ``TaskEvent/time`` of events.
-        public var clock: any Clock<Duration>
+        public var clock: any Clock<Duration> {
+            didSet { time = Self.time(of: clock) }
+        }
+
+        /// The time since `clock` was set; `nil` for the `ContinuousClock`, whose time is counted from the same moment in
+        /// each configuration. Kept when other settings change, so that the times of events stay comparable.
+        private(set) var time: (@Sendable () -> Duration)?
+
+        private static func time(of clock: any Clock<Duration>) -> (@Sendable () -> Duration)? {
+            func elapsed<C: Clock>(_ clock: C) -> @Sendable () -> Duration where C.Duration == Duration {
+                let origin = clock.now
+                return { origin.duration(to: clock.now) }
+            }
+            return clock is ContinuousClock ? nil : elapsed(clock)
+        }
 
         /// Creates a configuration. By default, only mistakes are logged.
         ///
@@ -44,6 +58,7 @@ extension TaskDiagnostics {
             self.redact = redact
             self.reportsMistakes = reportsMistakes
             self.clock = clock
+            time = Self.time(of: clock)
         }
     }
 }

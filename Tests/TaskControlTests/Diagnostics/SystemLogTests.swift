@@ -29,6 +29,26 @@ struct SystemLogTests {
         #expect(!text(result).contains("TaskControl"))
     }
 
+    @Test(.oneProcessAtATime) func anUpdateLosesNoLineOfTheDebugLog() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            TaskDiagnostics.update { $0.debugLogging = true }
+            let (bag, begun) = (TaskBag(name: "bag"), Gate())
+            bag.addTask {
+                await withTaskCancellationHandler {
+                    begun.open()
+                    try? await Task.sleep(for: .seconds(3_600))
+                } onCancel: {
+                    // Between the decision to cancel and its event.
+                    TaskDiagnostics.update { $0.reportsMistakes = false }
+                }
+            }
+            try await begun.wait()
+            bag.cancelAll()
+            try await bag.drain()
+        }
+        #expect(text(result).contains("TaskBag.cancelledAll name=bag count=1"))
+    }
+
     @Test(.oneProcessAtATime) func aReportOfAMistakeIsRedacted() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             TaskDiagnostics.configure(TaskDiagnostics.Configuration(redact: { $0.contains("hush") ? "…" : $0 }))

@@ -80,6 +80,18 @@ struct TaskDiagnosticsTests {
         }
     }
 
+    @Test(.oneProcessAtATime) func anUpdateDoesNotSetTheTimeOfEventsBack() async throws {
+        await #expect(processExitsWith: .success) {
+            let clock = TestClock()
+            TaskDiagnostics.configure(.init(clock: clock))
+            let observation = TaskDiagnostics.observe(SystemLog())
+            await clock.advance(by: .seconds(5))
+            TaskDiagnostics.update { $0.reportsMistakes = false }
+            precondition(TaskDiagnostics.eventTime == .seconds(5))
+            observation.end()
+        }
+    }
+
     @Test(.oneProcessAtATime) func updatesOfManyThreadsAreAllKept() async throws {
         await #expect(processExitsWith: .success) {
             await withTaskGroup { group in

@@ -7,7 +7,6 @@ final class Observation: Sendable {
     }
 
     let configuration: TaskDiagnostics.Configuration?
-    private let configuredTime: (@Sendable () -> Duration)?
     private let log: Observer?
     private let added: [Observer]
     private let isQuiet: Bool
@@ -16,13 +15,11 @@ final class Observation: Sendable {
 
     init(
         _ configuration: TaskDiagnostics.Configuration? = nil,
-        configuredTime: (@Sendable () -> Duration)? = nil,
         log: Observer? = nil,
         added: [Observer] = [],
         isQuiet: Bool = false
     ) {
         self.configuration = configuration
-        self.configuredTime = configuredTime
         self.log = log
         self.added = added
         self.isQuiet = isQuiet
@@ -33,7 +30,7 @@ final class Observation: Sendable {
 
     /// The current time of the configured clock, as the ``TaskEvent/time`` of an event.
     var time: Duration {
-        guard let configuredTime else {
+        guard let configuredTime = configuration?.time else {
             let origin = Self.origin
             return ContinuousClock.now - origin
         }
@@ -49,7 +46,6 @@ final class Observation: Sendable {
     private func with(added: [Observer]? = nil, isQuiet: Bool? = nil) -> Observation {
         Observation(
             configuration,
-            configuredTime: configuredTime,
             log: log,
             added: added ?? self.added,
             isQuiet: isQuiet ?? self.isQuiet
@@ -64,22 +60,15 @@ extension Observation {
     ///
     /// - Returns: Whether `former` was still the current observation. If not, nothing was changed.
     static func configure(_ configuration: TaskDiagnostics.Configuration, replacing former: Observation) -> Bool {
-        let log = configuration.debugLogging ? Observer(observer: SystemLog()) : nil
-        let isDefault = configuration.clock is ContinuousClock
-        let time = isDefault ? nil : stopwatch(configuration.clock)
+        // A log that is enabled stays the same observer, so it also receives the events of decisions before this change.
+        let log = configuration.debugLogging ? former.log ?? Observer(observer: SystemLog()) : nil
         let fresh = Observation(
             configuration,
-            configuredTime: time,
             log: log,
             added: former.added,
             isQuiet: former.isQuiet
         )
         return EventDelivery.replace { $0 === former ? fresh : $0 } === former
-    }
-
-    private static func stopwatch<C: Clock>(_ clock: C) -> @Sendable () -> Duration where C.Duration == Duration {
-        let origin = clock.now
-        return { origin.duration(to: clock.now) }
     }
 
     /// Adds an observer after those that are registered.
