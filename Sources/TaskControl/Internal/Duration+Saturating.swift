@@ -1,4 +1,4 @@
-/// Arithmetic for waits that does not overflow: a result that is longer than ``longestWait`` becomes ``longestWait``.
+/// Arithmetic for waits that does not overflow: results are limited to ``longestWait``.
 extension Duration {
     /// The longest time of a single sleep of the library: 100 years of 365.25 days.
     ///
@@ -6,8 +6,9 @@ extension Duration {
     /// overflows after 292 years. The number of seconds is an `Int64`, because `Int` has 32 bits on watches (arm64_32).
     package static var longestWait: Duration { .seconds(3_155_760_000 as Int64) }
 
-    /// This duration, or ``longestWait`` if that is shorter.
-    package var saturated: Duration { min(self, .longestWait) }
+    /// This duration, clamped to the range from minus ``longestWait`` to ``longestWait``: a clock can overflow in both
+    /// directions.
+    package var saturated: Duration { min(max(self, .zero - .longestWait), .longestWait) }
 
     /// Returns the given multiple of this duration, or ``longestWait`` if that is shorter. Traps if this duration is
     /// negative.
@@ -40,7 +41,7 @@ extension Duration {
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
-    /// Returns the sum of this duration and another, or ``longestWait`` if that is shorter.
+    /// Returns the sum of this duration and another, with all three of them clamped as by ``saturated``.
     package func saturatingAdding(_ other: Duration) -> Duration {
         (saturated + other.saturated).saturated
     }
