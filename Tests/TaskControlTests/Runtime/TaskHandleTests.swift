@@ -4,6 +4,12 @@ import Testing
 
 /// The casts of a task to other types of task, and to its address.
 struct TaskHandleTests {
+    @Test(arguments: [704, 1_024, 4_096])
+    func addressesAtRegularDistancesAreHashedToManyBuckets(distance: UInt) {
+        let hashes = (0..<1_024).map { TaskAddress(bits: 0x7f00_1234_0000 + $0 * distance).hashValue & 1_023 }
+        #expect(Set(hashes).count > 256)
+    }
+
     @Test func theAddressOfATaskIsThatOfTheRunningTask() async throws {
         let plain = Task { TaskAddress.running }
         #expect(await plain.value == plain.address)

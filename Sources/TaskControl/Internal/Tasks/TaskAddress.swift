@@ -11,7 +11,7 @@ package struct TaskAddress: Hashable, Sendable {
 
     /// The hash, computed by one multiplication instead of a `Hasher`: addresses are looked up often, and an attacker
     /// cannot choose them.
-    package var hashValue: Int { Int(truncatingIfNeeded: UInt64(bits >> 4) &* 0x9e37_79b9_7f4a_7c15 >> 24) }
+    package var hashValue: Int { Int(truncatingIfNeeded: (UInt64(bits >> 4) &* 0x9e37_79b9_7f4a_7c15) >> 24) }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(bits) }
 
