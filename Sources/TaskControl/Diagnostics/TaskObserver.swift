@@ -19,8 +19,9 @@ public protocol TaskObserver: Sendable {
     /// Called on the thread and in the task in which the event happened, after what happened has taken effect: a slow
     /// observer delays that task, but not the next task of a queue or the other callers of a ``SingleFlight``. In three
     /// cases, the delivery is different:
-    /// - An event that happens in a handler that the Swift runtime calls, such as a cancellation handler, is delivered
-    ///   outside the handler, on a thread of the library.
+    /// - An event that happens in a cancellation or escalation handler of this library is delivered outside the
+    ///   handler, on a thread of the library. If a handler of yours calls this library, its events are delivered inside
+    ///   that handler: an observer must not wait there, nor resume, cancel or escalate a task.
     /// - An event about a subject (a task or a call) whose first event has not been delivered yet is delivered after
     ///   that first event, usually on the thread and in the task of the first event. ``TaskEvent/task`` still
     ///   identifies the task in which the event happened.

@@ -12,7 +12,9 @@
 ///
 /// The present tasks are those that run or wait to start. A cancelled task is not a present task. But a new task that
 /// waits for the present tasks to end also waits for cancelled tasks that have begun. A task that was cancelled before
-/// it began never runs, and no task waits for it.
+/// it began never runs, and no task waits for it. The exception is a task that was cancelled through its own `Task`
+/// handle, and whose operation is isolated to a busy actor: the task ends, and later tasks stop waiting for it, when
+/// the actor is free.
 public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case cancelPrevious(wait: Bool)

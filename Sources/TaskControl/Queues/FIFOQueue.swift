@@ -40,10 +40,11 @@
 ///
 /// ## Cancellation
 /// Each task is cancelled through its own handle, the `Task`. A *throwing* task that has not begun ends immediately: it
-/// throws `CancellationError`, its operation never runs, its place is free, and the other tasks keep their order. A
-/// task that cannot throw must return a value: it runs at its turn, with `Task.isCancelled` true.
-/// `addTask(whenCancelledWaiting:)` can change this for both kinds of task. Releasing the queue cancels nothing: tasks
-/// that were sent still run.
+/// throws `CancellationError`, its operation never runs, its place is free, and the other tasks keep their order. If
+/// its operation is isolated to a busy actor, the task ends when the actor is free, since Swift notifies no task of a
+/// cancellation before its first instruction. A task that cannot throw must return a value: it runs at its turn, with
+/// `Task.isCancelled` true. `addTask(whenCancelledWaiting:)` can change this for both kinds of task. Releasing the
+/// queue cancels nothing: tasks that were sent still run.
 public final class FIFOQueue: TaskQueue {
     /// The name shown in errors and diagnostics; `nil` if the queue has none.
     public let name: String?
