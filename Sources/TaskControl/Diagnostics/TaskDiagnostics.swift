@@ -20,13 +20,13 @@ public enum TaskDiagnostics {
     /// Changes the configuration. Settings that the closure does not change stay as they are.
     ///
     /// - Parameter change: Changes a copy of the current configuration. Called again if another thread has changed the
-    ///   configuration or the observers in the meantime.
+    ///   configuration in the meantime. Must not call this function.
     public static func update(_ change: (inout Configuration) -> Void) {
         while true {
             let former = Observation.current
             var configuration = former.configuration ?? Configuration()
             change(&configuration)
-            if Observation.configure(configuration, replacing: former) { return }
+            if Observation.configure(configuration, replacing: former.version) { return }
         }
     }
 

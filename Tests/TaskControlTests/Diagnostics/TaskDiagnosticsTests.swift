@@ -92,6 +92,20 @@ struct TaskDiagnosticsTests {
         }
     }
 
+    @Test(.oneProcessAtATime) func anUpdateMayChangeTheObservers() async throws {
+        await #expect(processExitsWith: .success) {
+            var calls = 0
+            TaskDiagnostics.update {
+                calls += 1
+                // If the closure were called again, it would never end.
+                precondition(calls == 1)
+                TaskDiagnostics.install(SystemLog())
+                $0.reportsMistakes = false
+            }
+            precondition(!TaskDiagnostics.configuration.reportsMistakes && TaskDiagnostics.eventTime != nil)
+        }
+    }
+
     @Test(.oneProcessAtATime) func updatesOfManyThreadsAreAllKept() async throws {
         await #expect(processExitsWith: .success) {
             await withTaskGroup { group in

@@ -7,6 +7,8 @@ final class Observation: Sendable {
     }
 
     let configuration: TaskDiagnostics.Configuration?
+    /// The number of changes of the configuration so far.
+    let version: Int
     private let log: Observer?
     private let added: [Observer]
     private let isQuiet: Bool
@@ -15,11 +17,13 @@ final class Observation: Sendable {
 
     init(
         _ configuration: TaskDiagnostics.Configuration? = nil,
+        version: Int = 0,
         log: Observer? = nil,
         added: [Observer] = [],
         isQuiet: Bool = false
     ) {
         self.configuration = configuration
+        self.version = version
         self.log = log
         self.added = added
         self.isQuiet = isQuiet
@@ -46,6 +50,7 @@ final class Observation: Sendable {
     private func with(added: [Observer]? = nil, isQuiet: Bool? = nil) -> Observation {
         Observation(
             configuration,
+            version: version,
             log: log,
             added: added ?? self.added,
             isQuiet: isQuiet ?? self.isQuiet
@@ -56,19 +61,24 @@ final class Observation: Sendable {
 extension Observation {
     static var current: Observation { EventDelivery.current }
 
-    /// Replaces the configuration, unless another thread has replaced the observation `former` in the meantime.
+    /// Replaces the configuration, unless it was changed since it had the given ``version``.
     ///
-    /// - Returns: Whether `former` was still the current observation. If not, nothing was changed.
-    static func configure(_ configuration: TaskDiagnostics.Configuration, replacing former: Observation) -> Bool {
-        // A log that is enabled stays the same observer, so it also receives the events of decisions before this change.
-        let log = configuration.debugLogging ? former.log ?? Observer(observer: SystemLog()) : nil
-        let fresh = Observation(
-            configuration,
-            log: log,
-            added: former.added,
-            isQuiet: former.isQuiet
-        )
-        return EventDelivery.replace { $0 === former ? fresh : $0 } === former
+    /// - Returns: Whether the configuration was replaced.
+    static func configure(_ configuration: TaskDiagnostics.Configuration, replacing version: Int) -> Bool {
+        let log = configuration.debugLogging ? Observer(observer: SystemLog()) : nil
+        let former = EventDelivery.replace { current in
+            guard current.version == version else { return current }
+            return Observation(
+                configuration,
+                version: version + 1,
+                // A log that is enabled stays the same observer, so it also receives the events of decisions before
+                // this change.
+                log: log.map { current.log ?? $0 },
+                added: current.added,
+                isQuiet: current.isQuiet
+            )
+        }
+        return former.version == version
     }
 
     /// Adds an observer after those that are registered.
