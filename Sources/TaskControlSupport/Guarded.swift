@@ -12,8 +12,8 @@ public struct Guarded<State>: Sendable {
         self.state = Locked(state)
     }
 
-    /// Runs a closure with exclusive access to the state, and returns the closure's result. In debug builds, a nested
-    /// call on the same thread traps.
+    /// Runs a closure with exclusive access to the state, and returns the closure's result. Must not be called inside
+    /// `body`: such a call traps in debug builds, and waits forever or ends the process in release builds.
     public func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         state.withLock(body)
     }

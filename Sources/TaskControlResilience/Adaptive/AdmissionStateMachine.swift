@@ -5,14 +5,14 @@ internal import TaskControl
 ///
 ///     admit ──▶ admitted ──end──▶ (gone)        a permit is there, and no caller waits
 ///       ├──▶ refused                            the line is long, or the deadline is near
-///       └──▶ line ──permit──▶ begin             the waiter is returned
+///       └──▶ line ──permit──▶ granted ──begin──▶ admitted     the waiter is returned with the permit
 ///              └──leave──▶ (gone)
 ///
 /// The permits are those of `AsyncSemaphore`, whose number follows the limit.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. There are as many permits as the limit.
-/// 2. Fewer callers than three times the limit wait when another caller begins to wait.
+/// 2. A caller begins to wait only if fewer callers than three times the limit already wait.
 struct AdmissionStateMachine<Waiter> {
     typealias Permits = PermitStateMachine<Waiter>
 
