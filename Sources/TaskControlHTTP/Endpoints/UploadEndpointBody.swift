@@ -31,7 +31,8 @@ public enum UploadEndpointBody: Sendable {
     ///
     /// The body can be sent only once. If the request would have to be sent again, for a retry or for a new credential,
     /// the call fails with the error of the first attempt. If a redirect would need the body again, the redirect is not
-    /// followed, and is the response. A body of ``stream(length:open:)`` can be sent again.
+    /// followed: the call receives the response with the 3xx status. A body of ``stream(length:open:)`` can be sent
+    /// again.
     ///
     /// - Parameter stream: The stream, which must not be open yet. No other code may use it afterwards.
     public static func stream(_ stream: sending InputStream) -> UploadEndpointBody {

@@ -98,7 +98,7 @@ public final class ContentLoader<Content: Sendable> {
     /// changed. A load that is already running is cancelled, and its result is dropped.
     ///
     /// ```swift
-    /// results.reload { [client] in try await client.request(SearchEndpoint(text)) }
+    /// results.reload { [client, text] in try await client.request(SearchEndpoint(text)) }
     /// ```
     ///
     /// - Parameter work: Loads the content. Runs on the global executor. List what it needs in its capture list. Do not

@@ -85,9 +85,10 @@ public final class RateLimiter: Sendable {
 
     /// Takes tokens if they are available and no caller waits for tokens. Never waits.
     ///
-    /// - Parameter weight: The number of tokens to take. If it is zero or less, no token is taken, and the result is
-    ///   `true`, unless a caller waits, or an earlier call took more than `burst` tokens and the excess has not been
-    ///   refilled yet.
+    /// - Parameter weight: The number of tokens to take. More than `burst` tokens are available when the bucket is
+    ///   full: later calls then fail until the excess has been refilled. If it is zero or less, no token is taken, and
+    ///   the result is `true`, unless a caller waits, or an earlier call took more than `burst` tokens and the excess
+    ///   has not been refilled yet.
     /// - Returns: Whether the tokens were taken.
     /// - Complexity: O(1).
     public func tryAcquire(_ weight: Int = 1) -> Bool {
@@ -105,9 +106,10 @@ public final class RateLimiter: Sendable {
     /// call.
     ///
     /// - Parameters:
-    ///   - weight: The number of tokens to take. It may exceed `burst`: the next call then waits until the excess has
-    ///     been refilled. If it is zero or less, no token is taken, but the call waits for the same events as a call
-    ///     that takes a token: its turn, and the refill of such an excess.
+    ///   - weight: The number of tokens to take. A call that takes more than `burst` is admitted when the bucket is
+    ///     full, and the next call waits until the excess has been refilled. If it is zero or less, no token is taken,
+    ///     but the call waits for the same events as a call that takes a token: its turn, and the refill of such an
+    ///     excess.
     ///   - limit: The longest wait. If the wait would be longer, or would end after the caller's deadline
     ///     (`Task.currentDeadline`), ``RateLimitExceededError`` is thrown at once, and nothing is taken. A negative
     ///     limit counts as zero. By default only the deadline limits the wait.
