@@ -28,8 +28,9 @@ public struct CachePolicy: Hashable, Sendable {
     public var staleIfError: Duration
 
     /// The longest time for which a caller that finds a stale value waits for the new value, which the cache loads in
-    /// the background during ``staleWhileRevalidate``. If the load ends in this time, the caller receives the new
-    /// value; if it fails or takes longer, the stale value. Zero: the caller receives the stale value at once.
+    /// the background during ``staleWhileRevalidate``. If the load succeeds in this time, the caller receives the new
+    /// value; if it fails or takes longer, the caller receives the stale value. Zero: the caller receives the stale
+    /// value at once.
     ///
     /// If ``staleWhileRevalidate`` ends during this wait, the caller waits for the load without this limit, as it does
     /// if the cache has no value.

@@ -20,7 +20,7 @@ extension Sequence where Element: Sendable {
     /// exceptions:
     ///
     /// - If the iterator of the sequence had already returned `nil` and all operations had begun before the
-    ///   cancellation, the call returns the array if no operation throws.
+    ///   cancellation, the running operations are cancelled too, but the call returns the array if no operation throws.
     /// - If `Failure`, the type of the error that `operation` can throw, is neither `any Error` nor
     ///   `CancellationError`, the call cannot throw `CancellationError`. In spite of the cancellation, the operations
     ///   of all elements then begin, in cancelled tasks, until one of them throws. The call returns the array or throws

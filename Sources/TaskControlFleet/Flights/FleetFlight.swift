@@ -4,8 +4,8 @@ internal import TaskControl
 /// An object that shares the results of operations among processes, through a ``CoordinationStore``. An operation
 /// normally runs once for all callers, in all processes, that wait for the value of the same key at the same time.
 ///
-/// *The operation can run more than once*: if the process that runs it is paused or loses contact to the store, another process runs it again, perhaps
-/// while the first process still runs it. The operation must be safe to repeat.
+/// *The operation can run more than once*: if the process that runs it is paused or loses contact with the store,
+/// another process runs it again, perhaps while the first process still runs it. The operation must be safe to repeat.
 ///
 /// ```swift
 /// let tokens = FleetFlight<Token>("tokens", in: store)

@@ -66,7 +66,8 @@ public struct Lease: Sendable {
     ///
     /// - Parameter transaction: A transaction for the store in which the lease is held.
     /// - Returns: The transaction with the additional condition. Pass it to ``CoordinationStore/transact(_:)``. If the
-    ///   lease is no longer held, its ``StoreTransaction/failure`` operations are executed.
+    ///   lease is no longer held, or another condition does not hold, the ``StoreTransaction/failure`` operations of
+    ///   the transaction are executed.
     public func guarded(_ transaction: StoreTransaction) -> StoreTransaction {
         var transaction = transaction
         transaction.comparisons.append(.createRevision(key, token.rawValue))

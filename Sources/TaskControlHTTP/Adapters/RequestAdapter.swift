@@ -19,8 +19,8 @@ public protocol RequestAdapter: Sendable {
     /// Completes a request. Called once for each request that a caller makes with the client, even if the client sends
     /// it more than once.
     ///
-    /// An error that this method throws fails the call, and reaches the caller unchanged, except that the client adds
-    /// the request to an ``HTTPError``. After a cancellation, the caller receives another error, as described below.
+    /// An error that this method throws fails the call, and reaches the caller unchanged; if it is an ``HTTPError``,
+    /// the client adds the request to it. After a cancellation, the caller receives another error, as described below.
     ///
     /// The method is called in the caller's isolation, and stays there if it is declared `nonisolated(nonsending)`.
     ///

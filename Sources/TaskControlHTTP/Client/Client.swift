@@ -26,8 +26,8 @@ public protocol Client: Sendable {
     ///     received; `nil` for no reports.
     /// - Returns: The content that the endpoint decodes.
     /// - Throws: ``HTTPError`` for a failure of the request, the transport or the response. An error that the endpoint,
-    ///   a ``RequestAdapter``, an ``Authenticator`` or a policy throws, such as `TimeoutError`, is passed on unchanged,
-    ///   except that the client adds the request and the response to an ``HTTPError``. `CancellationError` if the
+    ///   a ``RequestAdapter``, an ``Authenticator`` or a policy throws, such as `TimeoutError`, is passed on unchanged;
+    ///   if it is an ``HTTPError``, the client adds the request and the response to it. `CancellationError` if the
     ///   caller is cancelled, even if the endpoint or one of the others throws another error.
     func request<E: Endpoint>(
         _ endpoint: E,

@@ -17,9 +17,9 @@ extension EndpointClient {
     ///   - receive: Called at most once, in the caller's isolation. When the closure returns or throws, the exchange
     ///     (the request and its response) ends, even if the body has not been read to its end. The closure is not
     ///     called for a response that the endpoint does not accept, or that a policy of the client treats as a failure:
-    ///     if the server rejects the ``Authenticator``'s credential, or if the retry policy allows the request to be
-    ///     repeated and the status is one of ``HTTPRetryPolicy/statuses``. After such a response, the request is sent
-    ///     again, or the call throws an error.
+    ///     a 401 that rejects the ``Authenticator``'s credential, and, if the request is one that the retry policy
+    ///     repeats, each of ``HTTPRetryPolicy/statuses``, also after the last attempt. After such a response, the
+    ///     request is sent again, or the call throws an error.
     /// - Returns: The value of `receive`.
     /// - Throws: The same errors as ``request(_:onProgress:)``. An error that `receive` throws is treated like one that
     ///   the endpoint throws.
@@ -42,9 +42,9 @@ extension EndpointClient {
     ///   - receive: Called at most once, in the caller's isolation. When the closure returns or throws, the exchange
     ///     (the request and its response) ends, even if the body of the response has not been read to its end. The
     ///     closure is not called for a response that the endpoint does not accept, or that a policy of the client
-    ///     treats as a failure: if the server rejects the ``Authenticator``'s credential, or if the retry policy allows
-    ///     the request to be repeated and the status is one of ``HTTPRetryPolicy/statuses``. After such a response, the
-    ///     request is sent again, or the call throws an error.
+    ///     treats as a failure: a 401 that rejects the ``Authenticator``'s credential, and, if the request is one that
+    ///     the retry policy repeats, each of ``HTTPRetryPolicy/statuses``, also after the last attempt. After such a
+    ///     response, the request is sent again, or the call throws an error.
     /// - Returns: The value of `receive`.
     /// - Throws: The same errors as ``upload(_:onProgress:)``. An error that `receive` throws is treated like one that
     ///   the endpoint throws.

@@ -19,9 +19,9 @@ public typealias URLSessionClient = EndpointClient
 /// Errors reach the caller in this form:
 /// - Errors that the endpoint, the ``RequestAdapter`` or the ``Authenticator`` throws are thrown unchanged; to an
 ///   ``HTTPError`` among them, the client adds the request and the response.
-/// - A response whose status the endpoint does not accept is an ``HTTPError`` with the reason
+/// - For a response whose status the endpoint does not accept, the call throws an ``HTTPError`` with the reason
 ///   ``HTTPError/Reason/status``. ``HTTPError/Reason`` lists the other failures of a request or a response.
-/// - Errors of the transport are the ``HTTPError/underlyingError`` of an ``HTTPError``.
+/// - An error of the transport is thrown as an ``HTTPError``, whose ``HTTPError/underlyingError`` it is.
 /// - A call that reaches a time limit of its ``ClientPolicies`` throws `TimeoutError`. A call that reaches the deadline
 ///   of its task (`Task.currentDeadline`) throws `DeadlineExceededError`.
 /// - A call whose caller is cancelled throws `CancellationError`, even if the endpoint, the adapter or the
