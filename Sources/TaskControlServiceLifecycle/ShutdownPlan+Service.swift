@@ -11,8 +11,8 @@ extension ShutdownPlan: @retroactive Service {
     /// ## Cancellation
     /// If the caller is cancelled before the graceful shutdown begins, the plan begins immediately, and all its steps
     /// are performed in their order with grace periods of zero: the work of each step is cancelled when the step
-    /// begins. If it is cancelled later, the grace period of the current step ends, and those of the remaining steps
-    /// are zero.
+    /// begins. If the caller is cancelled after the graceful shutdown has begun, the grace period of the current step
+    /// ends, and those of the remaining steps are zero.
     ///
     /// - Throws: `ShutdownError` with the errors of all steps that have failed. If no step has failed,
     ///   `CancellationError` if the caller was cancelled before the graceful shutdown.

@@ -6,8 +6,8 @@ extension SimulatedNetwork {
     ///
     /// Not counting duplicates, each sent request counts in at most one of ``answered``, ``lost`` and ``failed``. It
     /// counts in none of them while it is under way or being handled, or if its server is a closure and the caller was
-    /// cancelled before the closure ended. A duplicate never counts in ``sent`` and ``answered``. A duplicate that is lost
-    /// counts in ``lost``, in addition to its request.
+    /// cancelled before the closure ended. A duplicate never counts in ``sent``, and never in ``answered``. A duplicate
+    /// that is lost counts in ``lost``, in addition to its request.
     public struct Counts: Sendable, Hashable {
         /// The number of requests that were sent, including those that were lost or failed. Duplicates do not count.
         public internal(set) var sent = 0

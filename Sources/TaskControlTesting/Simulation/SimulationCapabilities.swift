@@ -57,7 +57,7 @@ public struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStrin
     ///
     /// Without this capability, a run fails as an escape only if another thread resumes a child task that belongs to
     /// the simulation, or uses the ``Simulation`` object of the run. Before the simulation reports a deadlock, it waits
-    /// a tenth of a second of real time, in case another thread is about to do so.
+    /// a tenth of a second of real time, in case another thread is about to resume a task of the simulation.
     public static let escapes = Self(rawValue: 1 << 5)
     /// The capability to print the seed, the step and the task to standard error when the process crashes inside a
     /// simulation.
