@@ -19,6 +19,9 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     /// The number of requests of this client that have ended and may have changed something on the server. Exchanges
     /// from before such a request are not joined after it.
     private let writes: Int
+    /// The number of attempts of this client that had taken too long when the request was made, not counting those that
+    /// joined an exchange from before the last of them. Exchanges from before such an attempt are not joined after it.
+    let timeouts: Int
 
     /// Creates the key of a request; `nil` if its exchange must not be shared.
     ///
@@ -27,7 +30,8 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     ///   - policies: The policies of the call, with its authenticator and its limit for the body.
     ///   - cookies: The cookies that the transport adds to the request; `nil` if there are none.
     ///   - writes: The number of requests of this client that have ended and may have changed something on the server.
-    init?(_ prepared: PreparedRequest, _ policies: ClientPolicies, cookies: String?, writes: Int) {
+    ///   - timeouts: The number of attempts of this client that have taken too long.
+    init?(_ prepared: PreparedRequest, _ policies: ClientPolicies, cookies: String?, writes: Int, timeouts: Int) {
         let request = prepared.request
         guard request.httpMethod ?? "GET" == "GET", prepared.body == nil, request.httpBody == nil,
             request.httpBodyStream == nil,
@@ -43,6 +47,7 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
         bodyLimit = policies.bodyLimit
         self.cookies = cookies
         self.writes = writes
+        self.timeouts = timeouts
     }
 
     /// The method and the URL without secrets, for events.

@@ -13,7 +13,12 @@
 /// - No call joins after a redirect: the key does not contain the cookies of its target.
 final class ExchangeSharing: Sendable {
     private let flights = SingleFlight<ExchangeKey, ReceivedResponse>()
-    private let writes = Locked(0)
+    private struct Counts {
+        var writes = 0
+        var timeouts = 0
+    }
+
+    private let counts = Locked(Counts())
 
     /// Returns the key of a request; `nil` if its exchange must not be shared.
     ///
@@ -27,7 +32,8 @@ final class ExchangeSharing: Sendable {
         over transport: any HTTPTransport
     ) -> ExchangeKey? {
         let cookies = transport.cookies(for: request.request)
-        return ExchangeKey(request, policies, cookies: cookies, writes: writes.withLock(\.self))
+        let counts = counts.withLock(\.self)
+        return ExchangeKey(request, policies, cookies: cookies, writes: counts.writes, timeouts: counts.timeouts)
     }
 
     /// Joins the exchange with this key, or begins it, and waits for the response.
@@ -71,14 +77,17 @@ final class ExchangeSharing: Sendable {
         progress?.show(response)
     }
 
-    /// Lets the next call with this key begin an exchange of its own. Calls that have joined the present exchange still
-    /// receive its response.
-    func forget(_ key: ExchangeKey) { flights.forget(key) }
+    /// Records that an attempt with this key has taken too long. Later calls do not join the exchange of the attempt,
+    /// nor any other that began before. Has no effect if an attempt that joined an exchange from that time has taken
+    /// too long before: the exchanges that have begun since then are not older than the attempt that took too long.
+    func didTimeOut(_ key: ExchangeKey) {
+        counts.withLock { if $0.timeouts == key.timeouts { $0.timeouts += 1 } }
+    }
 
     /// Records that a request has ended. If it may have changed something on the server, later calls do not join
     /// exchanges that began before.
     func didEnd(_ request: URLRequest) {
-        if !request.isSafe { writes.withLock { $0 += 1 } }
+        if !request.isSafe { counts.withLock { $0.writes += 1 } }
     }
 }
 

@@ -187,6 +187,41 @@ struct HTTPRetryPolicyTests {
         stuck.open()
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func callersThatLeaveASlowExchangeOneAfterAnotherShareTheNextOne() async throws {
+        let stuck = Gate()
+        let answer = Gate()
+        let transport = ScriptedTransport { [calls = OrderRecorder<Int>()] _ in
+            calls.record(0)
+            if calls.count == 1 { await stuck.waitIgnoringCancellation() } else { try await answer.wait() }
+            return .ok("there")
+        }
+        let clock = TestClock()
+        var policies = Self.policies()
+        policies.attemptTimeLimit = .seconds(10)
+        policies.coalescesGETRequests = true
+        policies.clock = clock
+        let client = EndpointClient(transport, policies: policies)
+        var calls: [Task<String, any Error>] = []
+        for number in 0..<5 {
+            if number > 0 { await clock.advance(by: .seconds(1)) }
+            calls.append(Task.immediate { try await client.request(Text()) })
+            if number == 0 { try await stuck.waitForWaiters() }
+            try await clock.waitForSleepers(count: number + 1)
+        }
+        // The time limits of the five attempts end one second after another. The second attempts share an exchange.
+        await clock.advance(by: .seconds(6))
+        try await answer.waitForWaiters()
+        for _ in 1..<5 {
+            await clock.advance(by: .seconds(1))
+            try await clock.waitForSleepers(count: 5)
+        }
+        answer.open()
+        for call in calls { #expect(try await call.value == "there") }
+        #expect(transport.sent.count == 2)
+        stuck.open()
+    }
+
     @Test func aBudgetIsAHosts() async throws {
         let made = OrderRecorder<String>()
         let transport = ScriptedTransport(.status(503))
