@@ -7,6 +7,8 @@ struct LineStateMachine {
     /// Whether the last byte was CR: an LF that follows belongs to the same line break.
     private var endsInCR = false
     private let limit: Int
+    /// Whether a line has exceeded the limit. Every later call of `receive(_:)` throws.
+    private(set) var isTooLong = false
 
     /// Creates the state for the beginning of a text.
     ///
@@ -18,8 +20,10 @@ struct LineStateMachine {
     /// Reads the next bytes of the text.
     ///
     /// - Returns: The lines that the bytes complete, without their line breaks.
-    /// - Throws: ``LineTooLong`` if a line exceeds the limit.
+    /// - Throws: ``LineTooLong`` if a line exceeds the limit, and the bytes complete no line before it. Otherwise the
+    ///   lines before it are returned, and ``isTooLong`` is `true`.
     mutating func receive(_ bytes: some Sequence<UInt8>) throws(LineTooLong) -> [[UInt8]] {
+        if isTooLong { throw LineTooLong() }
         var lines: [[UInt8]] = []
         for byte in bytes {
             let follows = endsInCR
@@ -30,7 +34,11 @@ struct LineStateMachine {
                 lines.append(line)
                 line = []
             default:
-                guard line.count < limit else { throw LineTooLong() }
+                guard line.count < limit else {
+                    isTooLong = true
+                    if lines.isEmpty { throw LineTooLong() }
+                    return lines
+                }
                 line.append(byte)
             }
         }

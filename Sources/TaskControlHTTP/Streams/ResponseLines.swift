@@ -54,6 +54,8 @@ struct ByteLines {
             if isAtEnd { return nil }
             // Remains `true` if this function throws, so that the iteration ends.
             isAtEnd = true
+            // The lines before the one that is too long have been returned by now.
+            if machine.isTooLong { throw HTTPError.streamTooLarge("a line", limit ?? 0) }
             guard let chunk = try await body.next() else { return machine.finish() }
             do {
                 ready = try machine.receive(chunk)[...]

@@ -58,10 +58,19 @@ struct ResponseStreamTests {
     @Test func aLineOrAnEventOverTheLimitThrowsAndEnds() async throws {
         try await client(["abc\nabcd\nabc\n"]).withResponse(to: Checked()) { response in
             var lines = response.lines(limit: 3).makeAsyncIterator()
+            // The lines before it arrive, however the body was cut into parts.
+            let first = try await lines.next()
+            #expect(first == "abc")
             let error = await thrown { _ = try await lines.next() } as? HTTPError
             #expect(error?.reason == .bodyTooLarge)
             let next = try await lines.next()
             #expect(next == nil)
+        }
+        try await client(["id: 7\ndata: paid\n\ndata: 0123456789ABCDEF\n\n"]).withResponse(to: Checked()) { response in
+            var events = response.events(limit: 10).makeAsyncIterator()
+            let event = try await events.next()
+            #expect(event?.id == "7")
+            #expect(await (thrown { _ = try await events.next() } as? HTTPError)?.reason == .bodyTooLarge)
         }
         try await client(["data: ab\n", "data: cd\n\n"]).withResponse(to: Checked()) { response in
             var events = response.events(limit: 8).makeAsyncIterator()
