@@ -37,7 +37,7 @@ enum JoinedURL {
         if parts.scheme != nil || parts.host != nil {
             guard parts.scheme != nil, let origin = Origin(parts) else { throw Refusal.leavesBase(url) }
             let isInside =
-                origin == base.origin
+                origin == base.origin && !parts.percentEncodedPath.hasPrefix("//")
                 && climbed(parts.percentEncodedPath, from: [])?.starts(with: base.segments) == true
             guard isInside || allowsOtherServers else { throw Refusal.leavesBase(url) }
             return url.absoluteURL
@@ -79,7 +79,8 @@ enum JoinedURL {
     }
 
     /// Returns the segments of the base followed by those of a path, with `.` and `..` resolved; `nil` if a `..` leads
-    /// above the base, or if a segment is one that some servers read as `..`, such as `..;x`.
+    /// above the base, if a segment is one that some servers read as `..`, such as `..;x`, or if a `..` follows an empty
+    /// segment: servers that merge slashes read `x//../..` as `x/../..`, which leads higher.
     private static func climbed(_ path: String, from base: [Substring]) -> [Substring]? {
         var segments = base
         for segment in Self.segments(of: path) {
@@ -87,8 +88,7 @@ enum JoinedURL {
             switch isDots(segment) {
             case 1: continue
             case 2:
-                guard segments.count > base.count else { return nil }
-                segments.removeLast()
+                guard segments.count > base.count, !isEmptyForSome(segments.removeLast()) else { return nil }
             default: segments.append(segment)
             }
         }
@@ -101,6 +101,11 @@ enum JoinedURL {
         var segments = path.drop { $0 == "/" }.split(separator: "/", omittingEmptySubsequences: false)
         if segments.last?.isEmpty == true { segments.removeLast() }
         return segments
+    }
+
+    /// Returns whether a segment is empty, or is so for servers that read an encoded slash or a backslash as a slash.
+    private static func isEmptyForSome(_ segment: Substring) -> Bool {
+        segment.lowercased().replacingOccurrences(of: "%2f", with: "").replacingOccurrences(of: "%5c", with: "").isEmpty
     }
 
     /// Returns 1 for the segment `.`, 2 for `..`, and 0 for any other. The dots may be percent-encoded, since servers decode them.

@@ -42,6 +42,8 @@ struct BaseRequestAdapterTests {
         "https:/api/books", "..%2f..%2fadmin", "%2E%2e%2Fadmin", "books%2f..%2f..%2fadmin", "books/..%2F", "..%5cadmin",
         "..;/admin",
         "..;a=b/admin", "..%3b/admin", "https://h/api/..%2fadmin",
+        "https://h//api/books", "https://h/api/books//../../admin", "https://h/api/books/%2F/../../admin",
+        "https://h/api/books/%5C/../../admin",
     ])
     func theBaseIsNotLeft(_ endpoint: String) throws {
         let error = #expect(throws: HTTPError.self) { try adapt(endpoint, base: "https://h/api") }
