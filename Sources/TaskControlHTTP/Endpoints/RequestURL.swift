@@ -10,8 +10,8 @@
 /// text around them is used as it is, except that characters that no URL can contain are escaped.
 ///
 /// Two kinds of interpolated values could lead to another path, if they come before a `?` or `#`: a value that consists
-/// only of dots, such as `..`, and an empty value after a slash. A call with such a value fails with
-/// ``HTTPError/Reason/request``, and nothing is sent.
+/// only of dots, such as `..`, and an empty value after a slash, or at the beginning and before a slash. A call with
+/// such a value fails with ``HTTPError/Reason/request``, and nothing is sent.
 public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// The text of the URL, escaped.
     public let description: String
@@ -44,6 +44,7 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
         fileprivate var isValid = true
+        private var hasValue = false
 
         /// Creates an empty interpolation. The compiler calls this initializer. The arguments are used only to reserve
         /// memory.
@@ -52,12 +53,17 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
         }
 
         /// Appends literal text; characters that no URL can contain are escaped.
-        public mutating func appendLiteral(_ literal: String) { text += literal.urlEscaped }
+        public mutating func appendLiteral(_ literal: String) {
+            // After an empty value, the path would begin with the next segment.
+            if hasValue, text.isEmpty, literal.hasPrefix("/") { isValid = false }
+            text += literal.urlEscaped
+        }
 
         /// Appends the description of a value, with all characters percent-encoded except ASCII letters, digits and
         /// `-._~`.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             let value = value.description
+            hasValue = true
             if !text.utf8.contains(where: { "?#".utf8.contains($0) }) {
                 // Servers and proxies resolve such segments, escaped or not.
                 if value.isEmpty ? text.hasSuffix("/") : value.allSatisfy({ $0 == "." }) { isValid = false }

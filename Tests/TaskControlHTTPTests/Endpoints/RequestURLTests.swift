@@ -42,6 +42,8 @@ struct RequestURLTests: URLRequestBuildable {
     func aValueThatChangesThePathHasNoURL(_ value: String) async throws {
         #expect(text("books/\(value)") == nil)
         #expect(text("books/\(value)/cover") == nil)
+        #expect(text("\(value)/cover") == nil)
+        #expect(text("\(value)\(value)/cover") == nil)
         let transport = ScriptedTransport(.ok(""))
         let client = EndpointClient(transport)
         let error = await #expect(throws: HTTPError.self) { try await client.delete("books/\(value)") }
