@@ -133,7 +133,7 @@ struct CachedFlightPolicyTests {
         let hasFailed = Locked(false)
         // The flight reads the clock as well.
         let clock = HookedClock {
-            guard hasFailed.withLock({ $0 }), _FlightPlace.all.isEmpty else { return }
+            guard hasFailed.withLock({ $0 }), _Places.heldByCaller.isEmpty else { return }
             withUnsafeCurrentTask { $0?.cancel() }
         }
         let policy = CachePolicy(timeToLive: .seconds(10))
@@ -232,6 +232,48 @@ struct CachedFlightPolicyTests {
     }
 
     // MARK: Calls from inside
+
+    /// A reader inside a turn begins a refresh, for which it does not wait.
+    @Test func aRefreshIsNotInTheTurnOfTheReaderThatBeganIt() async throws {
+        let (queue, clock, loads) = (FIFOQueue(), TestClock(), OrderRecorder<Int>())
+        let cache = CachedFlight<Int, Int>(capacity: 1, policy: swr, clock: clock) { key in
+            try await queue.run {
+                loads.record(key)
+                return loads.count
+            }
+        }
+        #expect(try await cache.value(for: 1) == 1)
+        await clock.advance(by: .seconds(11))
+        try await queue.run {
+            let value = try await cache.value(for: 1)
+            #expect(value == 1, "the stale value")
+            while queue.count < 2 { await Task.yield() }
+        }
+        try await loads.waitForEvents(count: 2)
+        await #expect(throws: QueueReentrancyError.self, "the reader waits for this load") {
+            try await queue.run { try await cache.fresh(for: 1) }
+        }
+    }
+
+    /// Two caches whose loads read each other.
+    @Test func loadsOfTwoCachesThatWaitForEachOtherFail() async throws {
+        let (first, second) = (Gate(), Gate())
+        let caches = Locked<[CachedFlight<Int, Int>]>([])
+        func cache(_ own: Gate, _ other: Gate, _ index: Int) -> CachedFlight<Int, Int> {
+            CachedFlight(capacity: 1, policy: CachePolicy(timeToLive: .seconds(10))) { key in
+                if key == 2 { return 2 }
+                own.open()
+                try await other.wait()
+                return try await caches.withLock { $0[index] }.value(for: 1)
+            }
+        }
+        let both = [cache(first, second, 1), cache(second, first, 0)]
+        caches.withLock { $0 = both }
+        let readers = both.map { cache in Task { try await cache.value(for: 1) } }
+        for reader in readers { await #expect(throws: SingleFlightReentrancyError.self) { try await reader.value } }
+        #expect(try await both[0].value(for: 2) == 2)
+        caches.withLock { $0 = [] }
+    }
 
     @Test func aLoadThatAsksForItsOwnKeyFails() async throws {
         let holder = Locked<CachedFlight<Int, Int>?>(nil)

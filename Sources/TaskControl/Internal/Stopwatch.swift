@@ -12,26 +12,23 @@ package struct Stopwatch: Sendable {
         /// The `ContinuousClock`, read by a function of this library, since calls through the `Clock` protocol take
         /// several times as long. The value is its reading in nanoseconds when the stopwatch was created.
         case continuous(begun: Int64)
-        case other(elapsed: @Sendable () -> Duration)
+        /// A clock of another type: returns the time since the stopwatch was created, and sleeps until such a time.
+        case other(elapsed: @Sendable () -> Duration, sleep: @Sendable (Duration) async throws -> Void)
     }
 
     @usableFromInline let kind: Kind
-    private let pause: @Sendable (Duration) async throws -> Void
 
+    @usableFromInline
     package init(_ clock: some Clock<Duration>) {
-        if let clock = clock as? ContinuousClock {
+        if clock is ContinuousClock {
             kind = .continuous(begun: tc_continuousNanoseconds())
-            pause = Self.pause(of: clock)
         } else {
             let start = clock.now
-            kind = .other { start.duration(to: clock.now) }
-            pause = Self.pause(of: clock)
+            kind = .other(
+                elapsed: { start.duration(to: clock.now) },
+                sleep: { try await clock.sleep(until: start.advanced(by: $0.saturated), tolerance: nil) }
+            )
         }
-    }
-
-    private static func pause(of clock: some Clock<Duration>) -> @Sendable (Duration) async throws -> Void {
-        let start = clock.now
-        return { try await clock.sleep(until: start.advanced(by: $0.saturated), tolerance: nil) }
     }
 
     /// The time since the stopwatch was created.
@@ -47,7 +44,7 @@ package struct Stopwatch: Sendable {
     package func now(_ reading: inout ClockReading) -> Duration {
         switch kind {
         case .continuous(let begun): .nanoseconds(reading.nanoseconds - begun)
-        case .other(let elapsed): elapsed()
+        case .other(let elapsed, _): elapsed()
         }
     }
 
@@ -57,7 +54,7 @@ package struct Stopwatch: Sendable {
     package var nanoseconds: Int64 {
         switch kind {
         case .continuous(let begun): Self.continuousNanoseconds - begun
-        case .other(let elapsed): elapsed().wholeNanoseconds
+        case .other(let elapsed, _): elapsed().wholeNanoseconds
         }
     }
 
@@ -68,7 +65,37 @@ package struct Stopwatch: Sendable {
     ///
     /// - Throws: The error of the clock: `CancellationError` if the current task is cancelled, or another error if the
     ///   clock cannot sleep.
-    package nonisolated(nonsending) func sleep(until time: Duration) async throws { try await pause(time) }
+    @usableFromInline
+    package nonisolated(nonsending) func sleep(until time: Duration) async throws {
+        switch kind {
+        case .continuous: try await sleepOnContinuousClock(for: time.saturated - now)
+        case .other(_, let sleep): try await sleep(time)
+        }
+    }
+}
+
+/// Suspends for a duration. A duration of more than 100 years counts as 100 years.
+///
+/// - Throws: The error of the clock: `CancellationError` if the current task is cancelled, or another error if the clock
+///   cannot sleep.
+package nonisolated(nonsending) func sleep(for duration: Duration, on clock: some Clock<Duration>) async throws {
+    if clock is ContinuousClock {
+        try await sleepOnContinuousClock(for: duration.saturated)
+    } else {
+        try await clock.sleep(until: clock.now.advanced(by: duration.saturated), tolerance: nil)
+    }
+}
+
+/// The only sleep on the `ContinuousClock` in this package.
+///
+/// Neither generic nor inlinable, and not optimized, so that neither a module of a client nor an optimized function of
+/// this module contains the body of the clock's sleep: programs that Swift 6.3 has compiled with optimization abort on
+/// several Apple systems when such a sleep is cancelled ("freed pointer was not the last allocation").
+@inline(never)
+@_optimize(none)
+private nonisolated(nonsending) func sleepOnContinuousClock(for duration: Duration) async throws {
+    let clock = ContinuousClock()
+    try await clock.sleep(until: clock.now.advanced(by: duration), tolerance: nil)
 }
 
 /// One reading of the `ContinuousClock`, made when the first stopwatch needs it, so that code that uses several

@@ -23,7 +23,7 @@ extension RegistryOwner {
         registry.refuse()
         await withTaskGroup { [registry] group in
             group.addTask { try? await registry.drain() }
-            group.addTask { if grace > .zero { try? await clock.sleep(for: grace.saturated) } }
+            group.addTask { if grace > .zero { try? await sleep(for: grace, on: clock) } }
             await group.next()
             group.cancelAll()
         }

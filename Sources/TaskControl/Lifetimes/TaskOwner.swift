@@ -20,8 +20,10 @@
 ///
 /// ## Cancellation
 /// ``cancelAll()`` and ``close()`` return when the cancellation handlers of the tasks have run, not when the tasks have
-/// ended. The owner holds no lock while the handlers run, so a handler may call the owner. A task that the owner has
-/// cancelled is no longer part of ``count``, but may still run: ``drain()`` waits for it.
+/// ended. The owner holds no lock while the handlers run, so a handler may call the owner of its own task. It should not
+/// cancel other tasks or owners, except in a `Task { }`: Swift calls it while it holds a lock of its task, and two
+/// handlers that cancel each other's tasks wait for each other forever. A task that the owner has cancelled is no longer
+/// part of ``count``, but may still run: ``drain()`` waits for it.
 public protocol TaskOwner: AnyObject, Sendable {
     /// The name shown in diagnostics; `nil` if the owner has none.
     var name: String? { get }
@@ -67,7 +69,7 @@ public protocol TaskOwner: AnyObject, Sendable {
     /// are released with the task, perhaps a moment after this function has returned.
     ///
     /// The tasks present when the wait begins are escalated to the caller's priority, where the system supports it
-    /// (macOS 26, Linux).
+    /// (<doc:Ordering#Priorities>).
     ///
     /// ## Cancellation
     /// A cancelled caller returns immediately. The tasks continue.

@@ -164,7 +164,7 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     /// cancelled.
     ///
     /// A task that drains its own key waits for itself, until it is cancelled. The tasks present when the wait begins
-    /// are escalated to the caller's priority, where the system supports it (macOS 26, Linux).
+    /// are escalated to the caller's priority, where the system supports it (<doc:Ordering#Priorities>).
     ///
     /// ## Cancellation
     /// A cancelled caller returns immediately. The tasks continue.

@@ -37,7 +37,7 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// The behavior that starts the new task when all present tasks have ended. New tasks that wait start one after the
     /// other, in the order of the calls. No task is cancelled.
     ///
-    /// Where the system supports it (macOS 26, Linux), the present tasks are escalated to the priority of the new task,
+    /// Where the system supports it (<doc:Ordering#Priorities>), the present tasks are escalated to the priority of the new task,
     /// also when that priority is raised later. A present task must not await the new task: each would wait for the
     /// other until the new task is cancelled.
     public static var wait: Self { Self(kind: .wait) }

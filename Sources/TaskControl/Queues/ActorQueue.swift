@@ -37,7 +37,7 @@
 ///
 /// ## Priorities
 /// Tasks that have not begun and are ahead of a task with a higher priority are raised to that priority, where the
-/// system supports it (macOS 26, Linux).
+/// system supports it (<doc:Ordering#Priorities>).
 ///
 /// ## Cancellation
 /// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun ends immediately with

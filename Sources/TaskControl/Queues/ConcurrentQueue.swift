@@ -28,7 +28,7 @@
 ///
 /// ## Priorities
 /// While a task waits for its turn, all tasks of the queue that are ahead of it are raised to its priority, where the
-/// system supports it (macOS 26, Linux).
+/// system supports it (<doc:Ordering#Priorities>).
 ///
 /// ## Cancellation
 /// Cancellation works in the same way as for ``FIFOQueue``: a *throwing* task that has not begun ends immediately with
@@ -87,7 +87,7 @@ public final class ConcurrentQueue: TaskQueue {
     ///
     /// ## Priorities
     /// The tasks of the queue that are ahead of the caller are escalated to its priority, where the system supports it
-    /// (macOS 26, Linux). The caller's own task is not escalated: the queue escalates only tasks that it created.
+    /// (<doc:Ordering#Priorities>). The caller's own task is not escalated: the queue escalates only tasks that it created.
     ///
     /// - Parameter body: Runs in the caller's isolation.
     /// - Returns: The value that `body` returns.
@@ -106,7 +106,7 @@ public final class ConcurrentQueue: TaskQueue {
     /// Waits until all tasks and calls of ``run(_:)`` that run or wait at the time of the call have ended. It does not
     /// wait for tasks that are added later.
     ///
-    /// The tasks are raised to the caller's priority, where the system supports it (macOS 26, Linux).
+    /// The tasks are raised to the caller's priority, where the system supports it (<doc:Ordering#Priorities>).
     ///
     /// ## Cancellation
     /// A cancelled caller stops waiting immediately. The queue continues.

@@ -35,7 +35,7 @@
 ///
 /// ## Priorities
 /// A task of the queue that is ahead of a task with a higher priority is escalated to that priority while the later
-/// task waits, where the system supports it (macOS 26, Linux). A caller of ``run(_:)`` escalates the tasks ahead of it.
+/// task waits, where the system supports it (<doc:Ordering#Priorities>). A caller of ``run(_:)`` escalates the tasks ahead of it.
 /// Its own task is not escalated, since it does not belong to the queue.
 ///
 /// ## Cancellation
@@ -92,7 +92,7 @@ public final class FIFOQueue: TaskQueue {
     ///
     /// ## Priorities
     /// The tasks of the queue that are ahead of the caller are escalated to its priority, where the system supports it
-    /// (macOS 26, Linux). The caller's own task is not escalated: the queue escalates only tasks that it created.
+    /// (<doc:Ordering#Priorities>). The caller's own task is not escalated: the queue escalates only tasks that it created.
     ///
     /// - Parameter body: Runs in the caller's isolation.
     /// - Returns: The value that `body` returns.
@@ -111,7 +111,7 @@ public final class FIFOQueue: TaskQueue {
     /// Waits until all tasks and calls of ``run(_:)`` that run or wait at the time of the call have ended. It does not
     /// wait for tasks that are added later.
     ///
-    /// The tasks in the queue are raised to the caller's priority, where the system supports it (macOS 26, Linux).
+    /// The tasks in the queue are raised to the caller's priority, where the system supports it (<doc:Ordering#Priorities>).
     ///
     /// ## Cancellation
     /// A cancelled caller stops waiting immediately. The queue continues.

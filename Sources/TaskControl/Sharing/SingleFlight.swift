@@ -27,8 +27,7 @@
 /// the result arrives, the caller receives the result.
 ///
 /// ## Priorities
-/// A flight has its first caller's priority, and is raised to that of a caller with a higher priority, where the system supports it (macOS 26,
-/// Linux).
+/// A flight has its first caller's priority, and is raised to that of a caller with a higher priority, where the system supports it (<doc:Ordering#Priorities>).
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let _flights: _FlightTable
 
@@ -68,8 +67,9 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///   - key: The key of the flight. Its `==`, which is called if hashes are equal, runs while a lock is held, and
     ///     must not call this object.
     ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's
-    ///     task-locals, priority and task name. Not called if there is a flight to join, or if the flight is cancelled
-    ///     before the operation begins.
+    ///     task-locals, priority and task name, but not its turns of queues and its deadline (see
+    ///     <doc:SharingAndPolicies>). Not called if there is a flight to join, or if the flight is cancelled before the
+    ///     operation begins.
     /// - Returns: The value of the flight.
     /// - Throws: The error of the operation, to all of its callers; `CancellationError` if the caller is cancelled or
     ///   ``cancelAll()`` is called; ``SingleFlightReentrancyError`` if the caller is inside the operation of the same

@@ -2,15 +2,11 @@
 /// operation of the same key. The call would wait for that operation, and so for itself, forever.
 ///
 /// A *flight* is one run of an operation, which all callers of its key share. Calls by the child tasks of the
-/// operation, by a new `Task` that it creates, and by the operations of other keys that it starts also count as inside,
-/// until the flight has ended.
+/// operation, and by a new `Task` that it creates, also count as inside, until the flight has ended.
 ///
-/// The error is also thrown if two flights of one ``SingleFlight``, or of `withSingleFlight`, would wait for each
-/// other: the call that would complete the circle throws. `CachedFlight` and `FleetFlight` of the other modules throw
-/// the error in the same cases.
-///
-/// If two flights of different objects wait for each other, this is detected only if one of them was started inside the
-/// other. Otherwise both wait forever, like two threads that take two locks in opposite orders.
+/// The error is also thrown if flights of any objects would wait for each other: the call that would complete the
+/// circle throws, its operation fails, and with it all of the circle, so the keys can be used again. `CachedFlight` and
+/// `FleetFlight` of the other modules throw the error in the same cases.
 ///
 /// To fix the mistake, do the inner work directly in the running operation, or give it another key.
 public struct SingleFlightReentrancyError: Error, Sendable, CustomStringConvertible {

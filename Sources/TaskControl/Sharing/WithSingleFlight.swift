@@ -23,8 +23,9 @@
 ///   - key: The key of the flight. Its `==`, which is called if hashes are equal, runs while a lock is held, and must
 ///     not call this function.
 ///   - operation: Runs in a task of its own, in the isolation in which it is written, with the first caller's
-///     task-locals, priority and task name. Not called if there is a flight to join, or if all callers have stopped
-///     waiting before the operation begins.
+///     task-locals, priority and task name, but not its turns of queues and its deadline (see
+///     <doc:SharingAndPolicies>). Not called if there is a flight to join, or if all callers have stopped waiting before
+///     the operation begins.
 /// - Returns: The value of the flight.
 /// - Throws: The error of the operation, to all of its callers; `CancellationError` if the caller is cancelled;
 ///   ``SingleFlightReentrancyError`` if the caller is inside the operation of the same key, or if two flights would

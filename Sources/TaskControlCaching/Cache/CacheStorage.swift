@@ -199,7 +199,7 @@ final class _CacheStorage: Sendable {
         _ after: Machine.Serial,
         _ flight: _ErasedKey
     ) async throws -> _CachedResult {
-        let id = _FlightTable.innermostID
+        let id = flights.innermostID
         var isRetired = false
         func retire() {
             if let id, !isRetired { flights.retire(id, of: flight) }
@@ -217,7 +217,7 @@ final class _CacheStorage: Sendable {
                 }
                 return try result.checked()
             case .wait(let place, let other):
-                try await wait(at: place, key, id, behind: other)
+                try await wait(at: place, key, behind: other)
             case .load(let serial):
                 let result = await loader.load(key)
                 retire()
@@ -232,18 +232,16 @@ final class _CacheStorage: Sendable {
     /// - Parameters:
     ///   - place: The ID of the wait, which the state machine has returned.
     ///   - key: The key.
-    ///   - id: The flight that waits; `nil` only outside flights.
     ///   - other: The flight that performs the running load; `nil` if the load does not run in a flight.
     /// - Throws: `CancellationError` if the waiting flight is cancelled; a reentrancy error if the other flight waits
     ///   for this flight.
     private nonisolated(nonsending) func wait(
         at place: Machine.Waiters.ID,
         _ key: _ErasedKey,
-        _ id: Ticket?,
         behind other: Ticket?
     ) async throws {
-        var isCircular = false
-        if let id, let other { isCircular = !flights.wait(id, behind: other) }
+        let wait = other.flatMap { flights.wait(behind: $0) }
+        let isCircular = other != nil && wait == nil
         if isCircular { state.withLock { $0.leave(place, key) }?.resume(returning: .left) }
         let outcome = await suspend { waiter in
             state.withLock { $0.park(place, waiter) }
@@ -253,7 +251,7 @@ final class _CacheStorage: Sendable {
             if let other { flights.raise(other, to: priority) }
         }
         if isCircular { throw loader.reentrancyError(key) }
-        if let id, let other { flights.stopWaiting(id, behind: other) }
+        if let wait, let other { flights.stopWaiting(wait, behind: other) }
         if outcome == .left { throw CancellationError() }
     }
 

@@ -118,7 +118,7 @@ final class EtcdWatches: Sendable {
             guard failures > 0,
                 let delay = schedule.delay(afterAttempt: failures, error: CancellationError(), hint: nil)
             else { continue }
-            do { try await clock.sleep(for: delay) } catch {
+            do { try await sleep(for: delay, on: clock) } catch {
                 if !Task.isCancelled { act { $0.failed(run, Self.clockFailure(error).storeError) } }
                 break
             }
@@ -242,7 +242,9 @@ final class EtcdWatches: Sendable {
     private func listen(_ number: Int) async -> EtcdFailure? {
         var limit = openTimeout
         while true {
-            do { try await clock.sleep(for: limit) } catch { return Task.isCancelled ? nil : Self.clockFailure(error) }
+            do { try await sleep(for: limit, on: clock) } catch {
+                return Task.isCancelled ? nil : Self.clockFailure(error)
+            }
             limit = silenceLimit
             switch state.withLock({ $0.machine.tick(number) }) {
             case .fine: break

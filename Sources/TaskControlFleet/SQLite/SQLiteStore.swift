@@ -224,7 +224,7 @@ public final class SQLiteStore: CoordinationStore {
             if let changes = progress.report.take() {
                 try await receive(changes)
             } else {
-                try await clock.sleep(for: pollInterval)
+                try await sleep(for: pollInterval, on: clock)
             }
         }
     }

@@ -2,11 +2,18 @@
 ///
 /// The functions of an ``Endpoint`` have no parameter for them. A client binds the value around each of its synchronous
 /// calls to an endpoint, so the binding ends with the call.
-struct CallCoding: Sendable {
+///
+/// A class, so that the task-local value is one reference, as all of this package are.
+final class CallCoding: Sendable {
     @TaskLocal private static var current: CallCoding?
 
-    var decoder: JSONDecoder
-    var encoder: JSONEncoder
+    let decoder: JSONDecoder
+    let encoder: JSONEncoder
+
+    init(decoder: JSONDecoder, encoder: JSONEncoder) {
+        self.decoder = decoder
+        self.encoder = encoder
+    }
 
     /// The decoder of the current call of a client; a new decoder outside such a call.
     static var decoder: JSONDecoder { current?.decoder ?? JSONDecoder() }

@@ -49,8 +49,9 @@ struct RequestPipeline: Sendable {
     ) -> RequestPipeline {
         var pipeline = self
         adjust(&pipeline.policies)
-        if let decoder { pipeline.coding.decoder = decoder }
-        if let encoder { pipeline.coding.encoder = encoder }
+        if decoder != nil || encoder != nil {
+            pipeline.coding = CallCoding(decoder: decoder ?? coding.decoder, encoder: encoder ?? coding.encoder)
+        }
         return pipeline
     }
 

@@ -67,8 +67,7 @@ extension AsyncLifetime {
         let backoff = backoff ?? .exponential(base: machine.interval).capped(at: machine.interval * 16)
         let ticks = Ticks(
             owner: owner,
-            start: clock.now,
-            clock: clock,
+            stopwatch: Stopwatch(clock),
             jitter: machine.interval.saturatingMultiplied(by: jitter > 0 ? min(jitter, 1) : 0),
             backoff: backoff,
             perform: perform,
@@ -77,8 +76,7 @@ extension AsyncLifetime {
         // A shutdown refuses first: no tick begins in its grace.
         let registration = onRefusal { ticks.end.refuse() }
         let task = addTask(name: name, priority: priority) {
-            // The task that begins the work may have a deadline; the work has none.
-            await withoutDeadline { await ticks.run(machine, generator, name) }
+            await withoutCallersContext { await ticks.run(machine, generator, name) }
             withExtendedLifetime(registration) {}
         }
         ticks.end.attach(task)
@@ -87,10 +85,9 @@ extension AsyncLifetime {
 }
 
 /// The loop of one call of `every`: sleeps until each tick, and then calls the work.
-private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Duration == Duration {
+private struct Ticks<Owner: AnyObject & Sendable>: Sendable {
     weak let owner: Owner?
-    let start: C.Instant
-    let clock: C
+    let stopwatch: Stopwatch
     /// The longest time by which a tick is late at random.
     let jitter: Duration
     let backoff: RetryBackoff
@@ -100,7 +97,7 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
 
     private static var origin: TaskOrigin { TaskOrigin("AsyncLifetime.every", .every, isForOwner: true) }
 
-    private var now: Duration { start.duration(to: clock.now) }
+    private var now: Duration { stopwatch.now }
 
     func run(_ machine: PeriodicStateMachine, _ generator: some RandomNumberGenerator, _ name: String?) async {
         var (machine, generator, schedule) = (machine, generator, RetrySchedule(backoff))
@@ -109,8 +106,7 @@ private struct Ticks<Owner: AnyObject & Sendable, C: Clock>: Sendable where C.Du
         while !Task.isCancelled {
             guard end.sleep(true) else { break }
             do {
-                let time = machine.due.saturatingAdding(delay(&generator))
-                try await clock.sleep(until: start.advanced(by: time), tolerance: nil)
+                try await stopwatch.sleep(until: machine.due.saturatingAdding(delay(&generator)))
             } catch {
                 // A clock that cannot sleep would make the ticks follow each other without a pause.
                 if !Task.isCancelled { await settle(error, in: Self.origin, handler: nil) }

@@ -98,7 +98,7 @@ extension ShutdownPlan.Step {
             if let grace {
                 group.addTask {
                     do {
-                        if grace > .zero { try await clock.sleep(for: grace.saturated) }
+                        if grace > .zero { try await sleep(for: grace, on: clock) }
                         return .graceEnded
                     } catch {
                         return .clockFailed(error)

@@ -9,10 +9,10 @@ extension SupervisionEngine {
     ///   - clock: Measures the delays and grace periods.
     ///   - whenBegun: Called before the first child starts, and not if this function returns at once.
     /// - Throws: ``SupervisionError`` if a child has failed permanently.
-    func coordinate<C: Clock>(
-        on clock: C,
+    func coordinate(
+        on clock: some Clock<Duration>,
         whenBegun: () -> Void = {}
-    ) async throws(SupervisionError) where C.Duration == Duration {
+    ) async throws(SupervisionError) {
         let task = RunningTask.current
         let hasBegun = state.withLock { books in
             let hasBegun = books.machine.begin()
@@ -25,7 +25,7 @@ extension SupervisionEngine {
         // A task that waits for the coordinator waits for the runs.
         try await passingRises(to: { [self] priority in raise(to: priority) { _ in true } }) {
             () async throws(SupervisionError) in
-            var coordinator = Coordinator(engine: self, clock: clock)
+            var coordinator = Coordinator(engine: self, stopwatch: Stopwatch(clock))
             try await coordinator.run()
         }
     }
@@ -33,13 +33,12 @@ extension SupervisionEngine {
 
 /// The loop of the task that runs a supervision: carries out the actions of the ``SupervisionStateMachine``, one after
 /// the other.
-private struct Coordinator<C: Clock> where C.Duration == Duration {
+private struct Coordinator {
     /// The number of failures that are kept for ``SupervisionError/causes``: the latest ones.
     private static var causeLimit: Int { 32 }
 
     let engine: SupervisionEngine
-    let clock: C
-    private let start: C.Instant
+    let stopwatch: Stopwatch
     /// The address of the coordinator's task. If this task is cancelled, its cause of cancellation is also that of the
     /// runs.
     private let parent = TaskAddress.running
@@ -56,13 +55,12 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
     private var floor = Duration.zero
     private var isCancelled = false
 
-    init(engine: SupervisionEngine, clock: C) {
+    init(engine: SupervisionEngine, stopwatch: Stopwatch) {
         self.engine = engine
-        self.clock = clock
-        start = clock.now
+        self.stopwatch = stopwatch
     }
 
-    private var now: Duration { max(floor, start.duration(to: clock.now)) }
+    private var now: Duration { max(floor, stopwatch.now) }
 
     mutating func run() async throws(SupervisionError) {
         while true {
@@ -229,12 +227,11 @@ private struct Coordinator<C: Clock> where C.Duration == Duration {
     /// - Parameter time: The time, measured as ``now``; `nil` to wait only for an event.
     private mutating func wait(until time: Duration?) async {
         guard let time, !isCancelled else { return await park() }
-        let deadline = start.advanced(by: time.saturated)
-        let sleep = await withTaskGroup(of: Sleep.self) { [clock, engine, self] group in
+        let sleep = await withTaskGroup(of: Sleep.self) { [stopwatch, engine, self] group in
             group.addTask {
                 var end = Sleep.reached
                 do {
-                    try await clock.sleep(until: deadline, tolerance: nil)
+                    try await stopwatch.sleep(until: time)
                 } catch {
                     end = Task.isCancelled ? .left : .failed(error)
                 }
@@ -314,7 +311,7 @@ private func perform(_ run: SupervisedRunStorage, _ child: SupervisedChild, _ pa
     if run.engine.began(run) {
         do {
             // The task that began the supervision may have had a deadline; the work has none.
-            try await withoutDeadline { try await child.run(SupervisedRun(storage: run)) }
+            try await withoutCallersContext { try await child.run(SupervisedRun(storage: run)) }
         } catch {
             run.fail(error, wasCancelled: Task.isCancelled)
             end = .threw

@@ -158,8 +158,8 @@ final class SupervisionEngine: Sendable {
         _ = await suspend { waiter in
             state.withLock { $0.machine.parkForEnd(of: nil, id, waiter) }
         } onCancel: {
-            // Resumes the coordinator, which is another task: this must not happen inside a cancellation handler.
-            performOutsideHandler { self.close(isAbrupt: true) }
+            // Resumes the coordinator, which is another task. The engine is closed already, so no observer is notified.
+            wakeOutsideHandler { self.close(isAbrupt: true) }
         } raising: { [self] priority in
             raise(to: priority) { _ in true }
         }

@@ -41,6 +41,36 @@ struct TimeLimitTests {
         #expect("\(error!)".contains("10"))
     }
 
+    /// The caller's actor runs nothing from the beginning of the operation until it has been cancelled.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    @Test func theOperationIsCancelledAtTheLimitWhileTheCallersActorIsBusy() async throws {
+        let (gate, isCancelled, clock, actor) = (Gate(), Gate(), clock, HeldActor())
+        let task = Task {
+            try await actor.limit(limit, clock) { @concurrent in
+                try await withTaskCancellationHandler {
+                    try await gate.wait()
+                } onCancel: {
+                    isCancelled.open()
+                }
+            }
+        }
+        try await gate.waitForWaiters()
+        try await clock.waitForSleepers()
+        actor.executor.hold()
+        await clock.advance(by: limit)
+        try await isCancelled.wait()
+        actor.executor.release()
+        await #expect(throws: TimeoutError.self) { try await task.value }
+    }
+
+    @Test func anOperationWhoseLimitHasPassedBeforeItBeganDoesNotBegin() async throws {
+        let phase = _TimeLimit._RacePhase(limit: limit)
+        phase.expire()
+        await Task { #expect(throws: CancellationError.self) { try phase.begin() } }.value
+        phase.end()
+        #expect(phase.isExpired && phase.hasEnded)
+    }
+
     @Test func whatTheOperationThrowsAfterTheLimitDoesNotCount() async throws {
         let gate = Gate()
         let task = Task {
@@ -243,10 +273,10 @@ struct TimeLimitTests {
     @Test(arguments: [false, true])
     func whatDetachedWorkBringsInTimeCountsWheneverTheCallerHearsOfIt(fails: Bool) async throws {
         let (busy, gate, free) = (Busy(), Gate(), DispatchSemaphore(value: 0))
-        let place = Locked<_FlightPlace?>(nil)
+        let place = Locked<Place?>(nil)
         let caller = Task {
             try await busy.ask(limit, clock) {
-                place.withLock { $0 = _FlightPlace.all.last }
+                place.withLock { $0 = _Places.local.get().innermost }
                 await gate.waitIgnoringCancellation()
                 if fails { throw MarkedError() }
                 return 7
@@ -257,7 +287,7 @@ struct TimeLimitTests {
         busy.queue.async { free.wait() }
         gate.open()
         // The work has ended, and its caller can't receive the result yet.
-        while let place = place.withLock({ $0 }), place.table.isInFlight(place.id) { await Task.yield() }
+        while let place = place.withLock({ $0 }), place.isHeld { await Task.yield() }
         await clock.advance(by: limit)
         free.signal()
         if fails {
@@ -269,10 +299,10 @@ struct TimeLimitTests {
 
     /// The caller's actor is busy here from the end of the work until the caller is cancelled.
     @Test @MainActor func anErrorOfDetachedWorkReachesACancelledCallerAsItsCancellation() async throws {
-        let (gate, place) = (Gate(), Locked<_FlightPlace?>(nil))
+        let (gate, place) = (Gate(), Locked<Place?>(nil))
         let caller = Task { @MainActor in
             try await withDetachedTimeout(limit, clock: clock) { @concurrent in
-                place.withLock { $0 = _FlightPlace.all.last }
+                place.withLock { $0 = _Places.local.get().innermost }
                 await gate.waitIgnoringCancellation()
                 throw MarkedError()
             }
@@ -281,7 +311,7 @@ struct TimeLimitTests {
         gate.open()
         blockThread {
             let place = place.withLock { $0 }
-            return place.map { !$0.table.isInFlight($0.id) } ?? true
+            return place.map { !$0.isHeld } ?? true
         }
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
@@ -353,4 +383,13 @@ struct TimeLimitTests {
             try await withDetachedTimeout(limit) { Issue.record("the operation began") }
         }
     }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension HeldActor {
+    fileprivate func limit(
+        _ limit: Duration,
+        _ clock: TestClock,
+        _ operation: @concurrent () async throws -> Void
+    ) async throws { try await withTimeout(limit, clock: clock) { try await operation() } }
 }

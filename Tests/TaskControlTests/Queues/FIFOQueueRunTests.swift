@@ -314,7 +314,7 @@ struct QueueRaisingTests {
     @Test func aChainOfTasksThroughNewQueuesCarriesOnlyTurnsThatHaveNotEnded() async {
         let (longest, isOver) = (Locked(0), Gate())
         @Sendable func step(_ number: Int) {
-            longest.withLock { $0 = max($0, _HeldTurn.current.get().outer.count) }
+            longest.withLock { $0 = max($0, _Places.local.get().outer.count) }
             if number == 1_000 { return isOver.open() }
             Task(on: FIFOQueue()) { step(number + 1) }
         }

@@ -33,6 +33,42 @@ struct StatusLockTests {
     }
 }
 
+extension StatusLockTests {
+    /// Each of two tasks is inside a time limit, and has a handler that cancels the other one. Both limits pass at the same moment.
+    @Test(.timeLimit(.minutes(15)))
+    func twoLimitsWhoseOperationsCancelEachOthersOwnersDoNotDeadlock() async {
+        for _ in 0..<rounds(fullSize(3_000, inDebug: 500)) {
+            let owners = [AsyncLifetime(), AsyncLifetime()]
+            let (limits, inside) = ([Gate(), Gate()], [Gate(), Gate()])
+            for index in 0..<2 {
+                owners[index].addTask {
+                    try? await withTimeout(.seconds(1), clock: GateClock(gate: limits[index])) {
+                        await withTaskCancellationHandler {
+                            while !Task.isCancelled { try? await inside[index].wait() }
+                        } onCancel: {
+                            owners[1 - index].cancelAll()
+                        }
+                    }
+                }
+            }
+            for gate in limits + inside { try? await gate.waitForWaiters() }
+            await withTaskGroup { group in
+                for gate in limits { group.addTask { gate.open() } }
+            }
+            for owner in owners { try? await owner.drain() }
+        }
+    }
+}
+
+/// A clock whose sleep ends when a gate is opened.
+private struct GateClock: Clock {
+    let gate: Gate
+    var now: ContinuousClock.Instant { .now }
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws { try await gate.wait() }
+}
+
 /// The work of both threads, with everything set up for it.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 private struct Race {

@@ -26,8 +26,6 @@ struct FlightModel: Hashable {
     struct Caller: Hashable {
         let number: Int
         let flight: Int
-        /// The innermost flight inside which it asked.
-        let origin: Int?
         var isParked = false
         /// It has been notified that it is off the flight, and this is the result that it must receive when it parks.
         var isLeft = false
@@ -45,23 +43,13 @@ struct FlightModel: Hashable {
 
     func callers(on flight: Int) -> [Caller] { callers.filter { $0.flight == flight && !$0.isLeft } }
 
-    /// Whether a flight waits for another, or is it.
-    func waits(_ flight: Int, for other: Int) -> Bool {
-        var (reached, open): (Set<Int>, [Int]) = ([], [flight])
-        while let next = open.popLast() {
-            guard reached.insert(next).inserted else { continue }
-            open += callers.filter { $0.origin == next && !$0.isLeft && self.flight($0.flight) != nil }.map(\.flight)
-        }
-        return reached.contains(other)
-    }
-
     mutating func update(_ number: Int, _ change: (inout Flight) -> Void) {
         if let index = flights.firstIndex(where: { $0.number == number }) { change(&flights[index]) }
     }
 }
 
 enum FlightEvent: Hashable {
-    case join(key: Int?, inside: Int?)
+    case join(key: Int?)
     case attach(Int)
     case park(Int)
     case leave(Int)
@@ -84,8 +72,6 @@ struct FlightDriver: MachineDriver {
     private var callers: [FlightMachine.Caller] = []
     private var keys: [FlightMachine.ID: Int?] = [:]
     private var flightsOfCallers: [Int] = []
-    /// The flights that the operation of each flight is inside of, itself the last.
-    private var paths: [[Int]] = []
 
     init(runsToCompletion: Bool) {
         machine = FlightMachine(runsToCompletion: runsToCompletion)
@@ -96,7 +82,6 @@ struct FlightDriver: MachineDriver {
     var signature: Int {
         var hasher = Hasher()
         hasher.combine(model)
-        hasher.combine(paths.map(livePath))
         hasher.combine(callers.count)
         return hasher.finalize()
     }
@@ -108,7 +93,6 @@ struct FlightDriver: MachineDriver {
         callers most: Int,
         keys: [Int?],
         levels: [UInt8],
-        nesting: Bool,
         kept mostFlights: Int = 0
     ) -> [FlightEvent] {
         var events: [FlightEvent] = []
@@ -119,11 +103,7 @@ struct FlightDriver: MachineDriver {
             for flight in flights.indices { events += [.release(flight), .retire(flight)] }
         }
         if callers.count < most {
-            for key in keys {
-                events.append(.join(key: key, inside: nil))
-                // Inside flights that have ended too: an operation may outlive its flight.
-                if nesting { events += flights.indices.map { .join(key: key, inside: $0) } }
-            }
+            events += keys.map { .join(key: $0) }
         }
         for flight in model.flights {
             if !flight.hasJob { events.append(.attach(flight.number)) }
@@ -141,7 +121,7 @@ struct FlightDriver: MachineDriver {
 
     mutating func play(_ event: FlightEvent) {
         switch event {
-        case .join(let key, let origin): join(key, inside: origin)
+        case .join(let key): join(key)
         case .attach(let number): attach(number)
         case .park(let number): park(number)
         case .leave(let number): leave(number)
@@ -170,39 +150,37 @@ struct FlightDriver: MachineDriver {
         #expect(machine.callerCount == model.flights.reduce(0) { $0 + model.callers(on: $1.number).count })
         #expect(machine.waits.count == model.callers.count, "a caller that has gone on leaves no place behind")
         for (number, id) in flights.enumerated() {
-            let isWanted = model.flight(number).map { $0.phase != .cancelled } ?? false
-            #expect(machine.mayBegin(id) == isWanted)
+            let flight = model.flight(number)
+            #expect(machine.mayBegin(id) == (flight.map { $0.phase != .cancelled } ?? false))
+            #expect(
+                machine.cancelledJob(of: id) == (flight?.phase == .cancelled && flight?.hasJob == true ? number : nil)
+            )
         }
         machine.checkInvariants()
     }
 
-    private mutating func join(_ key: Int?, inside origin: Int?) {
+    private mutating func join(_ key: Int?) {
         let current = key.flatMap { model.current($0) }
-        let path = origin.map { paths[$0] } ?? []
-        let origins = livePath(path)
+        #expect(machine.current(key) == current.map { flights[$0.number] })
         if current == nil {
-            guard case .absent = machine.join(key, inside: path.map { flights[$0] }, level: 5, nil) else {
+            guard case .absent = machine.join(key, level: 5, nil) else {
                 return #expect(Bool(false), "without a payload no flight begins")
             }
         }
-        let answer = machine.join(key, inside: path.map { flights[$0] }, level: 5, flights.count)
+        let answer = machine.join(key, level: 5, flights.count)
         switch answer {
         case .begun(let caller, let id):
             #expect(current == nil)
             let payload = flights.count
             flights.append(id)
-            paths.append(path + [payload])
             keys[id] = key
             model.flights.append(.init(number: payload, key: key, phase: key == nil ? .forgotten : .current, level: 5))
-            enter(caller, on: payload, origins.last)
-        case .joined(let caller, let payload, let level):
-            #expect(current?.number == payload && current?.level == level)
-            #expect(!origins.contains { model.waits(payload, for: $0) }, "no flight waits for itself")
-            enter(caller, on: payload, origins.last)
+            enter(caller, on: payload)
+        case .joined(let caller, let payload):
+            #expect(current?.number == payload)
+            enter(caller, on: payload)
         case .absent:
             #expect(Bool(false), "a flight begins with a payload")
-        case .reentrant:
-            #expect(current.map { current in origins.contains { model.waits(current.number, for: $0) } } == true)
         }
     }
 
@@ -213,7 +191,6 @@ struct FlightDriver: MachineDriver {
         if let current { return model.update(current.number) { $0.isKept = true } }
         guard let id else { return }
         flights.append(id)
-        paths.append([number])
         keys[id] = key
         model.flights.append(.init(number: number, key: key, phase: .current, level: 5, isKept: true))
     }
@@ -232,11 +209,8 @@ struct FlightDriver: MachineDriver {
         if isOver { cancel(current.number, because: cause) }
     }
 
-    /// The flights of a path that have not ended: an operation that outlives its flight is not inside it.
-    private func livePath(_ path: [Int]) -> [Int] { path.filter { model.flight($0) != nil } }
-
-    private mutating func enter(_ caller: FlightMachine.Caller, on flight: Int, _ origin: Int?) {
-        model.callers.append(.init(number: callers.count, flight: flight, origin: origin))
+    private mutating func enter(_ caller: FlightMachine.Caller, on flight: Int) {
+        model.callers.append(.init(number: callers.count, flight: flight))
         callers.append(caller)
         flightsOfCallers.append(flight)
     }

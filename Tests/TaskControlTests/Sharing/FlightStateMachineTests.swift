@@ -9,23 +9,23 @@ struct FlightStateMachineTests {
     /// Every sequence of events with few callers agrees with the model; sequences that lead to the same state continue as one.
     @Test(arguments: [
         (
-            runsToCompletion: false, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false,
+            runsToCompletion: false, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8],
             depth: fullSize(12, inDebug: 6)
         ),
         (
-            runsToCompletion: true, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8], nesting: false,
+            runsToCompletion: true, callers: 3, keys: [1] as [Int?], levels: [] as [UInt8],
             depth: fullSize(10, inDebug: 7)
         ),
         (
-            runsToCompletion: false, callers: 3, keys: [1, 2] as [Int?], levels: [] as [UInt8], nesting: true,
-            depth: fullSize(6, inDebug: 4)
+            runsToCompletion: false, callers: 3, keys: [1, 2] as [Int?], levels: [] as [UInt8],
+            depth: fullSize(7, inDebug: 5)
         ),
         (
-            runsToCompletion: false, callers: 4, keys: [1, 2] as [Int?], levels: [] as [UInt8], nesting: true,
-            depth: fullSize(5, inDebug: 4)
+            runsToCompletion: false, callers: 4, keys: [1, 2] as [Int?], levels: [] as [UInt8],
+            depth: fullSize(6, inDebug: 5)
         ),
         (
-            runsToCompletion: false, callers: 2, keys: [1, nil] as [Int?], levels: [9], nesting: false,
+            runsToCompletion: false, callers: 2, keys: [1, nil] as [Int?], levels: [9],
             depth: fullSize(9, inDebug: 6)
         ),
     ])
@@ -34,11 +34,10 @@ struct FlightStateMachineTests {
         callers: Int,
         keys: [Int?],
         levels: [UInt8],
-        nesting: Bool,
         depth: Int
     ) {
         let steps = FlightDriver(runsToCompletion: runsToCompletion).playEverySequence(upTo: depth) {
-            $0.possibleEvents(callers: callers, keys: keys, levels: levels, nesting: nesting)
+            $0.possibleEvents(callers: callers, keys: keys, levels: levels)
         }
         #expect(steps > 1_000)
     }
@@ -57,31 +56,9 @@ struct FlightStateMachineTests {
         depth: Int
     ) {
         let steps = FlightDriver(runsToCompletion: runsToCompletion).playEverySequence(upTo: depth) {
-            $0.possibleEvents(callers: callers, keys: keys, levels: [], nesting: false, kept: kept)
+            $0.possibleEvents(callers: callers, keys: keys, levels: [], kept: kept)
         }
         #expect(steps > 1_000)
-    }
-
-    /// The work of a flight waits for another flight: that is a wait like that of a caller inside it.
-    @Test func aFlightDoesNotWaitForAFlightThatWaitsForIt() {
-        var machine = FlightMachine(runsToCompletion: false)
-        guard case .begun(_, let first) = machine.join(1, 1), case .begun(_, let second) = machine.join(2, 2),
-            case .begun(let third, let other) = machine.join(3, inside: [second], 3)
-        else { return #expect(Bool(false)) }
-        let mayWait = (machine.wait(other, behind: first), machine.wait(first, behind: second))
-        #expect(mayWait == (true, false), "the second waits for the first, by way of the third")
-        guard case .reentrant = machine.join(2, inside: [first], 4) else { return #expect(Bool(false)) }
-        machine.checkInvariants()
-        machine.stopWaiting(other, behind: first)
-        let mayWaitNow = machine.wait(first, behind: second)
-        #expect(mayWaitNow)
-        machine.stopWaiting(first, behind: second)
-        _ = machine.leave(third, of: 3)
-        for (key, id) in [(1, first), (2, second), (3, other)] { _ = machine.finish(id, of: key) }
-        machine.checkInvariants()
-        let mayWaitForNothing = machine.wait(other, behind: first)
-        #expect(mayWaitForNothing, "a flight that has ended is not waited for")
-        machine.checkInvariants()
     }
 
     /// Long programs with many callers, which the search above does not reach.
@@ -90,7 +67,7 @@ struct FlightStateMachineTests {
         var random = SeededGenerator(seed: seed)
         var driver = FlightDriver(runsToCompletion: seed.isMultiple(of: 4))
         for _ in 0..<400 {
-            let events = driver.possibleEvents(callers: 60, keys: [1, 2, 3, nil], levels: [9, 17], nesting: true)
+            let events = driver.possibleEvents(callers: 60, keys: [1, 2, 3, nil], levels: [9, 17])
             // Most may leave or end at any time, and few do.
             let few = events.filter {
                 switch $0 {
@@ -117,65 +94,6 @@ struct FlightStateMachineTests {
         #expect(machine.raise(newFlight, to: 9) == 2)
         #expect(machine.raise(newFlight, to: 9) == nil && machine.raise(newFlight, to: 5) == nil, "it only rises")
         #expect(machine.count == 1 && machine.callerCount == 1)
-    }
-
-    /// Of the flights that a caller is inside of, the innermost waits for what the caller waits for.
-    @Test(arguments: [true, false])
-    func aFlightCannotJoinANestedFlightThatWaitsForIt(beginsTheOther: Bool) {
-        var machine = FlightMachine(runsToCompletion: false)
-        guard case .begun(_, let outer) = machine.join(1, 1),
-            case .begun(_, let nested) = machine.join(2, inside: [outer], 2),
-            case .begun(_, let last) = machine.join(3, 3)
-        else { return #expect(Bool(false)) }
-        if beginsTheOther {
-            guard case .begun(_, let other) = machine.join(4, inside: [outer, nested], 4),
-                case .joined = machine.join(3, inside: [other], 5)
-            else { return #expect(Bool(false)) }
-        } else {
-            guard case .joined = machine.join(3, inside: [outer, nested], 4) else {
-                return #expect(Bool(false))
-            }
-        }
-        guard case .reentrant = machine.join(2, inside: [last], 6) else {
-            return #expect(Bool(false), "the last flight would wait for itself")
-        }
-    }
-
-    @Test func aFlightMayJoinAnotherThatNoLongerWaitsForIt() {
-        var machine = FlightMachine(runsToCompletion: false)
-        guard case .begun(_, let outer) = machine.join(1, 1),
-            case .begun(_, let inner) = machine.join(2, 2),
-            case .joined(let first, _, _) = machine.join(2, inside: [outer], 3),
-            case .joined(let second, _, _) = machine.join(2, inside: [outer], 4)
-        else { return #expect(Bool(false)) }
-        for caller in [first, second] {
-            guard case .reentrant = machine.join(1, inside: [inner], 5) else {
-                return #expect(Bool(false), "the outer flight still waits for the inner flight")
-            }
-            _ = machine.leave(caller, of: 2)
-        }
-        guard case .joined = machine.join(1, inside: [inner], 6) else {
-            return #expect(Bool(false), "the outer flight waits no longer")
-        }
-    }
-
-    /// A flight that asks for many others: the end of each costs the same, however many are left.
-    @Test func aFlightThatWaitsForManyOthersCostsLittle() {
-        var machine = FlightMachine(runsToCompletion: false)
-        guard case .begun(_, let outer) = machine.join(0, 0) else { return #expect(Bool(false)) }
-        let inner = (1...5_000).map { number -> (FlightMachine.ID, FlightMachine.Caller) in
-            guard case .begun(let caller, let id) = machine.join(number, inside: [outer], number) else {
-                preconditionFailure("It is the first.")
-            }
-            return (id, caller)
-        }
-        for (number, (id, caller)) in inner.enumerated() {
-            #expect(machine.park(caller, number) == nil)
-            if number.isMultiple(of: 2) { #expect(machine.leave(caller, of: number + 1).waiter == number) }
-            _ = machine.finish(id, of: number + 1)
-        }
-        #expect(machine.count == 1)
-        #expect(machine.capacity < 1_000, "a burst leaves nothing behind")
     }
 
     @Test func aFlightThatWasCancelledBeforeItsTaskBeganDoesNotBegin() {

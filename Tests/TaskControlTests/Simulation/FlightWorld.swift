@@ -107,7 +107,7 @@ final class FlightWorld: Sendable {
 
     /// Whether it is in the books.
     private func isInTheAir(_ flight: Flight) -> Bool {
-        !flight.hasEnded || flight.id.map { flights._flights.isInFlight($0) } ?? true
+        !flight.hasEnded || flight.id.map { flights._flights.isHeld($0) } ?? true
     }
 
     private func current(_ key: Int, _ state: inout State) -> Int? {
@@ -148,7 +148,7 @@ final class FlightWorld: Sendable {
             sim.expect(flight < state.flights.count, "it is begun only by who has to")
             sim.expect(state.flights[flight].id == nil, "\(flight) runs once")
             sim.expect(!state.flights[flight].isCancelled, "\(flight) was cancelled before it began, and does not")
-            state.flights[flight].id = _FlightPlace.all.last?.id
+            state.flights[flight].id = flights._flights.innermostID
         }
         switch work {
         case .nothing, .fails: break

@@ -1,28 +1,41 @@
 private import CTaskControl
 private import Dispatch
 
-/// Performs an action outside the cancellation or priority-escalation handler that calls this function.
-///
-/// The runtime calls these handlers while it holds the status lock of their task. Resuming, cancelling or escalating
-/// another task takes the lock of that task as well, and two handlers that do this to each other's tasks deadlock. So a
-/// handler resumes its own task only, and passes everything else to this function: actions on other tasks, and calls of
-/// observers, which may do anything.
-///
-/// The action runs asynchronously, on a thread outside the thread pool of Swift concurrency. So work can be cancelled
-/// even if all threads of the pool are busy with work that ends only when it is cancelled. Up to eight actions run at
-/// the same time, so an action that blocks, for example because it calls a slow cancellation handler, does not delay
-/// the others.
-package func performOutsideHandler(_ action: @escaping @Sendable () -> Void) {
-    if tc_isSimulated() {
-        _ = spawnDetached(name: "TaskControl: acts for a handler", priority: .high, HandlerAction(action: action))
-    } else {
-        let call = ObserverCall.current
-        HandlerActions.shared.perform { ObserverCall.perform(in: call, action) }
-    }
+// Cancellation and priority-escalation handlers. The runtime calls them while it holds the status lock of their task.
+// Resuming, cancelling or escalating another task takes the lock of that task as well, and two handlers that do this to
+// each other's tasks deadlock. So a handler resumes its own task only, and passes everything else to one of the three
+// functions below, which perform it asynchronously, on a thread outside the thread pool of Swift concurrency: so it
+// happens even if all threads of the pool are busy, for example with work that ends only when it is cancelled.
+//
+// There is a function per kind of action, because an action never waits behind one that runs more code of the client.
+//
+// When a cancelled call returns, all that the departure of its caller causes must have happened, such as the cancellation
+// of work that has no other caller. The other thread may not have begun by then, so the task repeats such a cancellation
+// itself after it has resumed: cancelling twice has no effect.
+
+/// Resumes tasks that wait in this library, outside the cancellation handler that calls this function. The action must
+/// call no code of the client.
+package func wakeOutsideHandler(_ action: @escaping @Sendable () -> Void) {
+    HandlerActions.perform(action, on: .wakeUps)
 }
 
-/// Sets whether `performOutsideHandler(_:)` runs its actions in tasks instead of on other threads. For simulations,
-/// which have one thread and decide the order of the tasks on it.
+/// Escalates tasks, outside the priority-escalation handler that calls this function. The action may call escalation
+/// handlers of the client.
+package func escalateOutsideHandler(_ action: @escaping @Sendable () -> Void) {
+    HandlerActions.perform(action, on: .escalations)
+}
+
+/// Performs an action that may call code of the client, such as the cancellation handlers of a task or an observer,
+/// outside the cancellation or priority-escalation handler that calls this function.
+///
+/// Up to eight such actions run at the same time, so an action that blocks, for example because it calls a slow
+/// cancellation handler, does not delay the others.
+package func performOutsideHandler(_ action: @escaping @Sendable () -> Void) {
+    HandlerActions.perform(action, on: .clientCode)
+}
+
+/// Sets whether the actions of handlers run in tasks instead of on other threads. For simulations, which have one
+/// thread and decide the order of the tasks on it.
 ///
 /// - Parameter isSimulated: `true` while a simulation runs; `false` restores the usual behavior.
 package func performHandlerActionsInTasks(_ isSimulated: Bool) {
@@ -48,10 +61,13 @@ private struct HandlerAction: _TaskBody {
     nonisolated(nonsending) func run() async { action() }
 }
 
-/// The queue of actions of `performOutsideHandler(_:)`, and the workers that run them in the order of the calls. Each worker is a serial dispatch
-/// queue, which gets a thread even if the thread pool of Swift concurrency is busy.
+/// A queue of actions, and the workers that run them in the order of the calls. Each worker is a serial dispatch queue,
+/// which gets a thread even if the thread pool of Swift concurrency is busy.
 private final class HandlerActions: Sendable {
-    static let shared = HandlerActions()
+    /// An action of this queue blocks nothing, so one worker is enough.
+    static let wakeUps = HandlerActions("wakeUps", workers: 1)
+    static let escalations = HandlerActions("escalations", workers: 4)
+    static let clientCode = HandlerActions("clientCode", workers: 8)
 
     private struct Action: Linked {
         let perform: @Sendable () -> Void
@@ -62,12 +78,26 @@ private final class HandlerActions: Sendable {
         var actions = SlotTable<Action>()
         /// The waiting actions, in the order of the calls.
         var order = Chain()
-        var idle = (1...8).map { DispatchQueue(label: "TaskControl.handlers.\($0)", qos: .userInteractive) }
+        var idle: [DispatchQueue]
     }
 
-    private let state = Locked(State())
+    private let state: Locked<State>
 
-    func perform(_ action: @escaping @Sendable () -> Void) {
+    private init(_ name: String, workers: Int) {
+        let idle = (1...workers).map { DispatchQueue(label: "TaskControl.\(name).\($0)", qos: .userInteractive) }
+        state = Locked(State(idle: idle))
+    }
+
+    static func perform(_ action: @escaping @Sendable () -> Void, on queue: @autoclosure () -> HandlerActions) {
+        if tc_isSimulated() {
+            _ = spawnDetached(name: "TaskControl: acts for a handler", priority: .high, HandlerAction(action: action))
+        } else {
+            let call = ObserverCall.current
+            queue().add { ObserverCall.perform(in: call, action) }
+        }
+    }
+
+    private func add(_ action: @escaping @Sendable () -> Void) {
         let worker = state.withLock { state in
             let slot = state.actions.insert(Action(perform: action))
             state.order.append(slot, in: &state.actions)

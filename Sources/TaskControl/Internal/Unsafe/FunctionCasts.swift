@@ -91,21 +91,21 @@ func calledFromAnywhere<Body: _TaskBody, Failure: Error>(
 
 // MARK: Operations that a caller lends
 
-@usableFromInline struct _LentRun<Value, C: Clock> where C.Duration == Duration {
+@usableFromInline struct _LentRun<Value> {
     @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
 
-    @usableFromInline let run: nonisolated(nonsending) (Duration, C, Operation) async throws -> Value
+    @usableFromInline let run: nonisolated(nonsending) (Duration, Stopwatch, Operation) async throws -> Value
 
     @inlinable
-    init(run: nonisolated(nonsending) @escaping (Duration, C, Operation) async throws -> Value) {
+    init(run: nonisolated(nonsending) @escaping (Duration, Stopwatch, Operation) async throws -> Value) {
         self.run = run
     }
 }
 
-@usableFromInline struct _BorrowingRun<Value, C: Clock> where C.Duration == Duration {
+@usableFromInline struct _BorrowingRun<Value> {
     @usableFromInline typealias Operation = nonisolated(nonsending) () async throws -> Value
 
-    @usableFromInline let run: nonisolated(nonsending) (Duration, C, Operation) async throws -> Value
+    @usableFromInline let run: nonisolated(nonsending) (Duration, Stopwatch, Operation) async throws -> Value
 }
 
 /// Removes `@Sendable` from the operation that a function takes as a parameter. Safe for a function that runs the
@@ -113,9 +113,8 @@ func calledFromAnywhere<Body: _TaskBody, Failure: Error>(
 /// caller.
 @inlinable
 @inline(__always)
-func borrowing<Value, C: Clock>(_ function: _LentRun<Value, C>) -> _BorrowingRun<Value, C>
-where C.Duration == Duration {
-    unsafeBitCast(function, to: _BorrowingRun<Value, C>.self)
+func borrowing<Value>(_ function: _LentRun<Value>) -> _BorrowingRun<Value> {
+    unsafeBitCast(function, to: _BorrowingRun<Value>.self)
 }
 
 // The types and the cast for an operation that a signal cancels, as in `withCancellation`.

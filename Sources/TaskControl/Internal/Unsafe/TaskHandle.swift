@@ -35,6 +35,9 @@ package struct RunningTask: Sendable {
         }
     }
 
+    /// A reference that does not retain the task.
+    var unowned: _TaskHandle.Unowned { _TaskHandle.Unowned(handle) }
+
     /// Escalates the task to a priority, if its priority is lower and the system supports it. Never call this function while holding a lock.
     package func raise(to priority: TaskPriority) { TaskControl.raise([handle], to: priority) }
 }

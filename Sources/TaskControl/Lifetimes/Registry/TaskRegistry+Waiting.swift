@@ -41,7 +41,7 @@ extension TaskRegistry {
                 emit(.waiting, .entered(.waiting), id, delay: quietTime)
                 // If this throws, the task was cancelled, which is checked next, or the clock has failed, and the quiet
                 // time is over.
-                try? await clock.sleep(for: quietTime.saturated)
+                try? await TaskControl.sleep(for: quietTime, on: clock)
                 let isCancelled = Task.isCancelled
                 return change(cause: { $0.cause(ofReplacementBy: id) }) {
                     $0.machine.quietTimeEnded(id, isCancelled: isCancelled, &$1)
@@ -73,29 +73,20 @@ extension TaskRegistry {
     /// Creates the timer task that ends an interval of ``TaskStoreDuplicateKeyBehavior/throttle(for:)`` when `time` has
     /// passed since this call.
     func startTimer(_ id: Machine.IntervalID, _ time: Duration) {
-        let body = IntervalTimer(registry: self, id: id, sleep: Self.sleep(for: time, on: clock))
+        let body = IntervalTimer(registry: self, id: id, time: time, stopwatch: Stopwatch(clock))
         let timer = spawnDetached(name: "TaskControl: waits for the end of an interval", priority: nil, body)
         change { $0.machine.attachTimer(id, .init(.plain(timer)), &$1) }
-    }
-
-    /// Returns a function that sleeps until `time` has passed since this call, regardless of when the returned function
-    /// is called.
-    private static func sleep<C: Clock>(
-        for time: Duration,
-        on clock: C
-    ) -> @Sendable () async throws -> Void where C.Duration == Duration {
-        let deadline = clock.now.advanced(by: time.saturated)
-        return { try await clock.sleep(until: deadline, tolerance: nil) }
     }
 
     private struct IntervalTimer: _TaskBody {
         let registry: TaskRegistry
         let id: Machine.IntervalID
-        let sleep: @Sendable () async throws -> Void
+        let time: Duration
+        let stopwatch: Stopwatch
 
         nonisolated(nonsending) func run() async {
             // If this throws, the registry was closed, or the clock has failed, and the interval is over.
-            try? await sleep()
+            try? await stopwatch.sleep(until: time)
             let key = registry.change { $0.machine.intervalEnded(id, &$1) }
             // Perhaps the last reference to the key: released here, where the lock is not held.
             withExtendedLifetime(key) {}

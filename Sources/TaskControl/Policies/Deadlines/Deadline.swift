@@ -94,14 +94,20 @@ public struct Deadline: Sendable, CustomStringConvertible {
     var clock: any Clock<Duration> { other?.clock ?? ContinuousClock() }
 
     /// The deadline of a task in the form in which a task-local value stores it: a deadline that was set with
-    /// `withDeadline`, the deadline of a flight (see ``SingleFlight``), or both.
-    struct Inherited: Sendable {
+    /// `withDeadline`, the deadline of a flight (see ``SingleFlight``), or both. A class, so that the task-local value is
+    /// one reference: see ``_Places``.
+    final class Inherited: Sendable {
         /// The earliest deadline that was set around the current code with `withDeadline`, not counting those outside
         /// the flight that the task belongs to; `nil` if there is none.
         let fixed: Deadline?
         /// The deadline of the flight that the task belongs to, which can change when another caller joins; `nil` if
         /// the task belongs to no flight, or the flight began without a deadline.
         let latest: _LatestDeadline?
+
+        init(fixed: Deadline?, latest: _LatestDeadline?) {
+            self.fixed = fixed
+            self.latest = latest
+        }
 
         /// The earlier of the two deadlines, which applies now; `nil` if there is none.
         var current: Deadline? {

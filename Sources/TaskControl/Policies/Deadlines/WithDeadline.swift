@@ -165,3 +165,14 @@ public nonisolated(nonsending) func withoutDeadline<Value>(
     guard Deadline.local != nil else { return try await operation() }
     return try await Deadline.$local.withValue(nil, operation: operation)
 }
+
+/// Runs an operation without the deadline of its caller, and outside the turns and flights that the caller is inside of:
+/// for work that continues when its caller has gone, and that no caller waits for.
+///
+/// - Parameter operation: Runs in the caller's isolation.
+/// - Throws: The error of the operation.
+package nonisolated(nonsending) func withoutCallersContext<Value>(
+    operation: nonisolated(nonsending) () async throws -> Value
+) async rethrows -> Value {
+    try await _Places.local.withValue(.none) { try await withoutDeadline(operation: operation) }
+}

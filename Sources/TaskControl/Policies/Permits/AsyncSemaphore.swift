@@ -159,7 +159,7 @@ public final class AsyncSemaphore: Sendable {
             leaving.waiter?.resume(returning: .left)
             let granted = leaving.granted
             guard !granted.isEmpty else { return }
-            performOutsideHandler {
+            wakeOutsideHandler {
                 for waiter in granted { waiter.resume(returning: .reached) }
             }
         }

@@ -169,7 +169,7 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
         onRetry(RetryEvent(attempt: attempt, error: error, delay: delay))
         events?.emit(.waiting, .entered(.waiting), attempt: attempt, delay: delay)
         do {
-            if delay > .zero { try await clock.sleep(until: clock.now.advanced(by: delay), tolerance: nil) }
+            if delay > .zero { try await sleep(for: delay, on: clock) }
             // Checked also if there was no delay, or if the clock ignores the cancellation.
             try Task.checkCancellation()
         } catch {

@@ -36,30 +36,16 @@ extension _TimeLimit {
                 let race = Race(operation)
                 let (isolation, name) = (#isolation, callersName)
                 await withTaskGroup(of: Void.self) { group in
-                    group.addTask(name: name) { await race.run(isolation: isolation, limit: cause) }
+                    group.addTask(name: name) { await race.run(isolation: isolation) }
                     group.addTask {
-                        if await signal() { race.phase.expire(cause) }
+                        if await signal() { race.phase.expire(cause) } else { race.phase.cancel() }
                     }
                     await group.next()
-                    group.cancelAll()
+                    if race.phase.hasEnded { group.cancelAll() }
                 }
                 guard let result = race.result else { preconditionFailure("The operation has ended.") }
                 return result
             }
         }
-    }
-}
-
-extension _TimeLimit.Race {
-    fileprivate func run(isolation: isolated (any Actor)?, limit cause: CancellationCause) async {
-        do {
-            // Work of a cancelled caller does not begin.
-            try Task.checkCancellation()
-            phase.begin(limit: cause)
-            result = .success(try await operation())
-        } catch {
-            result = .failure(error)
-        }
-        phase.end()
     }
 }

@@ -39,19 +39,18 @@ public nonisolated(nonsending) func withTimeout<Value, C: Clock>(
     operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
     // The operation is used only while its caller waits, and only here: see `borrowing(_:)`.
-    try await borrowing(_LentRun<Value, C>(run: _TimeLimit.run)).run(duration, clock, operation)
+    try await borrowing(_LentRun<Value>(run: _TimeLimit.run)).run(duration, Stopwatch(clock), operation)
 }
 
 @usableFromInline
 enum _TimeLimit {
     @inlinable
-    nonisolated(nonsending) static func run<Value, C: Clock>(
+    nonisolated(nonsending) static func run<Value>(
         _ duration: Duration,
-        _ clock: C,
+        _ stopwatch: Stopwatch,
         _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
-    ) async throws -> Value where C.Duration == Duration {
+    ) async throws -> Value {
         try check(duration)
-        let deadline = clock.now.advanced(by: wait(for: duration))
         return try await withoutActuallyEscaping(operation) { operation in
             let race = Race(operation, limit: duration)
             let (isolation, name) = (#isolation, callersName)
@@ -59,15 +58,16 @@ enum _TimeLimit {
                 group.addTask(name: name) { await race.run(isolation: isolation) }
                 group.addTask {
                     do {
-                        try await clock.sleep(until: deadline, tolerance: nil)
-                        race.expire()
+                        try await stopwatch.sleep(until: duration)
+                        race.phase.expire()
                     } catch {
                         // The operation has ended, the caller was cancelled, or the clock can't sleep.
                         race.fail(error)
                     }
                 }
                 await group.next()
-                group.cancelAll()
+                // Only the limit is cancelled here. The operation is cancelled by the limit: see `_RacePhase`.
+                if race.phase.hasEnded { group.cancelAll() }
             }
             return try race.outcome(of: duration)
         }
@@ -80,9 +80,6 @@ enum _TimeLimit {
         try Task.checkCancellation()
         if duration <= .zero { throw TimeoutError(duration: duration) }
     }
-
-    @usableFromInline
-    static func wait(for duration: Duration) -> Duration { duration.saturated }
 
     @usableFromInline static var callersName: String? { Diagnostics.currentTaskName }
 
@@ -116,18 +113,13 @@ enum _TimeLimit {
         @inlinable
         func run(isolation: isolated (any Actor)?) async {
             do {
-                // Work of a cancelled caller does not begin.
-                try Task.checkCancellation()
-                phase.run()
+                try phase.begin()
                 result = .success(try await operation())
             } catch {
                 result = .failure(error)
             }
             phase.end()
         }
-
-        @inlinable
-        func expire() { phase.expire() }
 
         @inlinable
         func fail(_ error: any Error) {
@@ -159,6 +151,12 @@ enum _TimeLimit {
         }
     }
 
+    /// The phase of a race, in which the limit cancels the operation.
+    ///
+    /// The task of the limit cancels the task of the operation itself. If the caller cancelled it, a busy actor of the
+    /// caller would delay the cancellation. And a cancellation of the task group would hold the status lock of the caller's
+    /// task while the cancellation handlers of the operation run: if such a handler cancels another task, whose
+    /// limit does the same at that moment, both would wait for each other forever.
     @usableFromInline
     struct _RacePhase: Sendable {
         private enum Phase { case running, ended, expired, failed }
@@ -166,7 +164,9 @@ enum _TimeLimit {
         private struct State {
             var phase = Phase.running
             /// The task that runs the operation; `nil` before the operation begins and after it has ended.
-            var task: TaskAddress?
+            var task: _TaskHandle.Unowned?
+            /// Whether the task of the operation no longer runs it.
+            var hasEnded = false
         }
 
         private let state = Locked(State())
@@ -184,25 +184,22 @@ enum _TimeLimit {
         /// events.
         init() { events = nil }
 
-        /// Records that the current task begins the operation of `withTimeout`, and emits the `running` event.
-        @usableFromInline
-        func run() {
-            begin(limit: .deadline)
-            events?.emit(.running, .entered(.running))
-        }
-
         /// Records that the current task begins the operation.
         ///
-        /// - Parameter cause: The cause of the operation's cancellation, used if the limit has already passed.
-        @inline(__always)
-        func begin(limit cause: @autoclosure () -> CancellationCause) {
-            let task = TaskAddress.running
-            CancellationCauses.link(task, to: caller)
-            state.withLock { state in
-                state.task = task
-                // The limit has passed before the operation began, so the task is cancelled now, or soon.
-                if state.phase == .expired { CancellationCauses.record(.known(cause()), for: task, isFirst: true) }
+        /// - Throws: `CancellationError` if the operation must not begin: the caller was cancelled, or the limit has
+        ///   passed.
+        @usableFromInline
+        func begin() throws {
+            // Work of a cancelled caller does not begin.
+            try Task.checkCancellation()
+            guard let task = RunningTask.current else { preconditionFailure("The operation runs in a child task.") }
+            CancellationCauses.link(.running, to: caller)
+            let isInTime = state.withLock { state in
+                state.task = task.unowned
+                return state.phase == .running
             }
+            if !isInTime { throw CancellationError() }
+            events?.emit(.running, .entered(.running))
         }
 
         @usableFromInline
@@ -219,38 +216,48 @@ enum _TimeLimit {
         /// cancellation.
         @usableFromInline
         func end() {
-            _ = move(to: .ended)
+            state.withLock { state in
+                if state.phase == .running { state.phase = .ended }
+                state.task = nil
+                state.hasEnded = true
+            }
             CancellationCauses.forget(.running)
         }
 
-        /// Records that the limit has passed, with the cause ``CancellationCause/deadline``. The caller then cancels
-        /// the operation.
+        /// Cancels the operation, because the limit has passed.
         @usableFromInline func expire() { expire(.deadline) }
 
-        /// Records that the limit has passed, or that the signal has come, with a cause. The caller then cancels the
-        /// operation.
-        @inline(__always)
-        func expire(_ cause: @autoclosure () -> CancellationCause) { _ = move(to: .expired, cause()) }
+        /// Cancels the operation with a cause, because the limit has passed, or the signal has come.
+        func expire(_ cause: CancellationCause) { _ = move(to: .expired, because: cause) }
 
-        /// Records that the clock has failed.
+        /// Cancels the operation, because the clock has failed.
         ///
         /// - Returns: Whether the operation was still running.
-        @usableFromInline func fail() -> Bool { move(to: .failed) }
+        @usableFromInline func fail() -> Bool { move(to: .failed, because: nil) }
+
+        /// Cancels the operation without a cause, because the caller was cancelled while it waited for the signal.
+        func cancel() { _ = move(to: .failed, because: nil) }
 
         @usableFromInline var isExpired: Bool { state.withLock { $0.phase == .expired } }
 
-        @inline(__always)
-        private func move(to next: Phase, _ cause: @autoclosure () -> CancellationCause = .deadline) -> Bool {
-            state.withLock { state in
-                guard state.phase == .running else {
-                    if next == .ended { state.task = nil }
-                    return false
-                }
+        /// Whether the operation has ended, or will not begin.
+        @usableFromInline var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+        /// Ends the phase `running`, and cancels the task of the operation.
+        ///
+        /// - Returns: Whether the operation was still running.
+        private func move(to next: Phase, because cause: CancellationCause?) -> Bool {
+            let (hasMoved, task) = state.withLock { state in
+                guard state.phase == .running else { return (false, _TaskHandle?.none) }
                 state.phase = next
-                // The cause is recorded under the lock: the task has not ended, because `end()` needs the lock first.
-                if next == .expired, let task = state.task { CancellationCauses.record(.known(cause()), for: task) }
-                return true
+                // Retained under the lock, and its cause recorded: the task has not ended, because `end()` needs the
+                // lock first.
+                let task = state.task?.owned
+                if let task, let cause { CancellationCauses.record(.known(cause), for: task.address) }
+                return (true, task)
             }
+            task?.cancel()
+            return hasMoved
         }
     }
 }

@@ -88,7 +88,7 @@ public struct _Turn: Sendable {
     @usableFromInline var isCancelled: Bool { _isTaskCancelled || (membership?.isCancelled ?? false) }
 
     /// The task-local value for the code inside the turn, by which the queue detects that code when it calls the queue.
-    @usableFromInline var mark: _HeldTurn { _turns.mark(id) }
+    @usableFromInline var places: _Places { _turns.places(inside: id) }
 
     /// Emits the event that the work of the turn begins. Called by the task of the turn. If the ``CancellableQueue`` of
     /// the task was cancelled or closed before, the current task is cancelled first.

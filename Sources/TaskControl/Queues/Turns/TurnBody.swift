@@ -41,7 +41,7 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
         turn.enter()
         guard turn._turns._holdsTurns else { return try await work.run() }
         do {
-            return try await turn._turns._markKey.withValue(turn.mark) { try await work.run() }
+            return try await turn._turns._places.withValue(turn.places) { try await work.run() }
         } catch let error as Work.Failure {
             throw error
         } catch {

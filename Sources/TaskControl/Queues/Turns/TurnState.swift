@@ -1,8 +1,8 @@
 /// The state of a queue: a ``TurnStateMachine`` with its lock, and the word of a ``TurnGate``.
 ///
-/// ``_HeldTurn``, the task-local value of code inside a turn, refers to this state and not to the queue: tasks that
+/// ``_Places``, the task-local value of code inside a turn, refers to this state and not to the queue: tasks that
 /// outlive their turn retain that value, and must not retain the queue.
-final class TurnState: Sendable {
+final class TurnState: PlaceOwner {
     /// A reference to a task that does not retain the task. It is valid under the lock while the task is in the queue,
     /// since a task leaves the queue before it ends.
     typealias Job = _TaskHandle.Unowned

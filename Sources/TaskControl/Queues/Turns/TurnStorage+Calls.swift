@@ -13,7 +13,7 @@ extension _TurnStorage {
         let turn = try enterCaller(mustWait: &mustWait)
         if mustWait { try await waitInCaller(turn) }
         do {
-            let value = try await _markKey.withValue(mark(of: turn), operation: body)
+            let value = try await _places.withValue(places(of: turn), operation: body)
             leaveCaller(turn, .completed)
             return value
         } catch {
@@ -23,7 +23,7 @@ extension _TurnStorage {
     }
 
     func checkReentrancy() throws {
-        if isHeldByCaller { throw QueueReentrancyError(queueName: source.name) }
+        if _Places.isInside(state) { throw QueueReentrancyError(queueName: source.name) }
     }
 
     /// Begins a turn in the caller's task if its turn has come, and otherwise takes the last place in the queue for
@@ -84,9 +84,9 @@ extension _TurnStorage {
         throw CancellationError()
     }
 
-    /// Returns the value of the task-local ``_HeldTurn/current`` for the code that runs inside a caller's turn.
+    /// Returns the value of the task-local ``_Places/local`` for the code that runs inside a caller's turn.
     @usableFromInline
-    func mark(of turn: _CallerTurn) -> _HeldTurn { mark(turn.id) }
+    func places(of turn: _CallerTurn) -> _Places { places(inside: turn.id) }
 
     /// Ends the turn of a caller, so that the next task can begin.
     ///

@@ -12,9 +12,8 @@ final class _TurnStorage: Sendable {
     /// Whether a task holds its turn until it ends. If not, the task leaves the queue when it begins, as in an
     /// ``ActorQueue``.
     @usableFromInline let _holdsTurns: Bool
-    /// The task-local ``_HeldTurn/current``. Stored in a property, because an access to the static property takes
-    /// longer.
-    @usableFromInline let _markKey = _HeldTurn.current
+    /// The task-local ``_Places/local``. Stored in a property, because an access to the static property takes longer.
+    @usableFromInline let _places = _Places.local
 
     /// The origin of the events of the queue.
     let source: EventSource
@@ -117,17 +116,14 @@ final class _TurnStorage: Sendable {
     func leave(_ id: ID) {
         let departure = state.withMachine { $0.leave(id) }
         departure.leaving?.resume(returning: .reached)
-        if departure.concernsOthers { performOutsideHandler { self.carryOut(departure) } }
+        if departure.concernsOthers { wakeOutsideHandler { self.carryOut(departure) } }
     }
 
     // MARK: Holding a turn
 
-    /// Whether the current task, or a task that created it directly or indirectly, holds a turn of this queue.
-    var isHeldByCaller: Bool { _HeldTurn.isHeld(of: state) }
-
-    /// Returns the value of the task-local ``_HeldTurn/current`` for the code that runs inside a turn. Called by the
-    /// task whose turn it is, before that code runs.
-    func mark(_ id: ID) -> _HeldTurn { _HeldTurn(TurnPlace(queue: state, id: id)) }
+    /// Returns the value of the task-local ``_Places/local`` for the code that runs inside a turn. Called by the task
+    /// whose turn it is, before that code runs.
+    func places(inside id: ID) -> _Places { _Places(inTurn: Place(id, in: state)) }
 
     // MARK: Ending
 

@@ -7,20 +7,18 @@
 class _Flight: @unchecked Sendable {
     @usableFromInline let table: _FlightTable
     let key: _ErasedKey?
-    /// The flights whose operations directly or indirectly began this flight, the innermost last. Some of them may have
-    /// ended.
-    let outer: [_FlightPlace]
     /// The deadline of the flight, shared by its callers; `nil` if the flight has none.
     @usableFromInline let deadline: _LatestDeadline?
     /// The raw priority with which the task of the flight is created.
     let level = inheritedLevel
     var id = _FlightTable.ID(serial: 0, slot: 0)
 
+    var place: Place { Place(id, in: table) }
+
     @usableFromInline
-    init(_ table: _FlightTable, _ key: _ErasedKey?, inside outer: [_FlightPlace]) {
+    init(_ table: _FlightTable, _ key: _ErasedKey?) {
         self.table = table
         self.key = key
-        self.outer = outer
         deadline = table.hasDeadlines ? _LatestDeadline.ofCurrentTask() : nil
     }
 }

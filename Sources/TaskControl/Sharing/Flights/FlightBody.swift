@@ -19,7 +19,7 @@ struct _FlightBody<Value: Sendable>: _TaskBody {
             try table.begin(flight)
             hasBegun = true
             flight.result = .success(
-                try await _FlightPlaces.local.withValue(table.places(inside: flight), operation: operation)
+                try await _Places.local.withValue(table.places(inside: flight), operation: operation)
             )
         } catch {
             flight.result = .failure(error)

@@ -22,7 +22,6 @@
 /// 3. A cancelled flight is not in `current`, and has no callers: no caller joins a cancelled flight.
 /// 4. A flight without callers is cancelled, unless `runsToCompletion` is true, or `launch` was called for it
 ///    (`isKept`).
-/// 5. No flight waits for itself, whatever the number of flights in between.
 struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     typealias ID = Ticket
 
@@ -61,8 +60,6 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     private(set) var flights = SlotTable<Entry>()
     private(set) var waits = SlotTable<Wait>()
     private(set) var current: [Key: (slot: Slot, payload: Payload)] = [:]
-    /// The waits of flights for each other, which callers inside these flights cause.
-    private(set) var nesting = FlightNesting<ID>()
     /// The causes of the flights that were cancelled before `attach`. They are not stored in the entries, since few
     /// flights have one.
     private(set) var causes: [ID: CancellationCause] = [:]
@@ -81,12 +78,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     enum Joining {
         /// A new flight: its first caller, and its ID. Its task must be created by the code that called `join`.
         case begun(Caller, ID)
-        /// The caller has joined the flight of the key. The payload and the raw priority (`level`) are those of that
-        /// flight.
-        case joined(Caller, Payload, level: UInt8)
-        /// The caller is inside the operation of the requested flight, or of a flight for which the requested flight
-        /// waits: it would wait for itself.
-        case reentrant
+        /// The caller has joined the flight of the key, which has this payload.
+        case joined(Caller, Payload)
         /// The key has no flight, and there is no payload for a new one.
         case absent
     }
@@ -95,30 +88,22 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     ///
     /// - Parameters:
     ///   - key: The key; `nil` for work that no other caller joins.
-    ///   - origins: The flights whose operations the caller's code belongs to, the innermost last.
     ///   - level: The raw priority that the task of a new flight will have.
     ///   - payload: The payload of a new flight; `nil` if the caller may join a flight and begin none.
-    /// - Complexity: O(1); with `origins`, O(*n*) in the number of flights that wait for each other.
-    mutating func join(
-        _ key: Key?,
-        inside origins: [ID] = [],
-        level: UInt8 = 0,
-        _ payload: Payload?
-    ) -> Joining {
-        let origins = origins.isEmpty ? origins : origins.filter(isThere)
-        if let key, let (slot, payload) = current[key] {
-            let id = flights.ticket(at: slot)
-            guard origins.isEmpty || !nesting.leads(from: id, to: origins) else { return .reentrant }
-            return .joined(enter(id, from: origins.last), payload, level: flights[slot].level)
-        }
+    /// - Complexity: O(1).
+    mutating func join(_ key: Key?, level: UInt8 = 0, _ payload: Payload?) -> Joining {
+        if let key, let (slot, payload) = current[key] { return .joined(enter(slot), payload) }
         guard let payload else { return .absent }
         let phase: Phase = key == nil ? .forgotten : .current
         let id = ID(serial: nextSerial, slot: flights.insert(Entry(serial: nextSerial, phase: phase, level: level)))
         nextSerial += 1
         count += 1
         if let key { current[key] = (id.slot, payload) }
-        return .begun(enter(id, from: origins.last), id)
+        return .begun(enter(id.slot), id)
     }
+
+    /// Returns the flight that callers of a key join; `nil` if there is none.
+    func current(_ key: Key?) -> ID? { key.flatMap { current[$0] }.map { flights.ticket(at: $0.slot) } }
 
     /// Begins the flight of a key without a caller. If the key has a flight already, keeps that flight. A kept flight
     /// continues without callers.
@@ -139,14 +124,12 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return id
     }
 
-    private mutating func enter(_ id: ID, from origin: ID?) -> Caller {
-        let slot = waits.insert(Wait(serial: nextSerial, flight: id.slot))
-        flights[id.slot].callers.append(slot, in: &waits)
+    private mutating func enter(_ flight: Slot) -> Caller {
+        let slot = waits.insert(Wait(serial: nextSerial, flight: flight))
+        flights[flight].callers.append(slot, in: &waits)
         callerCount += 1
-        let caller = Caller(id: ID(serial: nextSerial, slot: slot))
-        nextSerial += 1
-        if let origin { nesting.insert(from: origin, to: id, by: caller.id) }
-        return caller
+        defer { nextSerial += 1 }
+        return Caller(id: ID(serial: nextSerial, slot: slot))
     }
 
     struct Attachment {
@@ -199,7 +182,6 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     mutating func leave(_ caller: Caller, of key: Key?) -> Leaving {
         guard waits.isWaiting(caller.id) else { return Leaving() }
         let id = flights.ticket(at: waits[caller.id.slot].flight)
-        if !nesting.isEmpty { nesting.remove(to: id, by: caller.id) }
         var leaving = Leaving(waiter: settle(caller.id.slot, of: id, with: .left))
         if flights[id.slot].callers.isEmpty, !runsToCompletion, !flights[id.slot].isKept {
             leaving.payload = unlink(id, key)
@@ -221,25 +203,6 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var leaving = Leaving(cancelled: id, payload: unlink(id, key))
         leaving.cancelling = cancel(id, because: cause)
         return leaving
-    }
-
-    // MARK: Waiting for another flight
-
-    /// Records that the work of a flight waits for another flight, without being one of the callers of that other
-    /// flight.
-    ///
-    /// - Returns: Whether the work may wait; `false` if the other flight already waits for this flight, directly or
-    ///   through other flights. Nothing is recorded then.
-    mutating func wait(_ id: ID, behind other: ID) -> Bool {
-        guard isThere(id), isThere(other) else { return true }
-        if nesting.leads(from: other, to: [id]) { return false }
-        nesting.insert(from: id, to: other, by: id)
-        return true
-    }
-
-    /// Removes a wait that `wait(_:behind:)` has recorded.
-    mutating func stopWaiting(_ id: ID, behind other: ID) {
-        if !nesting.isEmpty { nesting.remove(to: other, by: id) }
     }
 
     /// Removes the caller at an index of `waits` from its flight, and gives its wait an outcome.
@@ -286,7 +249,6 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         if !wasCancelled { count -= 1 }
         let isUnheard = flights[id.slot].callers.isEmpty
         let (first, others) = settleAll(of: id, with: .reached)
-        if !nesting.isEmpty { nesting.removeAll(of: id) }
         _ = takeCause(of: id)
         flights.discard(id.slot)
         return Landing(
@@ -348,7 +310,6 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
             let (first, others) = settleAll(of: id, with: .left)
             if let first { clearing.waiters.append(first) }
             clearing.waiters += others
-            nesting.removeAll(to: id)
             clearing.ids.append(id)
             if let job = cancel(id, because: cause) { clearing.jobs.append(job) }
         }
@@ -369,6 +330,11 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return job
     }
 
+    /// Returns the task of a flight that was cancelled and has not ended; `nil` if there is none, or no task yet.
+    func cancelledJob(of id: ID) -> Job? {
+        isThere(id) && flights[id.slot].phase == .cancelled ? flights[id.slot].job : nil
+    }
+
     private mutating func takeCause(of id: ID) -> CancellationCause? {
         if causes.isEmpty { return nil }
         defer { causes.shrinkIfMostlyEmpty() }
@@ -384,7 +350,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     // MARK: Looking
 
     /// The capacity of the largest table or dictionary, as a measure of the memory that is allocated.
-    var capacity: Int { max(flights.capacity, waits.capacity, current.capacity, nesting.capacity, causes.capacity) }
+    var capacity: Int { max(flights.capacity, waits.capacity, current.capacity, causes.capacity) }
 
     /// Returns whether a flight is in the machine: `true` until its work has ended, even after a cancellation.
     func isThere(_ id: ID) -> Bool { flights.contains(id) }

@@ -2,15 +2,12 @@
 extension _FlightTable {
     /// Begins the flight of a key without a caller. If the key has a flight already, keeps that flight. A kept flight
     /// continues without callers until ``release(_:of:because:)`` is called.
-    ///
-    /// If the current task runs the operation of a flight, the new flight does not count as nested in that flight,
-    /// since that flight does not wait for it.
     @inlinable
     package func launch<Value: Sendable>(
         _ key: _ErasedKey,
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
     ) {
-        let flight = _TypedFlight<Value>(self, key, inside: [], nil)
+        let flight = _TypedFlight<Value>(self, key, nil)
         guard launch(key, flight) else { return }
         let name = callersName
         let task = _withDeadline(of: nil) {
@@ -55,7 +52,7 @@ extension _FlightTable {
         of type: Value.Type
     ) throws -> _FlightCaller<Value>? {
         try Task.checkCancellation()
-        guard case .joined(let flight, let place) = join(key, inside: _FlightPlace.held, nil) else { return nil }
+        guard case .joined(let flight, let place) = join(key, nil) else { return nil }
         return _FlightCaller(downcast(flight), at: place)
     }
 
@@ -88,12 +85,17 @@ extension _FlightTable {
         withExtendedLifetime(payload) {}
     }
 
-    /// Records that the work of a flight waits for another flight, so that flights that wait for each other are
-    /// detected.
+    /// Records that the current code waits for another flight without being one of its callers, so that flights that
+    /// wait for each other are detected.
     ///
-    /// - Returns: Whether the work may wait; `false` if the other flight already waits for this flight, directly or
-    ///   through other flights. Nothing is recorded then.
-    package func wait(_ id: ID, behind other: ID) -> Bool { state.withLock { $0.wait(id, behind: other) } }
+    /// - Returns: The wait, which must be passed to ``stopWaiting(_:behind:)``; `nil` if the other flight already waits
+    ///   for the current code, directly or through other flights. Nothing is recorded then.
+    package func wait(behind other: ID) -> FlightWaits.Wait? {
+        let places = _Places.heldByCaller
+        return places.isEmpty ? .unrecorded : FlightWaits.begin(for: Place(other, in: self), inside: places)
+    }
 
-    package func stopWaiting(_ id: ID, behind other: ID) { state.withLock { $0.stopWaiting(id, behind: other) } }
+    package func stopWaiting(_ wait: FlightWaits.Wait, behind other: ID) {
+        FlightWaits.end(wait, for: Place(other, in: self))
+    }
 }

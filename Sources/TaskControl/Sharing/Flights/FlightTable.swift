@@ -6,7 +6,7 @@
 /// The tasks of the flights retain the table: it exists until they have ended, even if the ``SingleFlight`` is
 /// deallocated before.
 @usableFromInline
-package final class _FlightTable: Sendable {
+package final class _FlightTable: PlaceOwner {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     /// A reference to the task of a flight that does not retain the task. It is valid under the lock, since a flight
     /// leaves the table before its task ends.
@@ -18,6 +18,8 @@ package final class _FlightTable: Sendable {
     @usableFromInline
     struct CallerPlace: Sendable {
         fileprivate let caller: Machine.Caller
+        /// The caller's wait in the graph of waits, if the caller is inside the turn of a queue, or inside a flight.
+        fileprivate let wait: FlightWaits.Wait
     }
 
     let state: Locked<Machine>
@@ -78,17 +80,16 @@ package final class _FlightTable: Sendable {
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
     ) throws -> _FlightCaller<Value>? {
         if _isTaskCancelled { throw CancellationError() }
-        let held = _FlightPlace.held
         // Most callers join, so a flight is created only when there is none.
         if key != nil {
-            switch join(key, inside: held, nil) {
+            switch join(key, nil) {
             case .joined(let flight, let place): return _FlightCaller(downcast(flight), at: place)
             case .reentrant: return nil
             case .begun, .absent: break
             }
         }
-        let fresh = _TypedFlight<Value>(self, key, inside: held, nil)
-        switch join(key, inside: held, fresh) {
+        let fresh = _TypedFlight<Value>(self, key, nil)
+        switch join(key, fresh) {
         case .joined(let flight, let place): return _FlightCaller(downcast(flight), at: place)
         case .reentrant, .absent: return nil
         case .begun(let place):
@@ -126,28 +127,39 @@ package final class _FlightTable: Sendable {
     ///
     /// - Parameters:
     ///   - key: The key of the flight; `nil` for a flight that no other caller joins.
-    ///   - held: The flights whose operations the caller's code belongs to.
     ///   - fresh: The flight to begin if there is none to join; `nil` to begin none.
     @usableFromInline
-    func join(_ key: _ErasedKey?, inside held: [_FlightPlace], _ fresh: _Flight?) -> Joining {
-        let origins = held.isEmpty ? [] : held.filter { $0.table === self }.map(\.id)
-        let (joining, moment) = state.withLock { machine in
-            let joining = machine.join(key, inside: origins, level: fresh?.level ?? 0, fresh)
+    func join(_ key: _ErasedKey?, _ fresh: _Flight?) -> Joining {
+        let places = _Places.heldByCaller
+        let (joining, wait, moment) = state.withLock { machine in
+            var wait = FlightWaits.Wait.unrecorded
+            // Before the caller joins, since a caller that would wait for itself must leave no trace.
+            if !places.isEmpty, let id = machine.current(key) {
+                guard let begun = FlightWaits.begin(for: Place(id, in: self), inside: places) else {
+                    return (Machine.Joining?.none, wait, EventMoment?.none)
+                }
+                wait = begun
+            }
+            let joining = machine.join(key, level: fresh?.level ?? 0, fresh)
             if case .begun(_, let id) = joining {
                 fresh?.id = id
                 Diagnostics.open(subject(id))
+                // A new flight waits for no other, so this never fails.
+                if !places.isEmpty, let begun = FlightWaits.begin(for: Place(id, in: self), inside: places) {
+                    wait = begun
+                }
             }
-            return (joining, Diagnostics.moment)
+            return (joining, wait, Diagnostics.moment)
         }
         switch joining {
         case .begun(let caller, _):
-            return .begun(CallerPlace(caller: caller))
-        case .joined(let caller, let flight, _):
+            return .begun(CallerPlace(caller: caller, wait: wait))
+        case .joined(let caller, let flight):
             flight.deadline?.joinCurrentTask()
             emitJoined(flight.id, key, at: moment)
-            return .joined(flight, CallerPlace(caller: caller))
-        case .reentrant: return .reentrant
+            return .joined(flight, CallerPlace(caller: caller, wait: wait))
         case .absent: return .absent
+        case nil: return .reentrant
         }
     }
 
@@ -183,12 +195,12 @@ package final class _FlightTable: Sendable {
         let outcome = await suspend {
             flight.table.park(place.caller, $0)
         } onCancel: {
-            flight.table.leave(place.caller, of: flight.key)
+            flight.table.leave(flight, at: place)
         } raising: { priority in
             // Most callers need no lock: the priority of a flight is never below the one that it began with.
             if priority.rawValue > flight.level { flight.table.raise(flight.id, to: priority) }
         }
-        if outcome != .reached { flight.table.emitLeft(flight.id) }
+        if outcome != .reached { flight.table.completeLeaving(flight, at: place) }
         return outcome == .reached
     }
 
@@ -209,12 +221,12 @@ package final class _FlightTable: Sendable {
     /// other task.
     ///
     /// If no caller is left, the flight is cancelled, unless it may continue without callers. It is cancelled in the
-    /// table at once, so work that has not begun does not begin. The task of the flight is cancelled soon after.
-    ///
-    /// - Parameter key: The key of the flight; `nil` if it has none.
-    func leave(_ caller: Machine.Caller, of key: _ErasedKey?) {
+    /// table at once, so work that has not begun does not begin. The task of the flight is cancelled by another thread,
+    /// or by the caller when it resumes: see `completeLeaving(_:at:)`.
+    private func leave(_ flight: _Flight, at place: CallerPlace) {
+        FlightWaits.end(place.wait, for: flight.place)
         let (leaving, task, moment) = state.withLock { machine in
-            let leaving = machine.leave(caller, of: key)
+            let leaving = machine.leave(place.caller, of: flight.key)
             let task = leaving.cancelling?.owned
             // Under the lock: a flight leaves the table before its task ends, so the task has not ended.
             if let task { CancellationCauses.record(.known(.lastCallerLeft), for: task.address) }
@@ -224,7 +236,7 @@ package final class _FlightTable: Sendable {
         guard let cancelled = leaving.cancelled else { return }
         performOutsideHandler { [self] in
             // A flight that has ended meanwhile has reported its end.
-            let isNews = moment != nil && isInFlight(cancelled)
+            let isNews = moment != nil && isHeld(cancelled)
             task?.cancel()
             if isNews {
                 let cause = CancellationCause.lastCallerLeft.eventText
@@ -232,6 +244,16 @@ package final class _FlightTable: Sendable {
             }
             withExtendedLifetime(leaving.payload) {}
         }
+    }
+
+    /// Completes what the departure of the current task has caused: cancels the task of the flight if the flight is
+    /// cancelled, unless that has happened already. So the work of an abandoned flight is cancelled when the call of its
+    /// last caller returns.
+    private func completeLeaving(_ flight: _Flight, at place: CallerPlace) {
+        FlightWaits.end(place.wait, for: flight.place)
+        emitLeft(flight.id)
+        // Retained under the lock: a flight leaves the table before its task ends.
+        state.withLock { $0.cancelledJob(of: flight.id)?.owned }?.cancel()
     }
 
     // MARK: The work
@@ -249,9 +271,10 @@ package final class _FlightTable: Sendable {
         emitRunning(flight.id, flight.key)
     }
 
-    /// Returns the flights that the work of a flight is inside of, the flight itself last.
+    /// Returns the task-local value for the operation of a flight. It holds no turn and no place of the caller that
+    /// began the flight: the flight works for all of its callers.
     @usableFromInline
-    func places(inside flight: _Flight) -> _FlightPlaces { _FlightPlaces(inside: flight) }
+    func places(inside flight: _Flight) -> _Places { _Places(inFlight: flight.place) }
 
     /// Ends a flight whose result has been written.
     ///
@@ -267,6 +290,8 @@ package final class _FlightTable: Sendable {
         let moment = Diagnostics.moment
         let landing = state.withLock { $0.finish(flight.id, of: flight.key) }
         CancellationCauses.forget(.running)
+        FlightWaits.endAll(for: flight.place)
+        flight.deadline?.end()
         landing.first?.resume(returning: .reached)
         for waiter in landing.others { waiter.resume(returning: .reached) }
         if let moment {
@@ -322,6 +347,7 @@ package final class _FlightTable: Sendable {
     package func cancelAll(_ cause: CancellationCause) {
         let (clearing, tasks, moment) = state.withLock { machine in
             let clearing = machine.cancelAll(because: cause)
+            for id in clearing.ids { FlightWaits.endAll(for: Place(id, in: self)) }
             let tasks = clearing.jobs.map(\.owned)
             for task in tasks { CancellationCauses.record(.known(cause), for: task.address) }
             return (clearing, tasks, Diagnostics.moment)
@@ -341,5 +367,12 @@ package final class _FlightTable: Sendable {
     /// The number of callers that wait for flights.
     var callerCount: Int { state.withLock { $0.callerCount } }
 
-    func isInFlight(_ id: ID) -> Bool { state.withLock { $0.isThere(id) } }
+    func isHeld(_ id: ID) -> Bool { state.withLock { $0.isThere(id) } }
+
+    /// The flight of this table whose operation the current task runs, directly or as a child task; `nil` if there is
+    /// none.
+    package var innermostID: ID? {
+        guard let place = _Places.local.get().innermost, place.owner === self else { return nil }
+        return place.id
+    }
 }

@@ -14,8 +14,8 @@ final class _FlightStoring<Stored>: _Flight, @unchecked Sendable {
     @usableFromInline var result: Stored
 
     @inlinable
-    init(_ table: _FlightTable, _ key: _ErasedKey?, inside outer: [_FlightPlace], _ result: Stored) {
+    init(_ table: _FlightTable, _ key: _ErasedKey?, _ result: Stored) {
         self.result = result
-        super.init(table, key, inside: outer)
+        super.init(table, key)
     }
 }

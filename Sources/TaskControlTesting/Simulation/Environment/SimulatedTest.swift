@@ -1,6 +1,6 @@
 /// The test for which the trait `.simulated` of `TaskControlTestingTraits` calls `simulate`. The description of a
 /// ``SimulationFailure`` then names the test instead of the source location of the call.
-package struct SimulatedTest: Sendable {
+package final class SimulatedTest: Sendable {
     /// The current test; `nil` if `simulate` is called directly.
     @TaskLocal package static var current: SimulatedTest?
 

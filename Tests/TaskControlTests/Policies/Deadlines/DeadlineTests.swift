@@ -208,6 +208,33 @@ struct DeadlineTests {
         }
     }
 
+    /// Each of many callers joins a long flight from inside a flight of its own, and leaves.
+    @Test func aFlightForgetsTheDeadlinesOfCallersWhoseFlightsHaveEnded() async throws {
+        let (flights, gate) = (SingleFlight<Int, Int>(), Gate())
+        let long = Task {
+            try await withDeadline(in: .seconds(1_000)) {
+                try await flights.run(0) {
+                    try await gate.wait()
+                    return Deadline.local?.latest?.changingCount ?? -1
+                }
+            }
+        }
+        try await gate.waitForWaiters()
+        for number in 1...200 {
+            let caller = Task {
+                try await withDeadline(in: .seconds(2_000)) {
+                    try await flights.run(number) { try await flights.run(0) { 0 } }
+                }
+            }
+            while flights._flights.callerCount < 3 { await Task.yield() }
+            caller.cancel()
+            _ = await caller.result
+            while flights._flights.liveCount > 1 { await Task.yield() }
+        }
+        gate.open()
+        #expect(try await long.value < 20)
+    }
+
     @Test func aDeadlineInsideAFlightIsKeptWhenThatOfTheFlightMoves() async throws {
         let (flights, begun, clock) = (SingleFlight<Int, Void>(), Gate(), clock)
         func call() async throws {

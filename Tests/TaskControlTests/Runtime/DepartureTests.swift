@@ -1,0 +1,120 @@
+import Foundation
+import TaskControlTesting
+import TestSupport
+import Testing
+
+@testable import TaskControl
+
+/// When the call of a cancelled caller returns, all that its departure causes has happened.
+@Suite(.timeLimit(.minutes(15)))
+struct DepartureTests {
+    /// A call whose operation ignores its cancellation, and that the caller can leave.
+    enum Call: CaseIterable {
+        case singleFlight, sharedFlight, detachedTimeout, detachedTimeoutAtItsLimit
+
+        func leave(_ operation: @escaping @isolated(any) @Sendable () async throws -> Void) async {
+            let caller = Task {
+                switch self {
+                case .singleFlight: try await SingleFlight<Int, Void>().run(1, operation: operation)
+                case .sharedFlight: try await withSingleFlight(key: "departure", operation: operation)
+                case .detachedTimeout: try await withDetachedTimeout(.seconds(100), operation: operation)
+                case .detachedTimeoutAtItsLimit: try await withDetachedTimeout(.seconds(1), operation: operation)
+                }
+            }
+            if self != .detachedTimeoutAtItsLimit {
+                try? await Task.sleep(for: .seconds(1))  // simulated time
+                caller.cancel()
+            }
+            _ = await caller.result
+        }
+    }
+
+    @Test(.tags(.schedules), arguments: Call.allCases)
+    func abandonedWorkIsCancelledWhenTheCallOfItsLastCallerHasReturned(_ call: Call) async throws {
+        try await simulate(seeds: Schedules.seeds(400, inDebug: 100)) { sim in
+            let (work, isLeft) = (Locked<TaskReference?>(nil), Gate())
+            await call.leave {
+                work.withLock { $0 = .current }
+                await isLeft.waitIgnoringCancellation()
+            }
+            sim.expect(work.withLock { $0?.isCancelled } ?? true, "the work is cancelled")
+            isLeft.open()
+        }
+    }
+
+    #if SUBPROCESSES
+    /// In a process of its own, since other tests need the threads that are blocked here.
+    @Test(.oneProcessAtATime) func blockingCancellationHandlersStopNoWaitOfThisLibrary() async {
+        await #expect(processExitsWith: .success) {
+            // The operations end after their handlers: a task that leaves a handler that still runs blocks its thread.
+            let (entered, free, end) = (Locked(0), DispatchSemaphore(value: 0), Gate())
+            let slow = (0..<16).map { _ in
+                Task {
+                    await withTaskCancellationHandler {
+                        await end.waitIgnoringCancellation()
+                    } onCancel: {
+                        entered.withLock { $0 += 1 }
+                        free.wait()
+                    }
+                }
+            }
+            let callers = slow.map { task in Task { await task.cancellableValue } }
+            for caller in callers { caller.cancel() }
+            while entered.withLock({ $0 }) < 8 { await Task.yield() }
+
+            // The permit of a caller that leaves.
+            let semaphore = AsyncSemaphore(value: 2)
+            try await semaphore.acquire()
+            let first = Task { try await semaphore.acquire(2) }
+            while semaphore.waiterCount < 1 { await Task.yield() }
+            let next = Task { try await semaphore.acquire() }
+            while semaphore.waiterCount < 2 { await Task.yield() }
+            first.cancel()
+            try await next.value
+
+            // The cancellation of a flight that its last caller leaves.
+            let (flights, begun) = (SingleFlight<Int, Void>(), Gate())
+            let caller = Task {
+                try await flights.run(1) {
+                    begun.open()
+                    while !Task.isCancelled { await Task.yield() }
+                }
+            }
+            try await begun.wait()
+            caller.cancel()
+            _ = await caller.result
+            while flights._flights.liveCount > 0 { await Task.yield() }
+
+            // The escalation of a task that another task waits for in a queue.
+            if #available(macOS 26, *) {
+                let (queue, isRaised) = (FIFOQueue(), Gate())
+                let low = Task(priority: .low, on: queue) {
+                    await withTaskPriorityEscalationHandler {
+                        await isRaised.waitIgnoringCancellation()
+                    } onPriorityEscalated: { _, _ in
+                        isRaised.open()
+                    }
+                }
+                let waiting = Task(priority: .low) { try await queue.run {} }
+                while queue.count < 2 { await Task.yield() }
+                waiting.escalatePriority(to: .high)
+                await low.value
+                try await waiting.value
+            }
+            for _ in slow { free.signal() }
+            while entered.withLock({ $0 }) < slow.count { await Task.yield() }
+            end.open()
+        }
+    }
+    #endif
+}
+
+/// A reference to a task that runs.
+private struct TaskReference: Sendable {
+    private nonisolated(unsafe) let task: UnsafeCurrentTask?
+
+    static var current: Self { Self(task: withUnsafeCurrentTask { $0 }) }
+
+    /// Valid while the task runs.
+    var isCancelled: Bool { task?.isCancelled ?? false }
+}
