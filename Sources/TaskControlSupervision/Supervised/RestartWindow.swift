@@ -10,12 +10,17 @@ struct RestartWindow {
         self.limit = limit
     }
 
-    /// Returns whether the limit forbids a restart at `time`, which is measured from the beginning of the supervision.
+    /// Returns whether the limit forbids a restart. Times are measured from the beginning of the supervision.
     ///
+    /// - Parameters:
+    ///   - time: The time of the restart.
+    ///   - unrecordedCount: The number of further restarts that are not recorded.
+    ///   - now: The time of these restarts.
     /// - Complexity: O(*n*) in the limit.
-    func isFull(at time: Duration) -> Bool {
+    func isFull(at time: Duration, after unrecordedCount: Int = 0, at now: Duration = .zero) -> Bool {
         guard let count = limit.count else { return false }
-        return times.count { isRecent($0, at: time) } >= count
+        let recentCount = times.count { isRecent($0, at: time) }
+        return recentCount + (isRecent(now, at: time) ? unrecordedCount : 0) >= count
     }
 
     /// Records a restart at `time`, which is measured from the beginning of the supervision. The limit must allow the

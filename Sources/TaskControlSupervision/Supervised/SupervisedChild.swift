@@ -24,8 +24,6 @@ final class SupervisedChild: Sendable {
     /// The owner of the task of each run.
     let lifetime: AsyncLifetime
     let publication = StatePublication<SupervisedWork.State>(.starting)
-    /// The priority to which waiting tasks have escalated the child; `nil` if none has since the child was last ready.
-    private let raisedTo = Locked<TaskPriority?>(nil)
 
     init(
         _ index: Int,
@@ -66,20 +64,6 @@ final class SupervisedChild: Sendable {
         try Task.checkCancellation()
         try await operation(run)
     }
-
-    /// Escalates the current run to the given priority, and each later run until one of them is ready.
-    func raise(to priority: TaskPriority) {
-        raisedTo.withLock { $0 = max($0 ?? priority, priority) }
-        lifetime.raise(to: priority)
-    }
-
-    /// Escalates a run that has just been started to the priority to which waiting tasks have escalated the child.
-    func raiseRun() {
-        if let priority = raisedTo.withLock({ $0 }) { lifetime.raise(to: priority) }
-    }
-
-    /// Stops escalating later runs, because the child is ready and no task waits for that any more.
-    func forgetRaise() { raisedTo.withLock { $0 = nil } }
 
     /// Publishes the last state of the child, and releases its operation. Must not be called while a run is in
     /// progress.

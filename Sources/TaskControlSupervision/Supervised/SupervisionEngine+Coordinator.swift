@@ -23,7 +23,7 @@ extension SupervisionEngine {
         defer { state.withLock { $0.coordinator = nil } }
         whenBegun()
         // A task that waits for the coordinator waits for the runs.
-        try await passingRises(to: { [self] priority in raise(to: priority) { _ in true } }) {
+        try await passingRises(to: { [self] priority in raise(.all, to: priority) }) {
             () async throws(SupervisionError) in
             var coordinator = Coordinator(engine: self, stopwatch: Stopwatch(clock))
             try await coordinator.run()
@@ -97,7 +97,7 @@ private struct Coordinator {
         child.lifetime.addTask(name: child.name, priority: child.priority) {
             await perform(run, child, parent)
         }
-        child.raiseRun()
+        engine.raiseRun(of: child)
         if number == 1 {
             emit(.started, .began(.running), child)
         } else {
@@ -107,7 +107,6 @@ private struct Coordinator {
 
     private func announceReady(_ child: SupervisedChild) {
         child.publication.publish(.running)
-        child.forgetRaise()
         let waiters = engine.state.withLock { $0.machine.wakeReady(child.index) }
         for waiter in waiters { waiter.resume(returning: .reached) }
         emit(.ready, .noted, child)

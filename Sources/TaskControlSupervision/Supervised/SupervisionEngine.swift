@@ -132,8 +132,7 @@ final class SupervisionEngine: Sendable {
             } onCancel: {
                 state.withLock { $0.machine.leaveReadiness(of: child, id) }?.resume(returning: .left)
             } raising: { [self] priority in
-                // The children before this child must be ready first.
-                raise(to: priority) { $0 <= child }
+                raise(.readiness(of: child), to: priority)
             }
         }
     }
@@ -146,7 +145,7 @@ final class SupervisionEngine: Sendable {
         } onCancel: {
             state.withLock { $0.machine.leaveEnd(of: child, id) }?.resume(returning: .left)
         } raising: { [self] priority in
-            raise(to: priority) { $0 == child }
+            raise(.end(of: child), to: priority)
         }
     }
 
@@ -161,21 +160,25 @@ final class SupervisionEngine: Sendable {
             // Resumes the coordinator, which is another task. The engine is closed already, so no observer is notified.
             wakeOutsideHandler { self.close(isAbrupt: true) }
         } raising: { [self] priority in
-            raise(to: priority) { _ in true }
+            raise(.all, to: priority)
         }
     }
 
-    /// Escalates the given children, and the coordinator on which they depend, to a priority.
-    ///
-    /// - Parameters:
-    ///   - priority: The new priority.
-    ///   - isWaitedFor: Receives the number of a child, and returns whether to escalate this child.
-    func raise(to priority: TaskPriority, _ isWaitedFor: (Int) -> Bool) {
+    /// Escalates the children for which a caller waits, and the coordinator on which they depend, to the priority of
+    /// the caller: the current runs, and the later runs until one of them is ready.
+    func raise(_ awaited: Machine.Awaited, to priority: TaskPriority) {
         let (coordinator, children) = state.withLock { books in
-            (books.coordinator, books.children.filter { isWaitedFor($0.key) }.map(\.value))
+            let raised = books.machine.raise(awaited, to: priority.rawValue)
+            return (books.coordinator, raised.compactMap { books.children[$0] })
         }
         coordinator?.raise(to: priority)
-        for child in children { child.raise(to: priority) }
+        for child in children { child.lifetime.raise(to: priority) }
+    }
+
+    /// Escalates a run that has just been started to the priority to which waiting callers have escalated the child.
+    func raiseRun(of child: SupervisedChild) {
+        let level = state.withLock { $0.machine.raisedTo(child.index) }
+        if level > 0 { child.lifetime.raise(to: TaskPriority(rawValue: level)) }
     }
 
     // MARK: The end

@@ -101,8 +101,27 @@ extension SupervisionStateMachine {
         /// Whether ``SupervisedWork/stop()`` was called for the child, after which the child never runs again.
         var isRetired = false
         var stop: Stop?
+        /// The raw priority to which waiting callers have escalated the child since it was last ready; 0 for none.
+        var raisedTo: UInt8 = 0
         var readiness = Waiters()
         var ends = Waiters()
+
+        /// Records that the coordinator publishes at the time `now` that the current run is ready.
+        mutating func publishReady(at now: Duration) {
+            isReadyNews = false
+            hasBeenReady = true
+            readySince = now
+        }
+
+        /// Records that the coordinator creates the task of the next run.
+        mutating func launch() {
+            if isCounted { isUnrecorded = true }
+            isCounted = false
+            readySince = nil
+            isReadyPublished = false
+            run += 1
+            phase = .launching
+        }
 
         var isActive: Bool {
             switch phase {
@@ -122,6 +141,14 @@ extension SupervisionStateMachine {
         case isStopped
         /// The coordinator will stop the child, and the caller must wait until it has ended.
         case stops
+    }
+
+    /// The event of children for which a caller waits: that a child becomes ready, which the children before it must be
+    /// first, that a child ends, or that all children end.
+    enum Awaited {
+        case readiness(of: Int)
+        case end(of: Int)
+        case all
     }
 
     /// The waiters to resume, by the outcome with which they are resumed.

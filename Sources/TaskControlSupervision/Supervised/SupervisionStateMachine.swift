@@ -43,6 +43,9 @@ struct SupervisionStateMachine<Waiter> {
 
     func phase(of child: Int) -> Phase { children[child].phase }
 
+    /// A count of the steps that the machine has taken to find children and to record their changes.
+    var visitCount: Int { children.visitCount }
+
     // MARK: Beginning and end
 
     /// Records that the coordinator begins. Returns whether the coordinator may continue: `false` if a coordinator has
@@ -143,7 +146,8 @@ struct SupervisionStateMachine<Waiter> {
 
     /// Returns the next action of the coordinator at the time `now`.
     ///
-    /// - Complexity: O(*n*) in the number of children.
+    /// - Complexity: O(log *n*) in the number of children, plus O(*m*) in the restarts that the ``RestartLimit``
+    ///   allows if a failed child is restarted.
     mutating func next(at now: Duration) -> Action {
         isNews = false
         let action = action(at: now)
@@ -153,36 +157,33 @@ struct SupervisionStateMachine<Waiter> {
 
     private mutating func action(at now: Duration) -> Action {
         recordRestarts(at: now)
-        if let child = children.first(where: \.isReadyNews) {
-            children[child].isReadyNews = false
-            children[child].hasBeenReady = true
-            children[child].readySince = now
+        if let child = children.first(with: .isReadyNews) {
+            children[child].publishReady(at: now)
             return .announceReady(child)
         }
-        for child in children.numbers {
-            if case .ended(let end) = children[child].phase { return decide(child, end, at: now) }
+        if let child = children.first(with: .hasEnded), case .ended(let end) = children[child].phase {
+            return decide(child, end, at: now)
         }
-        var times: [Duration?] = []
+        var time: Duration?
         // Children that `stop()` of their handles stops. Each is stopped independently, and delays no other child.
         if closing == nil {
-            for child in children.numbers where children[child].isRetired && !children[child].isOver {
-                let action = stop(child, at: now)
-                guard case .wait(let time) = action else { return action }
-                times.append(time)
+            let isAbrupt = isAbrupt
+            if let child = children.first(where: { $0.mustStopAlone(at: now, isAbrupt: isAbrupt) }) {
+                return stop(child, at: now)
             }
+            time = children.summary.earliestEndOfGrace
         }
-        let isInGroup = { (child: Child) in child.mustStop && !child.isOver && (closing != nil || !child.isRetired) }
-        if let last = children.last(where: isInGroup) {
-            return waiting(stop(last, at: now), times)
+        if let last = children.last(with: closing == nil ? .mustStopInGroup : .mustStop) {
+            return waiting(stop(last, at: now), time)
         }
         if let closing { return .end(closing) }
-        return waiting(start(at: now), times)
+        return waiting(start(at: now), time)
     }
 
-    /// Returns `action`; if it is a wait, returns a wait until the earliest of its time and `times`, ignoring `nil`.
-    private func waiting(_ action: Action, _ times: [Duration?]) -> Action {
-        guard case .wait(let time) = action else { return action }
-        return .wait(until: (times + [time]).compactMap(\.self).min())
+    /// Returns `action`; if it is a wait, returns a wait until the earlier of its time and `time`.
+    private func waiting(_ action: Action, _ time: Duration?) -> Action {
+        guard case .wait(let other) = action else { return action }
+        return .wait(until: earliest(time, other))
     }
 
     private mutating func decide(_ child: Int, _ end: RunEnd, at now: Duration) -> Action {
@@ -236,44 +237,33 @@ struct SupervisionStateMachine<Waiter> {
     }
 
     private mutating func start(at now: Duration) -> Action {
-        var earliest: Duration?
-        for child in children.numbers where children[child].phase == .pending && !children[child].mustStop {
-            guard isTurn(of: child) else { continue }
-            let time = children[child].notBefore
-            if time > now {
-                earliest = min(earliest ?? time, time)
-                continue
-            }
-            if children[child].isCounted {
-                if isFull(at: now, now: now) {
-                    children[child].phase = .deciding
-                    return .limitReached(child)
-                }
-                children[child].isUnrecorded = true
-            }
-            children[child].isCounted = false
-            children[child].readySince = nil
-            children[child].isReadyPublished = false
-            children[child].run += 1
-            children[child].phase = .launching
-            return .start(child, run: children[child].run)
-        }
-        return children.allSatisfy(\.isOver) ? .end(.completed) : .wait(until: earliest)
+        let summary = children.summary
+        guard summary.traits.contains(.isUnfinished) else { return .end(.completed) }
+        // The only child that may start in the order of the children: those before it are ready or have ended. With
+        // ``SupervisionStrategy/one``, it suffices that those were ready once, and a child that has run before waits
+        // for no others.
+        let isAlone = strategy == .one
+        let inOrder = children.first(with: isAlone ? .delaysFirstRuns : .delaysOthers)
+            .flatMap { children[$0].phase == .pending && !children[$0].mustStop ? $0 : nil }
+        let isDue = inOrder.map { children[$0].notBefore <= now } ?? false
+        let restarting = isAlone ? children.first { $0.earliestRestart.map { $0 <= now } ?? false } : nil
+        if let child = [isDue ? inOrder : nil, restarting].compactMap(\.self).min() { return start(child, at: now) }
+        return .wait(until: earliest(inOrder.map { children[$0].notBefore }, isAlone ? summary.earliestRestart : nil))
     }
 
-    /// Returns whether a child may start: whether those added before it are ready or have ended. With
-    /// ``SupervisionStrategy/one``, it suffices that those were ready once, and a child that has run before waits for
-    /// no others.
-    private func isTurn(of child: Int) -> Bool {
-        let isAlone = strategy == .one
-        if isAlone, children[child].run > 0 { return true }
-        return children.allSatisfy(before: child) { $0.isOver || (isAlone ? $0.hasBeenReady : $0.phase == .ready) }
+    private mutating func start(_ child: Int, at now: Duration) -> Action {
+        if children[child].isCounted, isFull(at: now, now: now) {
+            children[child].phase = .deciding
+            return .limitReached(child)
+        }
+        children[child].launch()
+        return .start(child, run: children[child].run)
     }
 
     /// Records the restarts whose tasks have begun since the last call, for the ``RestartLimit``, at the time `now`. A
     /// restart counts from the beginning of its task: since its decision, the task may have waited for a thread.
     private mutating func recordRestarts(at now: Duration) {
-        for child in children.numbers where children[child].isUnrecorded && children[child].phase != .launching {
+        while let child = children.first(with: .isUnrecorded) {
             children[child].isUnrecorded = false
             window.record(at: now)
         }
@@ -281,9 +271,7 @@ struct SupervisionStateMachine<Waiter> {
 
     /// Returns whether the limit forbids a restart at `time`, if all restarts whose tasks have not begun began `now`.
     private func isFull(at time: Duration, now: Duration) -> Bool {
-        var window = window
-        for _ in 0..<children.count(where: \.isUnrecorded) { window.record(at: now) }
-        return window.isFull(at: time)
+        window.isFull(at: time, after: children.summary.unrecordedCount, at: now)
     }
 
     /// Plans the restart of a failed child, and of those that the strategy restarts with it, at the time `now` plus
@@ -316,6 +304,36 @@ struct SupervisionStateMachine<Waiter> {
         if child == nil { isAbrupt = true }
         return child
     }
+
+    // MARK: Escalation
+
+    /// Records that the children for which a caller waits are escalated to the raw priority of the caller.
+    ///
+    /// - Returns: The numbers of the children that the caller must escalate.
+    /// - Complexity: O(log *n*), plus O(log *n*) for each of these children. For the readiness of children, each child
+    ///   is escalated at most once to each priority until it is ready.
+    mutating func raise(_ awaited: Awaited, to priority: UInt8) -> [Int] {
+        switch awaited {
+        case .readiness(of: let last):
+            var raised: [Int] = []
+            while let child = children.first(where: { $0.leastRaised < priority }), child <= last {
+                children[child].raisedTo = priority
+                raised.append(child)
+            }
+            return raised
+        case .end(of: let child):
+            guard children.contains(child) else { return [] }
+            children[child].raisedTo = max(children[child].raisedTo, priority)
+            return [child]
+        case .all:
+            let all = children.numbers
+            for child in all { children[child].raisedTo = max(children[child].raisedTo, priority) }
+            return all
+        }
+    }
+
+    /// Returns the raw priority to which waiting callers have escalated a child since it was last ready; 0 for none.
+    func raisedTo(_ child: Int) -> UInt8 { children.contains(child) ? children[child].raisedTo : 0 }
 
     // MARK: Waiting
 
@@ -358,6 +376,7 @@ struct SupervisionStateMachine<Waiter> {
     /// must be resumed.
     mutating func wakeReady(_ child: Int) -> [Waiter] {
         children[child].isReadyPublished = true
+        children[child].raisedTo = 0
         return children[child].readiness.wakeAll(with: .reached)
     }
 

@@ -91,7 +91,7 @@ public final class Supervisor: Sendable {
     /// - Returns: A handle with which the state of the child can be observed, and the child stopped. If the supervisor
     ///   is stopping or has stopped, the operation never runs, and the state of the child is
     ///   ``SupervisedWork/State/stopped``.
-    /// - Complexity: O(1).
+    /// - Complexity: O(log *n*) in the number of children, amortized.
     @discardableResult
     public func keepRunning(
         _ name: String,
@@ -124,6 +124,8 @@ public final class Supervisor: Sendable {
     ///   is cancelled. By default, there is no trigger.
     /// - Throws: `CancellationError` if the caller is cancelled; otherwise ``SupervisionError`` if a child fails
     ///   permanently, with the latest 32 failures of all children.
+    /// - Complexity: To start and to stop *n* children, O(*n* log *n*). For each restart, O(*m* log *n*) if the strategy
+    ///   restarts *m* children, plus O(*l*) in the limit of restarts.
     public func run(until trigger: (@Sendable () async -> Void)? = nil) async throws {
         guard let trigger else { return try await coordinate() }
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -211,6 +211,90 @@ struct SupervisionStateMachineTests {
         expect(machine.next(at: .zero), .end(.completed))
     }
 
+    /// Starts `count` children, stops them, and returns the number of steps that the machine has taken.
+    private func visits(starting count: Int, _ strategy: SupervisionStrategy, stopping: Stopping) -> Int {
+        var machine = Machine(strategy, .restarts(count, per: .seconds(60)))
+        for _ in 0..<count { _ = machine.add(.init(restart: .always)) }
+        expect(machine.begin(), true)
+        var (time, runs, readyCount, isClosed) = (Duration.zero, [Int: Int](), 0, false)
+        while true {
+            switch machine.next(at: time) {
+            case .start(let child, let run):
+                runs[child] = run
+                _ = machine.began(child, run: run)
+                _ = machine.ready(child, run: run)
+            case .announceReady(let child):
+                _ = machine.wakeReady(child)
+                readyCount += 1
+                if stopping == .afterFailures, runs[child] == 1 { _ = machine.ended(child, run: 1, .threw) }
+            case .failed(let child, _, _):
+                // All of them wait for their restarts at the same time.
+                expect(machine.restart(child, after: .seconds(1), at: time), true)
+            case .requestStop: time += .seconds(1)
+            case .cancel(let child, _): _ = machine.ended(child, run: runs[child]!, .threw)
+            case .down(let child, let isFinal): if isFinal { _ = machine.wakeEnded(child) }
+            case .wait(let until?): time = until
+            case .wait(nil):
+                #expect(readyCount >= count && !isClosed)
+                isClosed = true
+                if stopping == .oneByOne {
+                    for child in 0..<count { _ = machine.stop(child) }
+                } else {
+                    _ = machine.close(isAbrupt: false)
+                }
+            case .end:
+                _ = machine.end()
+                #expect(machine.isEmpty && isClosed)
+                return machine.visitCount
+            case .completed, .limitReached:
+                Issue.record("Nothing completes, and the limit is high.")
+                return 0
+            }
+        }
+    }
+
+    private enum Stopping: CaseIterable { case together, oneByOne, afterFailures }
+
+    /// Starting and stopping 16 times as many children takes about 16 times as many steps, times the ratio of the
+    /// logarithms, 1.5.
+    @Test(arguments: SupervisionStrategy.allCases, Stopping.allCases)
+    private func startingAndStoppingIsNearlyLinear(_ strategy: SupervisionStrategy, _ stopping: Stopping) {
+        if strategy != .one, stopping == .afterFailures { return }
+        let (few, many) = (256, 4_096)
+        let ratio =
+            Double(visits(starting: many, strategy, stopping: stopping))
+            / Double(visits(starting: few, strategy, stopping: stopping))
+        #expect(ratio < 32, "linear: 16, quadratic: 256")
+    }
+
+    @Test func waitingForTheReadinessOfChildrenRaisesEachOnce() {
+        var machine = Machine(.all, .unlimited)
+        for _ in 0..<1_000 { _ = machine.add(.init()) }
+        expect(machine.begin(), true)
+        expect(machine.raise(.readiness(of: 2), to: 25), [0, 1, 2])
+        expect(machine.raise(.readiness(of: 2), to: 25), [])
+        expect(machine.raise(.readiness(of: 3), to: 21), [3])
+        expect(machine.raise(.readiness(of: 4), to: 25), [3, 4])
+        #expect(machine.raisedTo(2) == 25 && machine.raisedTo(5) == 0)
+        expect(machine.raise(.end(of: 5), to: 25), [5])
+        let before = machine.visitCount
+        var raised: [Int] = []
+        for child in 0..<1_000 { raised += machine.raise(.readiness(of: child), to: 25) }
+        #expect(raised == Array(6..<1_000))
+        #expect(machine.visitCount - before < 1_000 * 40)
+        // A child that is ready is not waited for, and is raised again with its next run.
+        expect(machine.next(at: .zero), .start(0, run: 1))
+        _ = machine.began(0, run: 1)
+        _ = machine.ready(0, run: 1)
+        expect(machine.next(at: .zero), .announceReady(0))
+        _ = machine.wakeReady(0)
+        expect(machine.raise(.readiness(of: 1), to: 25), [])
+        _ = machine.ended(0, run: 1, .threw)
+        expect(machine.raise(.readiness(of: 1), to: 25), [0])
+        expect(machine.raise(.all, to: 30), Array(0..<1_000))
+        expect(machine.raise(.readiness(of: 999), to: 30), [])
+    }
+
     /// A restart counts from the moment in which its operation begins: its task may wait for a thread.
     @Test func theLimitCountsFromTheBeginningOfARestart() {
         var machine = machine(.init(), .restarts(1, per: .seconds(10)))
