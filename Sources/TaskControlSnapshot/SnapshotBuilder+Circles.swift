@@ -61,13 +61,13 @@ extension SnapshotBuilder {
         private mutating func anybody(in lane: Lane) -> WaitGraph.Node {
             if let node = lanes[lane] { return node }
             let node = graph.addNode(needsAll: false)
-            for id in builder.running[lane] ?? [] { nodes[id].map { graph.addEdge(from: node, to: $0) } }
+            for id in builder.running[lane]?.ids ?? [] { nodes[id].map { graph.addEdge(from: node, to: $0) } }
             lanes[lane] = node
             return node
         }
 
         private mutating func everybody(drainedBy drain: Subject, of owner: Identity) -> WaitGraph.Node? {
-            let count = builder.drained(by: drain, of: owner).count
+            let count = builder.drainedCount(by: drain, of: owner)
             guard count > 0 else { return nil }
             if drained[owner] == nil {
                 var firsts: [WaitGraph.Node] = []
@@ -90,8 +90,7 @@ extension SnapshotBuilder {
                 owner.wasCreated, builder.books.omitted == 0
             else { return false }
             guard let capacity = owner.capacity else { return !subject.primitive.isCall }
-            let held = (builder.running[lane] ?? []).reduce(0) { $0 + (builder.books.subjects[$1]?.count ?? 0) }
-            return owner.permitsOut == 0 && capacity == held
+            return owner.permitsOut == 0 && capacity == builder.running[lane]?.permitCount ?? 0
         }
     }
 }

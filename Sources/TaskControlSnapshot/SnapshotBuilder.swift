@@ -22,7 +22,7 @@ struct SnapshotBuilder {
     /// For each subject, the subjects for which its task waits. Only the innermost subject of a task has an entry.
     private var awaited: [Identity: [Identity]] = [:]
     /// The running subjects of each lane.
-    var running: [Lane: [Identity]] = [:]
+    var running: [Lane: Running] = [:]
     private var inner: Set<Identity> = []
     /// The tasks of those owners for whose `drain()` a caller waits.
     var drained: [Identity: [Identity]] = [:]
@@ -33,13 +33,32 @@ struct SnapshotBuilder {
         let key: String?
     }
 
+    /// The subjects that run in a lane, in the order in which they began, and the number of permits that they hold.
+    struct Running {
+        var ids: [Identity] = []
+        var permitCount = 0
+    }
+
+    /// Counts the subjects that were looked at, from which tests derive the complexity.
+    final class Visits {
+        private(set) var count = 0
+
+        func add() { count += 1 }
+    }
+
+    let visits = Visits()
+
     init(_ books: TrackerStateMachine, at time: Duration) {
         self.books = books
         self.time = time
         ordered = books.subjects.sorted { $0.value.order < $1.value.order }.map { ($0.key, $0.value) }
         for (id, subject) in ordered {
             if let task = subject.actsIn { actors[task, default: []].append(id) }
-            if let lane = lane(of: subject), subject.phase == .running { running[lane, default: []].append(id) }
+            if let lane = lane(of: subject), subject.phase == .running {
+                running[lane, default: Running()].ids.append(id)
+                // Other packages can emit events with any count, so the sum may overflow.
+                running[lane, default: Running()].permitCount &+= subject.count
+            }
         }
         let drains = Set(ordered.lazy.filter(\.subject.isDrain).compactMap(\.subject.owner))
         for (id, subject) in ordered where !subject.isDrain {
@@ -69,11 +88,33 @@ struct SnapshotBuilder {
         if subject.primitive.isAwaited { return Array(subject.callers.keys) }
         // A subject that waits in the task of another subject: that other subject waits until it ends or continues.
         guard subject.phase == .waiting, let task = subject.actsIn, let outer = actors[task]?.first else { return [] }
-        return books.subjects[outer]?.order == subject.order ? [] : [task]
+        return order(outer) == subject.order ? [] : [task]
     }
 
+    /// Returns the innermost subject of a task that began before a given moment, and that can contain other subjects.
     private func innermost(in task: TaskIdentity, before order: UInt64) -> Identity? {
-        actors[task]?.last { books.subjects[$0].map { $0.order < order && !$0.isWaitingWithin } ?? false }
+        guard let actors = actors[task] else { return nil }
+        return actors[..<begun(before: order, in: actors)].last { subject($0)?.isWaitingWithin == false }
+    }
+
+    /// Returns the number of the subjects in a list that began before a given moment.
+    ///
+    /// - Parameters:
+    ///   - order: The moment, as the number of an event.
+    ///   - ids: The subjects, in the order in which they began.
+    /// - Complexity: O(log *n*).
+    private func begun(before order: UInt64, in ids: [Identity]) -> Int {
+        var (low, high) = (0, ids.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self.order(ids[middle]) < order { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private func subject(_ id: Identity) -> Subject? {
+        visits.add()
+        return books.subjects[id]
     }
 
     // MARK: The snapshot
@@ -112,11 +153,11 @@ struct SnapshotBuilder {
     /// of another thread.
     private func age(since begin: Duration) -> Duration { max(.zero, time - begin) }
 
-    private func order(_ id: Identity) -> UInt64 { books.subjects[id]?.order ?? .max }
+    private func order(_ id: Identity) -> UInt64 { subject(id)?.order ?? .max }
 
     private func entry(_ id: Identity) -> TaskSnapshot.Entry {
-        guard let subject = books.subjects[id] else { preconditionFailure("The books do not change.") }
-        let waitsFor = holders(of: subject).prefix(Self.mostListed) + (awaited[id] ?? []).prefix(Self.mostListed)
+        guard let subject = subject(id) else { preconditionFailure("The books do not change.") }
+        let waitsFor = holders(of: subject) + (awaited[id] ?? []).prefix(Self.mostListed)
         return TaskSnapshot.Entry(
             id: id,
             primitive: subject.primitive,
@@ -136,23 +177,26 @@ struct SnapshotBuilder {
         )
     }
 
-    /// Returns the subjects for which a subject waits: they run before it, hold a permit or a turn that it needs, or must end first.
+    /// Returns the first subjects for which a subject waits, at most ``mostListed``: they run before it, hold a permit
+    /// or a turn that it needs, or must end first.
     private func holders(of subject: Subject) -> ArraySlice<Identity> {
-        if subject.isDrain, let owner = subject.owner { return drained(by: subject, of: owner) }
+        if subject.isDrain, let owner = subject.owner {
+            return (drained[owner] ?? []).prefix(min(Self.mostListed, drainedCount(by: subject, of: owner)))
+        }
         guard subject.phase == .waiting, subject.hasToWait, subject.delay == nil,
             subject.primitive.traits.contains(.line),
-            let lane = lane(of: subject), let running = running[lane]
+            let lane = lane(of: subject), let running = running[lane]?.ids.prefix(Self.mostListed)
         else { return [] }
         // In a store, a task that was added later runs beside the earlier tasks, and blocks none of them.
         return subject.primitive.traits.contains(.overtaking)
-            ? running.prefix { order($0) < subject.order } : running[...]
+            ? running.prefix { order($0) < subject.order } : running
     }
 
-    /// Returns the tasks of an owner for which `drain`, a call of its `drain()`, waits. A queue drains the tasks that
-    /// exist at the time of the call; other owners drain all of their tasks.
-    func drained(by drain: Subject, of owner: Identity) -> ArraySlice<Identity> {
+    /// Returns the number of the first tasks of an owner for which `drain`, a call of its `drain()`, waits. A queue
+    /// drains the tasks that exist at the time of the call; other owners drain all of their tasks.
+    func drainedCount(by drain: Subject, of owner: Identity) -> Int {
         let all = drained[owner] ?? []
-        return drain.primitive.traits.contains(.drainsEarlier) ? all.prefix { order($0) < drain.order } : all[...]
+        return drain.primitive.traits.contains(.drainsEarlier) ? begun(before: drain.order, in: all) : all.count
     }
 
     // MARK: What looks wrong

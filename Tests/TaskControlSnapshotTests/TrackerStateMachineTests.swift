@@ -302,6 +302,51 @@ struct TrackerStateMachineTests {
         #expect(books.subjects[Identity(1, of: 1)]?.phase == .waiting)
     }
 
+    /// Half of the subjects have what the other half waits for.
+    private func visits(of count: Int, in primitive: TaskEvent.Primitive, drains: Bool = false) -> Int {
+        let half = count / 2
+        var events = [event(.created, in: primitive, count: primitive == .asyncSemaphore ? half : nil)]
+        for number in 0..<count {
+            let (id, isRunning) = (UInt64(number), number < half)
+            let kind: TaskEvent.Kind = drains && !isRunning ? .draining : .waiting
+            events.append(event(kind, .began(.waiting), id, in: primitive, task: UInt(number + 1)))
+            if isRunning {
+                events.append(event(.started, .entered(.running), id, in: primitive, task: UInt(number + 1)))
+            }
+        }
+        let builder = SnapshotBuilder(books(events, limit: 100_000), at: .seconds(1))
+        let snapshot = builder.make()
+        #expect(snapshot.owners[0].entries.count == count)
+        #expect(snapshot.owners[0].entries[half].waitsFor.count == 8)
+        return builder.visits.count
+    }
+
+    /// A snapshot of four times as many waiters takes about four times as many steps: a waiter and each holder are not
+    /// looked at together.
+    @Test(arguments: [
+        (TaskEvent.Primitive.asyncSemaphore, false), (.taskStore, false), (.concurrentQueue, false),
+        (.fifoQueue, true), (.taskStore, true), (.asyncLifetime, true),
+    ])
+    func aSnapshotOfManyWaitersAndHoldersIsNearlyLinear(_ primitive: TaskEvent.Primitive, drains: Bool) {
+        let ratio =
+            Double(visits(of: 4_000, in: primitive, drains: drains))
+            / Double(visits(of: 1_000, in: primitive, drains: drains))
+        #expect(ratio < 6, "linear: 4, quadratic: 16")
+    }
+
+    /// Calls that contain each other: each looks only for the call that it is in.
+    @Test func aSnapshotOfDeeplyNestedCallsIsNearlyLinear() {
+        func visits(_ count: Int) -> Int {
+            let events = (0..<count).map {
+                event(.started, .began(.running), UInt64($0), in: .retry, owner: nil, task: 1)
+            }
+            let builder = SnapshotBuilder(books(events, limit: 100_000), at: .seconds(1))
+            #expect(builder.make().others.count == 1)
+            return builder.visits.count
+        }
+        #expect(Double(visits(800)) / Double(visits(200)) < 8, "linear: 4, quadratic: 16")
+    }
+
     @Test func manySubjectsLeaveNothing() {
         var books = TrackerStateMachine(limit: 10)
         for number in 1...fullSize(100_000, inDebug: 20_000) {
