@@ -32,7 +32,8 @@ struct TraceRing {
     init(capacity: Int, chunkSize: Int = 256) {
         self.capacity = capacity
         self.chunkSize = min(chunkSize, capacity)
-        chunkLimit = (capacity - 1 + self.chunkSize - 1) / self.chunkSize + 1
+        let (chunkCount, rest) = (capacity - 1).quotientAndRemainder(dividingBy: self.chunkSize)
+        chunkLimit = chunkCount + (rest == 0 ? 1 : 2)
     }
 
     /// Adds an event. If the buffer is full, drops the oldest chunk with all its events.

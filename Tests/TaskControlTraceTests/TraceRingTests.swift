@@ -24,6 +24,21 @@ struct TraceRingTests {
         #expect(gone == Array(0..<gone.count) && gone.count > 40 - capacity - 2 * chunkSize)
     }
 
+    /// Such as a program passes to keep all events.
+    @Test(arguments: [Int.max, .max - 1, .max - 255, .max - 256], [1, 2, 255, 256, .max])
+    func theLargestCapacitiesKeepEverything(capacity: Int, chunkSize: Int) {
+        var ring = TraceRing(capacity: capacity, chunkSize: min(chunkSize, 1_000))
+        for number in 0..<600 {
+            let gone = ring.append(TraceRecord(event(number)))
+            #expect(gone == nil)
+        }
+        #expect(ring.latest.count == 600 && ring.latest.lost == 0)
+        let recorder = TraceRecorder(capacity: capacity)
+        recorder.receive(event(1))
+        recorder.removeAll()
+        #expect(recorder.events.count == 0)
+    }
+
     @Test func aCopyStaysAsItIs() {
         var ring = TraceRing(capacity: 4, chunkSize: 2)
         for number in 0..<3 { _ = ring.append(TraceRecord(event(number))) }
