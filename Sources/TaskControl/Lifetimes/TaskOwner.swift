@@ -41,7 +41,7 @@ public protocol TaskOwner: AnyObject, Sendable {
     /// ``count`` is zero when this function returns, unless a task was added meanwhile. A cancellation handler that
     /// this function triggers may call the function again.
     ///
-    /// - Complexity: O(*n*) in the number of tasks.
+    /// - Complexity: O(*n*) in ``count``, amortized.
     func cancelAll()
 
     /// Cancels every task for a reason, which the tasks can read as `Task.cancellationCause`.
@@ -50,7 +50,7 @@ public protocol TaskOwner: AnyObject, Sendable {
     /// reason. The default implementation, for types of your own, calls ``cancelAll()`` and ignores the reason.
     ///
     /// - Parameter reason: A description of the reason, for logs.
-    /// - Complexity: O(*n*) in the number of tasks.
+    /// - Complexity: O(*n*) in ``count``, amortized.
     func cancelAll(because reason: String)
 
     /// Cancels every task, and refuses later tasks. A closed owner cannot be opened again.

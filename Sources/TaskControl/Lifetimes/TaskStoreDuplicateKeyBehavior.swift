@@ -50,7 +50,7 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// present task or a proxy for it.
     ///
     /// If the key has several tasks, the present task is the newest running one, or, if none runs, the newest waiting
-    /// one.
+    /// one. The search takes O(*n*) in the number of tasks of the key that are newer than the present task.
     ///
     /// A proxy is a task that waits for the present task and ends when it ends. Cancelling the proxy cancels the
     /// present task. The proxy and the present task do not compare equal. The call returns a proxy in two cases:

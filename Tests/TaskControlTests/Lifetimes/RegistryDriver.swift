@@ -37,6 +37,7 @@ struct RegistryDriver: MachineDriver {
         hasher.combine(places)
         hasher.combine(attached)
         hasher.combine(flagged)
+        hasher.combine(ids.indices.filter(mayBeginUnasked))
         hasher.combine(drainers)
         hasher.combine(drainerKeys)
         hasher.combine(raised)
@@ -57,10 +58,10 @@ struct RegistryDriver: MachineDriver {
         case .attach(let number):
             machine.attach(ids[number], job: number, &effects)
             note(effects)
-            let isCancelled = model[number].map { !$0.phase.isLive } ?? false
+            let isCancelled = model[number].map { !$0.phase.isLive && !$0.isAttached } ?? false
             #expect(effects.raisingTo == model[number]?.raisedTo ?? 0)
             #expect(effects.waking == takeFollowers(number))
-            raised[number] = effects.raisingTo
+            raised[number] = max(raised[number, default: 0], effects.raisingTo)
             model[number]?.isAttached = true
             attached.insert(number)
             cancelled(effects, isCancelled ? [number] : [])
@@ -136,12 +137,17 @@ struct RegistryDriver: MachineDriver {
         for task in model.tasks where task.key == nil && !task.phase.isLive {
             #expect(!mayBeginUnasked(task.number), "a task that was cancelled before it began asks")
         }
+        for task in model.tasks where task.key == nil && !task.isAttached {
+            #expect(!mayBeginUnasked(task.number), "a task that begins before it has a handle asks")
+        }
         // A task that another waits for has been raised, if it has a handle.
         for task in model.tasks where task.isAttached { #expect(raised[task.number, default: 0] >= task.raisedTo) }
     }
 
     /// Whether the machine lets a task without a key begin without asking.
-    func mayBeginUnasked(_ number: Int) -> Bool { ids[number].number >= machine.suspectSerial }
+    func mayBeginUnasked(_ number: Int) -> Bool {
+        ids[number].number >= machine.suspectSerial && ids[number].number < machine.attachedSerial
+    }
 
     // MARK: Events
 
@@ -210,7 +216,7 @@ struct RegistryDriver: MachineDriver {
             return true
         case .existing(let id, let job):
             #expect(!model.isClosed && id == standing.map { ids[$0] })
-            #expect(job == standing.flatMap { attached.contains($0) ? $0 : nil })
+            #expect(job == standing.flatMap { model[$0]?.isAttached == true ? $0 : nil })
         case .refused:
             #expect(model.isClosed)
         }
@@ -247,6 +253,7 @@ struct RegistryDriver: MachineDriver {
 
     private mutating func begin(_ number: Int, _ isCancelled: Bool) {
         if isCancelled { flag(number) }
+        attachItself(number)
         let phase = model[number]?.phase
         var effects = RegistryMachine.Effects()
         let start = machine.begin(ids[number], isCancelled: isCancelled, &effects)
@@ -272,6 +279,20 @@ struct RegistryDriver: MachineDriver {
             #expect(phase == .skipped || phase == .left || phase == .leaving || isCancelled)
             skipped(number, effects.waking)
         }
+    }
+
+    /// A task that begins before its creator has attached its handle attaches the handle itself.
+    private mutating func attachItself(_ number: Int) {
+        let isNeeded = model[number].map { !$0.isAttached && $0.phase.isLive } ?? false
+        let needsJob = machine.needsJob(ids[number])
+        #expect(needsJob == isNeeded)
+        guard isNeeded else { return }
+        var effects = RegistryMachine.Effects()
+        machine.attach(ids[number], job: number, &effects)
+        #expect(effects.waking == takeFollowers(number))
+        raised[number] = effects.raisingTo
+        model[number]?.isAttached = true
+        cancelled(effects, [])
     }
 
     private mutating func park(_ number: Int) {

@@ -111,6 +111,39 @@ struct TaskRegistryStateMachineTests {
         #expect(machine.capacity <= 256)
     }
 
+    /// Tasks that were cancelled and still run are not looked at again.
+    @Test(arguments: [nil, "a"])
+    func cancellingAllLooksAtTheTasksThatWereAddedSinceThen(key: String?) throws {
+        var machine = RegistryMachine()
+        func added() throws -> RegistryMachine.ID {
+            var effects = RegistryMachine.Effects()
+            let registration = machine.add(key: key, behavior: .runConcurrently, isCancelled: { _ in false }, &effects)
+            guard case .added(let id) = registration else { throw CancellationError() }
+            machine.attach(id, job: Int(id.number), &effects)
+            return id
+        }
+        func cancelled() -> [Int] {
+            var effects = RegistryMachine.Effects()
+            machine.cancelAll(&effects)
+            return effects.lists?.cancelling ?? []
+        }
+        var ids = try (0..<5_000).map { _ in try added() }
+        #expect(cancelled().count == 5_000 && machine.addedSinceCancelAll == [])
+        for _ in 0..<100 {
+            let more = try [added(), added()]
+            ids += more
+            #expect(machine.addedSinceCancelAll.map(Array.init) == more)
+            #expect(cancelled() == more.map { Int($0.number) })
+        }
+        // Tasks that have finished are forgotten, also if `cancelAll` is not called again.
+        for _ in 0..<1_000 {
+            machine.finish(try added())
+            #expect(machine.addedSinceCancelAll.map { $0.count <= 33 } == true)
+        }
+        for id in ids { machine.finish(id) }
+        #expect(machine.addedSinceCancelAll == nil && machine.entries.isEmpty)
+    }
+
     @Test func aBurstLeavesNothingBehind() {
         var machine = RegistryMachine()
         let ids = (0..<10_000).map { machine.added("\($0)", $0 % 2 == 0 ? .wait : .debounce(for: .seconds(1))) }

@@ -26,14 +26,7 @@ package struct RunningTask: Sendable {
     private let handle: _TaskHandle
 
     /// A reference to the current task; `nil` outside tasks.
-    package static var current: RunningTask? {
-        // `address` is the address of the object of the runtime to which a `Task` is a reference. The object is alive,
-        // because the task is running.
-        TaskAddress.running.pointer.map { address in
-            let object = Unmanaged<AnyObject>.fromOpaque(address).takeUnretainedValue()
-            return RunningTask(handle: unsafeBitCast(object, to: _TaskHandle.self))
-        }
-    }
+    package static var current: RunningTask? { _TaskHandle.running.map(RunningTask.init) }
 
     /// A reference that does not retain the task.
     var unowned: _TaskHandle.Unowned { _TaskHandle.Unowned(handle) }
@@ -55,6 +48,15 @@ extension Task where Failure == any Error {
 }
 
 extension _TaskHandle {
+    /// The current task; `nil` outside tasks.
+    static var running: _TaskHandle? {
+        // `address` is the address of the object of the runtime to which a `Task` is a reference. The object is alive,
+        // because the task is running.
+        TaskAddress.running.pointer.map { address in
+            unsafeBitCast(Unmanaged<AnyObject>.fromOpaque(address).takeUnretainedValue(), to: _TaskHandle.self)
+        }
+    }
+
     /// Returns the task with the type with which it was created, so that its value can be awaited. `type` must be the
     /// type of that value. DeliveryOutcomeTests tests such tasks.
     func task<Value: Sendable>(of type: Value.Type) -> Task<Value, Never> {

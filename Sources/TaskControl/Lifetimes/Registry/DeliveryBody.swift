@@ -53,7 +53,7 @@ struct _DeliveryPlace: Sendable {
     /// - Returns: Whether the work may run. If not, the task has been removed from the registry.
     @usableFromInline
     func begin() -> Bool {
-        guard registry.mayBegin(id) else {
+        guard registry.mayBegin(id, isDelivery: true) else {
             registry.leave(id, hasRun: false)
             return false
         }

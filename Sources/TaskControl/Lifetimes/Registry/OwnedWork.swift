@@ -6,14 +6,21 @@ protocol OwnedWork: _TaskBody where Failure == Never {
     /// The value of a task that was cancelled before its work began.
     static var skipped: Success { get }
 
+    /// Whether the value of a task with this work is a `DeliveryOutcome`; otherwise the task has no value.
+    static var isDelivery: Bool { get }
+}
+
+extension OwnedWork {
     /// Returns the handle that the registry keeps for a task with this work.
-    static func registered(_ task: Task<Success, Never>) -> RegisteredTask
+    static func registered(_ task: Task<Success, Never>) -> RegisteredTask {
+        RegisteredTask(handle: task.handle, isDelivery: isDelivery)
+    }
 }
 
 extension OwnedWork where Success == Void {
     static var skipped: Void { () }
 
-    static func registered(_ task: Task<Void, Never>) -> RegisteredTask { .plain(task) }
+    static var isDelivery: Bool { false }
 }
 
 /// The work of a task whose operation does not throw.
@@ -37,7 +44,7 @@ struct DeliveryWork: OwnedWork {
 
     static var skipped: DeliveryOutcome { .cancelled }
 
-    static func registered(_ task: Task<DeliveryOutcome, Never>) -> RegisteredTask { .delivery(task) }
+    static var isDelivery: Bool { true }
 
     nonisolated(nonsending) func run() async -> DeliveryOutcome { await operation() }
 }

@@ -8,10 +8,10 @@ struct RegisteredBody<Work: OwnedWork>: _TaskBody {
     @inline(__always)
     nonisolated(nonsending) func run() async -> Work.Success {
         let mayRun =
-            switch registry.begin(id) {
+            switch registry.begin(id, isDelivery: Work.isDelivery) {
             case .run: true
             case .skip: false
-            case .wait, .quiet, .throttle: await registry.waitAndBegin(id)
+            case .wait, .quiet, .throttle: await registry.waitAndBegin(id, isDelivery: Work.isDelivery)
             }
         guard mayRun else {
             registry.leave(id, hasRun: false)
@@ -33,7 +33,7 @@ struct FreeBody<Work: OwnedWork>: _TaskBody {
 
     @inline(__always)
     nonisolated(nonsending) func run() async -> Work.Success {
-        guard registry.mayBegin(id) else {
+        guard registry.mayBegin(id, isDelivery: Work.isDelivery) else {
             registry.leave(id, hasRun: false)
             return Work.skipped
         }

@@ -8,6 +8,13 @@ struct RegisteredTask: Hashable, Sendable {
     let handle: _TaskHandle
     private let isDelivery: Bool
 
+    /// Creates the handle of a task that has no value or, if `isDelivery`, was created by `run(for:)` or
+    /// `forEach(_:for:)`.
+    init(handle: _TaskHandle, isDelivery: Bool) {
+        self.handle = handle
+        self.isDelivery = isDelivery
+    }
+
     /// Returns the handle of a task without a value, or of a task that was created elsewhere and whose value is not awaited.
     static func plain(_ task: _TaskHandle) -> Self { Self(handle: task, isDelivery: false) }
 

@@ -6,27 +6,44 @@ extension TaskRegistry {
     ///
     /// The state machine decides, because `Task.isCancelled` alone does not suffice: a task that was cancelled while it
     /// was being created receives the cancellation only after it has been created.
+    ///
+    /// - Parameters:
+    ///   - id: The ID of the current task.
+    ///   - isDelivery: Whether `run(for:)` or `forEach(_:for:)` has created the task.
     @inline(__always)
-    func begin(_ id: ID) -> Machine.Start {
+    func begin(_ id: ID, isDelivery: Bool) -> Machine.Start {
         let isCancelled = _isTaskCancelled
-        return change(cause: { $0.cause(ofReplacementBy: id) }) { $0.machine.begin(id, isCancelled: isCancelled, &$1) }
+        return change(cause: { $0.cause(ofReplacementBy: id) }) { books, effects in
+            attachIfNeeded(id, isDelivery: isDelivery, &books, &effects)
+            return books.machine.begin(id, isCancelled: isCancelled, &effects)
+        }
     }
 
     /// Returns whether the body of the current task, which has no key, may run. If not, the task was cancelled, and its
-    /// body must be skipped. Takes the lock only if it is possible that the task was cancelled.
+    /// body must be skipped. Takes the lock only if it is possible that the task was cancelled, or that its handle is
+    /// not attached.
     @inline(__always)
-    func mayBegin(_ id: ID) -> Bool {
-        if !_isTaskCancelled, id.number >= suspectSerial.value { return true }
-        return begin(id) == .run
+    func mayBegin(_ id: ID, isDelivery: Bool) -> Bool {
+        if !_isTaskCancelled, id.number >= suspectSerial.value, id.number < attachedSerial.value { return true }
+        return begin(id, isDelivery: isDelivery) == .run
+    }
+
+    /// Attaches the handle of the current task, if the task begins before the code that creates it has attached the
+    /// handle. Otherwise the body of the task could cancel the task through the registry, and would not see the
+    /// cancellation at once.
+    @inline(__always)
+    func attachIfNeeded(_ id: ID, isDelivery: Bool, _ books: inout Books, _ effects: inout Machine.Effects) {
+        guard books.machine.needsJob(id), let handle = _TaskHandle.running else { return }
+        books.machine.attach(id, job: .init(RegisteredTask(handle: handle, isDelivery: isDelivery)), &effects)
     }
 
     /// Waits until the body of the current task may run: for older tasks of its key, for its quiet time (the behavior
     /// `debounce`), or for the end of an interval (the behavior `throttle`).
     ///
     /// - Returns: Whether the body may run. If not, the body must be skipped.
-    func waitAndBegin(_ id: ID) async -> Bool {
+    func waitAndBegin(_ id: ID, isDelivery: Bool) async -> Bool {
         while true {
-            switch begin(id) {
+            switch begin(id, isDelivery: isDelivery) {
             case .run:
                 return true
             case .skip:

@@ -13,7 +13,10 @@ final class TaskRegistry: Sendable {
     let state = Locked(Books())
     /// A copy of the state machine's `suspectSerial` that can be read without the lock, and is written under it. A task
     /// without a key whose serial number is this value or higher was not cancelled through the registry.
-    let suspectSerial = AtomicWord(0)
+    let suspectSerial: AtomicWord
+    /// A copy of the state machine's `attachedSerial` or a lower number, which can be read without the lock, and is
+    /// written under it. The handle of a task without a key whose serial number is lower is attached.
+    let attachedSerial: AtomicWord
     /// Called without the lock after the number of live tasks, which have neither finished nor been cancelled, has
     /// changed. Not called before `liveCount`, `liveKeys` or `isLive(_:)` of a key has been read; `nil` if the owner is
     /// not observable.
@@ -35,6 +38,7 @@ final class TaskRegistry: Sendable {
         onChange: (@Sendable () -> Void)? = nil
     ) {
         source = EventSource(face, name: name)
+        (suspectSerial, attachedSerial) = AtomicWord.pair(0, 0)
         self.clock = clock
         self.onChange = onChange
         Diagnostics.emit(source.event(.created))
@@ -183,6 +187,7 @@ final class TaskRegistry: Sendable {
         var outcome = Outcome()
         decide(&outcome, cause: { $0.earlyCauses[id] ?? .known(.unknown) }) {
             $0.machine.attach(id, job: .init(job), &$1)
+            attachedSerial.store(Int64($0.machine.attachedSerial))
         }
         if outcome.raisingTo > 0 { TaskControl.raise([job.handle], to: TaskPriority(rawValue: outcome.raisingTo)) }
         carryOut(outcome) {}
@@ -302,8 +307,16 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Returns whether a task is registered and was not cancelled.
-    func isLive(_ id: ID) -> Bool { state.withLock { $0.machine.phase(of: id)?.isLive ?? false } }
+    /// Returns whether the current task is registered and was not cancelled through this registry. Called by the task
+    /// before its work begins. Attaches the handle of the task if that has not happened yet.
+    ///
+    /// - Parameter id: The ID of the current task, whose handle is `plain`.
+    func isLive(_ id: ID) -> Bool {
+        change { books, effects in
+            attachIfNeeded(id, isDelivery: false, &books, &effects)
+            return books.machine.phase(of: id)?.isLive ?? false
+        }
+    }
 }
 
 extension TaskRegistry.Registration<TaskRegistry.ID> {

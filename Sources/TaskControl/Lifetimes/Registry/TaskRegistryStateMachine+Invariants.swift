@@ -1,7 +1,15 @@
 /// Functions for the tests of the state machine.
 extension TaskRegistryStateMachine {
     /// The largest number of tasks or keys for which one of the tables has memory allocated.
-    var capacity: Int { max(entries.capacity, lanes.capacity, sides.capacity, intervals.capacity) }
+    var capacity: Int {
+        max(
+            entries.capacity,
+            lanes.capacity,
+            sides.capacity,
+            intervals.capacity,
+            addedSinceCancelAll?.capacity ?? 0
+        )
+    }
 
     /// Returns whether a key has an interval of the behavior `throttle` that has begun and has not ended.
     func hasInterval(_ key: Key) -> Bool {
@@ -19,6 +27,16 @@ extension TaskRegistryStateMachine {
             },
             "An entry that was cancelled without a key is suspect."
         )
+        let unattached = occupied.filter { entries[$0].lane == Chain.none && entries[$0].job == nil }
+        precondition(unattached.count == unattachedCount, "The count of entries without a handle is right.")
+        precondition(
+            unattached.allSatisfy { entries[$0].serial >= attachedSerial },
+            "An entry without a key and a handle is not below `attachedSerial`."
+        )
+        if let added = addedSinceCancelAll {
+            let live = occupied.filter { entries[$0].phase.isLive }
+            precondition(Set(live.map { entries.ticket(at: $0) }).isSubset(of: added), "A live entry is cancelled.")
+        }
         for (slot, side) in sides {
             precondition(entries.isOccupied(slot), "The side of an entry is removed with it.")
             let entry = entries[slot]

@@ -59,12 +59,29 @@ extension TaskRegistryStateMachine {
 
     /// Cancels all tasks.
     ///
-    /// - Complexity: O(*n*) in the number of tasks, plus the number of vacant slots of the table before the last task.
+    /// - Complexity: O(*n*) in the number of tasks that were added since the last call. For the first call since the
+    ///   registry was empty, O(*n*) in the number of tasks and of vacant slots of the table before the last task.
     mutating func cancelAll(_ effects: inout Effects) {
         // The intervals end when their timer tasks, which are cancelled here, continue.
         if isClosed { for interval in intervals.values { effects.stop(interval.timer) } }
         guard liveCount > 0 else { return }
-        for slot in 0..<entries.extent where entries.isOccupied(slot) { cancel(slot, &effects) }
+        if let added = addedSinceCancelAll {
+            for id in added where entries.contains(id) { cancel(id.slot, &effects) }
+        } else {
+            for slot in 0..<entries.extent where entries.isOccupied(slot) { cancel(slot, &effects) }
+        }
+        addedSinceCancelAll = []
+    }
+
+    /// Removes the tasks from `addedSinceCancelAll` that are no longer live, if most of them are not.
+    @inline(never)
+    mutating func tidyAdded() {
+        guard let added = addedSinceCancelAll else { return }
+        if entries.isEmpty {
+            addedSinceCancelAll = nil
+        } else if added.count > 2 * liveCount + 32 {
+            addedSinceCancelAll = added.filter { phase(of: $0)?.isLive ?? false }
+        }
     }
 
     /// Cancels the tasks of a key.

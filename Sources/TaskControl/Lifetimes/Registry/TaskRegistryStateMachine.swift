@@ -23,8 +23,10 @@
 /// An entry is registered before its task is created. `attach` stores the task's handle, at any time until the task has
 /// ended, and does nothing after that. Each task calls `begin` before its body runs: a task that is cancelled before
 /// that never runs its body, and leaves its lane at once. A task without a key calls `begin` only if it may have been
-/// cancelled: if its serial number is below `suspectSerial`, or if its own handle was cancelled. Otherwise the entry
-/// stays `starting` while the task runs, which makes no difference: it has no lane in which another task could wait.
+/// cancelled or may have no handle: if its serial number is below `suspectSerial`, or not below `attachedSerial`, or if
+/// its own handle was cancelled. Otherwise the entry stays `starting` while the task runs, which makes no difference: it
+/// has no lane in which another task could wait. A task that calls `begin` before its handle is attached attaches the
+/// handle itself, so that a cancellation by its own body reaches it at once.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. An ID consists of a slot and a serial number, so a late event of a finished task finds no entry.
@@ -55,6 +57,14 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     /// A number greater than the serial number of each task without a key that was cancelled. A task without a key that
     /// has this serial number or a higher one was not cancelled through the registry.
     private(set) var suspectSerial: UInt64 = 0
+    /// The handle of each task without a key that has a lower serial number is attached, or the task has ended.
+    private(set) var attachedSerial: UInt64 = 0
+    /// The number of tasks without a key whose handles are not attached.
+    private(set) var unattachedCount = 0
+    /// The tasks that were added since `cancelAll` was last called, including tasks that are no longer live; `nil` if
+    /// `cancelAll` was not called since the registry was last empty. So `cancelAll` need not look again at the tasks
+    /// that it has cancelled and that still run.
+    var addedSinceCancelAll: ContiguousArray<ID>?
     var isClosed = false
     /// The number of tasks that have neither finished nor been cancelled.
     var liveCount = 0
@@ -163,19 +173,41 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             lanes[lane].chain.append(id.slot, in: &entries)
             lanes[lane].entryCount += 1
             lanes[lane].liveCount += 1
+        } else if job == nil {
+            unattachedCount += 1
+        }
+        if addedSinceCancelAll != nil {
+            addedSinceCancelAll?.append(id)
+            tidyAdded()
         }
         return id
+    }
+
+    /// Returns whether the handle of a live task is not attached. If so, the task attaches it before it begins.
+    @inline(__always)
+    func needsJob(_ id: ID) -> Bool {
+        entries.contains(id) && entries[id.slot].job == nil && entries[id.slot].phase.isLive
     }
 
     /// Attaches the handle of a task that has been created. Does nothing if the task has already ended.
     mutating func attach(_ id: ID, job: Job, _ effects: inout Effects) {
         guard let phase = phase(of: id) else { return }
-        entries[id.slot].job = job
         effects.raisingTo = entries[id.slot].raisedTo
+        // The task has attached the handle itself, and begun.
+        guard entries[id.slot].job == nil else { return }
+        entries[id.slot].job = job
+        if entries[id.slot].lane == Chain.none { attached() }
         if !phase.isLive { effects.cancel(job) }
         guard !sides.isEmpty, let followers = sides[id.slot]?.followers else { return }
         sides[id.slot]?.followers = []
         effects.wake(followers)
+    }
+
+    /// Records that a task without a key has a handle, or has ended.
+    @inline(__always)
+    private mutating func attached() {
+        unattachedCount -= 1
+        if unattachedCount == 0 { attachedSerial = nextSerial }
     }
 
     /// Stores the continuation of a caller that waits for the handle of a task that is being created.
@@ -315,6 +347,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             unlink(id.slot)
             promote(lane, &effects)
         }
+        if lane == Chain.none, entries[id.slot].job == nil { attached() }
         entries.discard(id.slot)
         if phase.isLive {
             liveCount -= 1
@@ -324,6 +357,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             sides.shrinkIfMostlyEmpty()
             effects.wake(side.followers)
         }
+        if addedSinceCancelAll != nil { tidyAdded() }
         if entries.isEmpty { effects.wake(drainers.wakeAll(with: .reached)) }
         guard lane != Chain.none else { return nil }
         if phase.isLive { lanes[lane].liveCount -= 1 }
