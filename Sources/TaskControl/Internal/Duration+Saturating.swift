@@ -10,6 +10,10 @@ extension Duration {
     /// directions.
     package var saturated: Duration { min(max(self, .zero - .longestWait), .longestWait) }
 
+    /// This duration, clamped to the range of the seconds that fit into an `Int64`: the sum and the difference of two
+    /// such durations do not overflow. For times that come from other code and that are not waits.
+    package var bounded: Duration { min(max(self, .seconds(Int64.min)), .seconds(Int64.max)) }
+
     /// Returns the given multiple of this duration, or ``longestWait`` if that is shorter. Traps if this duration is
     /// negative.
     ///

@@ -1,3 +1,5 @@
+internal import TaskControl
+
 /// The relation between the clock of the network and the clock of a node: converts times of the network's clock to
 /// times of the node's clock, and the reverse. A value without side effects.
 ///
@@ -17,8 +19,12 @@ struct ClockDrift {
     }
 
     func time(at moment: Duration) -> Duration {
+        let passed = moment - anchor
         // Exact for a clock that does not drift.
-        shown + (rate == 1 ? moment - anchor : (moment - anchor) * rate)
+        if rate == 1 { return (shown + passed).bounded }
+        // A product of more seconds than fit into an `Int64` may overflow.
+        let isTooLong = passed / .seconds(1) * rate >= 0x1p63
+        return (shown + (isTooLong ? .seconds(Int64.max) : passed * rate)).bounded
     }
 
     /// Returns the time of the network's clock at which a sleeping task should check whether the node's clock shows
@@ -33,9 +39,9 @@ struct ClockDrift {
     func moment(of time: Duration, after moment: Duration) -> Duration? {
         let missing = time - self.time(at: moment)
         if missing <= .zero { return nil }
+        if missing / .seconds(1) / rate >= Self.longest / .seconds(1) { return moment + Self.longest }
         // Clocks round down to nanoseconds: a sleep of less would end at once, again and again.
-        let wait = rate == 1 ? max(missing, .nanoseconds(1)) : missing / rate + .nanoseconds(1)
-        return moment + min(wait, Self.longest)
+        return moment + (rate == 1 ? max(missing, .nanoseconds(1)) : missing / rate + .nanoseconds(1))
     }
 
     mutating func setRate(_ rate: Double, at moment: Duration) {
@@ -44,6 +50,6 @@ struct ClockDrift {
     }
 
     mutating func jump(by duration: Duration) {
-        shown += duration
+        shown = (shown + duration.bounded).bounded
     }
 }

@@ -281,6 +281,6 @@ final class NetworkStorage: Sendable {
     /// `CancellationError` if the caller is cancelled.
     func travel(_ latency: Duration, over link: LinkID) async throws {
         let slowness = with { $0.machine.slowness(of: link) }
-        try await timeline.pause(for: slowness == 1 ? latency : latency * slowness)
+        try await timeline.pause(for: latency.saturatingMultiplied(by: slowness))
     }
 }

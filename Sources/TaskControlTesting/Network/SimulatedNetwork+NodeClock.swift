@@ -1,3 +1,5 @@
+internal import TaskControl
+
 extension SimulatedNetwork {
     /// The clock of a node, which can drift: it has a rate of its own, and jumps when the test calls ``Node/jumpClock(by:)``.
     ///
@@ -13,11 +15,11 @@ extension SimulatedNetwork {
             ///
             /// - Parameter offset: The time that has passed on this clock since the network was created.
             public init(offset: Duration) {
-                self.offset = offset
+                self.offset = offset.bounded
             }
 
             /// Returns the instant that is later by a duration, or earlier if the duration is negative.
-            public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+            public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration.bounded) }
 
             /// Returns the time from this instant to another, negative if the other is earlier.
             public func duration(to other: Instant) -> Duration { other.offset - offset }

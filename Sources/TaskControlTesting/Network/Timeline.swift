@@ -1,3 +1,5 @@
+internal import TaskControl
+
 /// A wrapper for a clock of any type: measures the time since the wrapper was created, and sleeps.
 struct Timeline: Sendable {
     private let elapsed: @Sendable () -> Duration
@@ -18,7 +20,7 @@ struct Timeline: Sendable {
     /// clock.
     func pause(for duration: Duration) async throws {
         do {
-            if duration > .zero { try await sleep(now + duration) }
+            if duration > .zero { try await sleep(now + duration.saturated) }
         } catch {
             try Task.checkCancellation()
             throw error

@@ -41,11 +41,11 @@ public final class TestClock: Clock, Sendable {
         ///
         /// - Parameter offset: The time since the clock was created.
         public init(offset: Duration) {
-            self.offset = offset
+            self.offset = offset.bounded
         }
 
         /// Returns the instant that is later by a duration, or earlier if the duration is negative.
-        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration.bounded) }
 
         /// Returns the time from this instant to another, negative if the other is earlier.
         public func duration(to other: Instant) -> Duration { other.offset - offset }

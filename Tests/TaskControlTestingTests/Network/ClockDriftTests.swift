@@ -23,6 +23,20 @@ struct ClockDriftTests {
         #expect(clock.rate == 0.5)
     }
 
+    @Test(arguments: [5e-324, 1e-300, 0.5, 1, 2, 1e300, .greatestFiniteMagnitude])
+    func extremeRatesAndJumpsAreBounded(rate: Double) {
+        var clock = ClockDrift(rate: rate)
+        let longest = Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999) * 18
+        for jump in [longest, longest, .zero - longest, .zero - longest, .zero - longest] {
+            clock.jump(by: jump)
+            #expect(abs(clock.time(at: .seconds(1)) / .seconds(1)) <= 0x1p63)
+            if let next = clock.moment(of: .seconds(5), after: .seconds(1)) {
+                #expect(next > .seconds(1) && next <= .seconds(1 + 365 * 86_400))
+            }
+            clock.setRate(rate, at: .seconds(1))
+        }
+    }
+
     /// However the time is rounded: a task that sleeps until the named moment finds the time shown, or has to sleep again a few times at most.
     @Test(arguments: [0.5, 0.9, 1 - 1e-9, 1, 1 + 1e-9, 1.1, 2, 1.0 / 3])
     func aSleeperComesToItsEnd(rate: Double) {

@@ -62,6 +62,18 @@ struct NetworkNodeTests {
         try await network.run { try await heard.waitForEvents(count: 2) }
     }
 
+    @Test func aLinkMayBeSlowedByAnyFactor() async throws {
+        let network = network(clock)
+        network.addNode("a", echo)
+        network.addNode("b") { process in process.addTask { _ = try await process.send(Echo("late"), to: "a") } }
+        network.slow(from: "b", to: "a", by: 1e300)
+        try await network.run {
+            try await clock.waitForSleepers(count: 1)
+            await clock.advance(by: .seconds(1_000_000))
+            #expect(clock.sleeperCount == 1)
+        }
+    }
+
     @Test func messagesOvertakeEachOther() async throws {
         let network = network(clock)
         network.addNode("a", echo)

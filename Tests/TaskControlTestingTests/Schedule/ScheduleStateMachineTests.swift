@@ -16,6 +16,7 @@ struct ScheduleStateMachineTests {
 
     private static let strategies: [SimulationStrategy] = [
         .inOrder, .random, .sticky, .partialOrder, .pct(depth: 1), .pct(depth: 3, steps: 5),
+        .pct(depth: .max, steps: .max),
     ]
 
     /// All sequences of six events, and of five in a debug build, against a list of jobs with the times from which they may run: the job that is

@@ -5,6 +5,19 @@ import Testing
 /// A test on the main actor has its tasks there too: what a task does up to its next suspension comes before time moves on.
 @Suite(.timeLimit(.minutes(15)))
 struct TestClockTests {
+    /// A duration that a program has computed may be enormous.
+    @Test func instantsBeyondTheRangeOfADurationAreBounded() async throws {
+        let longest = Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999) * 18
+        let clock = TestClock()
+        await clock.advance(by: .seconds(1))
+        for _ in 0..<3 { await clock.advance(by: longest) }
+        #expect(clock.now == .init(offset: longest) && clock.now > .zero)
+        let earliest = clock.now.advanced(by: .zero - longest).advanced(by: .zero - longest)
+        #expect(earliest < .zero && earliest.duration(to: clock.now) > .zero)
+        #expect(clock.now.duration(to: earliest) < .zero)
+        try await clock.sleep(until: clock.now.advanced(by: longest))
+    }
+
     private struct Wake: Hashable {
         let name: String
         let time: Duration

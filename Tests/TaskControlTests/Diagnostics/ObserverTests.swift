@@ -282,6 +282,36 @@ struct ObserverTests {
         }
     }
 
+    @Test(.oneProcessAtATime) func timesOfAClockThatJumpsToAnEndOfItsRangeAreBounded() async {
+        await #expect(processExitsWith: .success) {
+            struct JumpingClock: Clock {
+                struct Instant: InstantProtocol {
+                    let offset: Duration
+
+                    func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
+                    func duration(to other: Self) -> Duration { other.offset - offset }
+                    static func < (one: Self, other: Self) -> Bool { one.offset < other.offset }
+                }
+
+                let offset = Locked(Duration.zero)
+
+                var now: Instant { Instant(offset: offset.withLock { $0 }) }
+                var minimumResolution: Duration { .zero }
+                func sleep(until deadline: Instant, tolerance: Duration?) async throws {}
+            }
+            let (clock, longest) = (JumpingClock(), Duration.seconds(Int64.max) * 18)
+            TaskDiagnostics.configure(TaskDiagnostics.Configuration(clock: clock))
+            let collector = Collector { _ in true }
+            TaskDiagnostics.install(collector)
+            // The events of the call begin with its first failure.
+            try? await retry(attempts: 2, backoff: .fixed(.zero)) { attempt in
+                clock.offset.withLock { $0 = attempt == 1 ? .zero - longest : longest }
+                throw MarkedError()
+            }
+            precondition(collector.events.last?.age ?? .zero > .seconds(Int64.max))
+        }
+    }
+
     @Test(.oneProcessAtATime) func textIsRedactedBeforeAnybodySeesItAndTheRedactionIsNotTold() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let (bag, calls) = (TaskBag(), Quota(10))

@@ -40,7 +40,8 @@ final class Observation: Sendable {
         }
         var time = Duration.zero
         ObserverCall.excludingEverybody.perform { time = configuredTime() }
-        return time
+        // Observers subtract times.
+        return time.bounded
     }
 
     /// Whether mistakes in the program are written to the system's log. `false` if the configuration disables it, after
