@@ -42,6 +42,58 @@ struct DepartureTests {
         }
     }
 
+    @Test(.tags(.schedules))
+    func thePermitThatACallerWaitedForBelongsToTheNextOneWhenTheCallHasReturned() async throws {
+        try await simulate(seeds: Schedules.seeds(400, inDebug: 100)) { sim in
+            let semaphore = AsyncSemaphore(value: 2)
+            try await semaphore.acquire()
+            let leaver = Task { try await semaphore.acquire(2) }
+            try await Task.sleep(for: .seconds(1))  // simulated time
+            let next = Task { try await semaphore.acquire() }
+            try await Task.sleep(for: .seconds(1))  // simulated time
+            leaver.cancel()
+            _ = await leaver.result
+            sim.expect(semaphore.waiterCount == 0 && semaphore.available == 0)
+            try await next.value
+        }
+    }
+
+    @Test(.tags(.schedules))
+    func theTurnThatACallerWaitedForBelongsToTheNextOneWhenTheCallHasReturned() async throws {
+        try await simulate(seeds: Schedules.seeds(400, inDebug: 100)) { sim in
+            let (queue, gate) = (FIFOQueue(), Gate())
+            Task(on: queue) { await gate.waitIgnoringCancellation() }
+            let leaver = Task { try await queue.run {} }
+            try await Task.sleep(for: .seconds(1))  // simulated time
+            let drain = Task { try await queue.drain() }
+            let next = Task { try await queue.run { true } }
+            try await Task.sleep(for: .seconds(1))  // simulated time
+            gate.open()
+            leaver.cancel()
+            _ = await leaver.result
+            sim.expect(queue.count <= 2, "the place of the caller is free")
+            sim.expect(try await next.value)
+            try await drain.value
+        }
+    }
+
+    @Test(.tags(.schedules), arguments: [false, true])
+    func anAwaitedTaskIsCancelledWhenTheCallHasReturned(isFollower: Bool) async throws {
+        try await simulate(seeds: Schedules.seeds(400, inDebug: 100)) { sim in
+            let (store, isCancelled) = (TaskStore<Int>(), Locked(false))
+            let task = store.addTask(forKey: 1) {
+                try? await Task.sleep(for: .seconds(100))  // simulated time
+                isCancelled.withLock { $0 = Task.isCancelled }
+            }
+            let follower = store.addTask(forKey: 1, duplicateKeyBehavior: .preferPrevious) {}
+            let caller = Task { await (isFollower ? follower : task).cancellableValue }
+            try await Task.sleep(for: .seconds(1))  // simulated time
+            caller.cancel()
+            await caller.value
+            sim.expect(isCancelled.withLock { $0 } && sim.now < .seconds(2))
+        }
+    }
+
     #if SUBPROCESSES
     /// In a process of its own, since other tests need the threads that are blocked here.
     @Test(.oneProcessAtATime) func blockingCancellationHandlersStopNoWaitOfThisLibrary() async {

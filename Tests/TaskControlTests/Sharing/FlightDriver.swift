@@ -152,6 +152,7 @@ struct FlightDriver: MachineDriver {
         for (number, id) in flights.enumerated() {
             let flight = model.flight(number)
             #expect(machine.mayBegin(id) == (flight.map { $0.phase != .cancelled } ?? false))
+            #expect(machine.hasJob(id) == (flight?.hasJob ?? false))
             #expect(
                 machine.cancelledJob(of: id) == (flight?.phase == .cancelled && flight?.hasJob == true ? number : nil)
             )

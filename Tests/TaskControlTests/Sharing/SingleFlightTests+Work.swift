@@ -311,6 +311,21 @@ extension SingleFlightTests {
 }
 
 extension SingleFlightTests {
+    /// The operation begins before the flight has the handle of its task.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    @Test func anOperationThatCancelsItsFlightSeesItAtOnce() async throws {
+        let (flights, seen) = (SingleFlight<Int, Void>(), OrderRecorder<Bool>())
+        await #expect(throws: CancellationError.self) {
+            try await flights.run(1) { @HastyActor in
+                seen.record(Task.isCancelled)
+                flights.cancelAll(because: "itself")
+                seen.record(Task.isCancelled && Task.cancellationCause == .requested(reason: "itself"))
+            }
+        }
+        try await seen.waitForEvents(count: 2)
+        #expect(seen.events == [false, true])
+    }
+
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test func aKeptFlightThatIsReleasedBeforeItHasItsTaskKnowsTheCause() async throws {
         let (gate, causes) = (Gate(), OrderRecorder<CancellationCause?>())

@@ -350,25 +350,21 @@ struct SingleFlightTests {
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func aFlightThatIsRaisedBeforeItHasItsTaskRaisesIt() async throws {
-        let (gate, raised) = (Gate(), Gate())
+    @Test func aFlightThatIsRaisedBeforeTheCallThatBeganItContinuesRaisesItsTask() async throws {
+        let joined = Gate()
         let caller = Task(priority: .low) {
             try await ask(on: Hasty()) {
                 // Without the task-locals: it is not inside.
                 let joiner = Task.detached(priority: .high) { try await flights.run("token") { 0 } }
                 for _ in 0..<200 where flights._flights.callerCount < 2 { usleep(1_000) }
-                usleep(20_000)
-                return try await withTaskPriorityEscalationHandler {
-                    try await gate.wait()
-                    _ = joiner
-                    return 42
-                } onPriorityEscalated: { _, _ in
-                    raised.open()
-                }
+                try await joined.wait()
+                while Task.currentPriority < .high { await Task.yield() }
+                _ = joiner
+                return 42
             }
         }
-        try await raised.wait()
-        gate.open()
+        while flights._flights.callerCount < 2 { await Task.yield() }
+        joined.open()
         #expect(try await caller.value == 42)
     }
 

@@ -43,7 +43,7 @@ public struct Deadline: Sendable, CustomStringConvertible {
     ///   - clock: The clock of the instant.
     public init<C: Clock>(_ instant: C.Instant, clock: C) where C.Duration == Duration {
         if let instant = instant as? ContinuousClock.Instant, clock is ContinuousClock {
-            time = Self.origin.time + Self.origin.instant.duration(to: instant)
+            time = Self.origin.time + Self.origin.instant.duration(to: instant).bounded
             other = nil
         } else {
             time = .zero
@@ -154,6 +154,6 @@ private final class InstantOfClock<C: Clock>: InstantOfAnyClock where C.Duration
         self.instant = instant
     }
 
-    var remaining: Duration { source.now.duration(to: instant) }
+    var remaining: Duration { source.now.duration(to: instant).bounded }
     var clock: any Clock<Duration> { source }
 }

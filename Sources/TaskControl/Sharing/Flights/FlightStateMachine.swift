@@ -156,6 +156,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// Returns whether the task of a flight may run the operation; `false` if the flight was cancelled or has ended.
     func mayBegin(_ id: ID) -> Bool { isThere(id) && flights[id.slot].phase != .cancelled }
 
+    /// Returns whether a flight has the handle of its task.
+    func hasJob(_ id: ID) -> Bool { isThere(id) && flights[id.slot].job != nil }
+
     // MARK: Waiting
 
     /// Stores the continuation of a caller until its wait ends. Returns the outcome with which the continuation must be

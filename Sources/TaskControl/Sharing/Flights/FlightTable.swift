@@ -267,8 +267,20 @@ package final class _FlightTable: PlaceOwner {
     /// - Throws: `CancellationError` if the flight or its task was cancelled before the call.
     @usableFromInline
     func begin(_ flight: _Flight) throws {
-        guard !_isTaskCancelled, state.withLock({ $0.mayBegin(flight.id) }) else { throw CancellationError() }
+        guard !_isTaskCancelled, mayBegin(flight) else { throw CancellationError() }
         emitRunning(flight.id, flight.key)
+    }
+
+    /// Returns whether the current task may run the operation of a flight. If the task has begun before its handle was
+    /// attached, attaches it, so that a cancellation by the operation itself reaches the task at once.
+    private func mayBegin(_ flight: _Flight) -> Bool {
+        let (mayBegin, level) = state.withLock { machine -> (Bool, UInt8) in
+            guard machine.mayBegin(flight.id) else { return (false, 0) }
+            guard !machine.hasJob(flight.id), let task = RunningTask.current else { return (true, 0) }
+            return (true, machine.attach(flight.id, task.unowned, level: flight.level).level)
+        }
+        if level > 0 { RunningTask.current?.raise(to: TaskPriority(rawValue: level)) }
+        return mayBegin
     }
 
     /// Returns the task-local value for the operation of a flight. It holds no turn and no place of the caller that
