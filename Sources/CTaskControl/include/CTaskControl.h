@@ -70,6 +70,12 @@ static inline uint8_t tc_basePriority(void) {
 static inline int64_t tc_continuousNanoseconds(void) {
 #if defined(__APPLE__)
     return (int64_t)clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW);
+#elif defined(_WIN32)
+    // The C library has no such clock: the function that `ContinuousClock` calls, with the number of that clock.
+    extern TC_SWIFT void swift_get_time(int64_t *seconds, int64_t *nanoseconds, int clock);
+    int64_t seconds, nanoseconds;
+    swift_get_time(&seconds, &nanoseconds, 1);
+    return seconds * 1000000000 + nanoseconds;
 #else
     struct timespec time;
 #if defined(__linux__)

@@ -12,8 +12,10 @@ private import Glibc
 private import Musl
 #elseif canImport(Android)
 private import Android
-#else
-#error("TaskControl needs the C library's write(2); this platform's C library is not known to it.")
+#elseif canImport(ucrt)
+private import ucrt
+#elseif canImport(WASILibc)
+private import WASILibc
 #endif
 
 /// The observer behind ``TaskDiagnostics/Configuration/debugLogging``: writes each event as a line to `os.Logger`, or
@@ -64,5 +66,11 @@ struct SystemLog: TaskObserver {
 /// - Parameter line: The line, with the newline at its end.
 func writeToStandardError(_ line: String) {
     var line = line
-    line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+    line.withUTF8 { bytes in
+        #if canImport(ucrt)
+        _ = _write(2, bytes.baseAddress, CUnsignedInt(bytes.count))
+        #else
+        _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+        #endif
+    }
 }

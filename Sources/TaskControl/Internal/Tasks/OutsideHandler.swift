@@ -1,5 +1,17 @@
 private import CTaskControl
+
+#if canImport(Dispatch)
 private import Dispatch
+#else
+/// A platform without Dispatch, such as WASI, has one thread, and no pool that could be busy: a task replaces a queue.
+private struct DispatchQueue: Sendable {
+    enum Quality { case userInteractive }
+
+    init(label: String, qos: Quality) {}
+
+    func async(execute work: @escaping @Sendable () -> Void) { Task.detached { work() } }
+}
+#endif
 
 // Cancellation and priority-escalation handlers. The runtime calls them while it holds the status lock of their task.
 // Resuming, cancelling or escalating another task takes the lock of that task as well, and two handlers that do this to

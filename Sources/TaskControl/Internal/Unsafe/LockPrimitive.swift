@@ -6,8 +6,10 @@ internal import Glibc
 internal import Musl
 #elseif canImport(Android)
 internal import Android
-#else
-#error("TaskControl needs os_unfair_lock or a pthread mutex; this platform's C library is not known to it.")
+#elseif canImport(WinSDK)
+internal import WinSDK
+#elseif canImport(WASILibc)
+internal import WASILibc
 #endif
 
 /// The lock of ``Locked``: the lock type of the C library. Must be used only at the address where it was initialized.
@@ -15,6 +17,11 @@ internal import Android
 struct _LockPrimitive {
     #if canImport(Darwin)
     private typealias Primitive = os_unfair_lock
+    #elseif canImport(WinSDK)
+    private typealias Primitive = SRWLOCK
+    #elseif canImport(WASILibc) && !_runtime(_multithreaded)
+    /// Whether the lock is held. There is one thread.
+    private typealias Primitive = Bool
     #else
     private typealias Primitive = pthread_mutex_t
     #endif
@@ -30,7 +37,9 @@ struct _LockPrimitive {
     @usableFromInline
     static func _initialize(_ lock: UnsafeMutablePointer<Self>) {
         lock.initialize(to: Self())
-        #if !canImport(Darwin)
+        #if canImport(Darwin) || canImport(WinSDK) || (canImport(WASILibc) && !_runtime(_multithreaded))
+        // A lock of zeros is free.
+        #else
         #if DEBUG
         var attributes = pthread_mutexattr_t()
         pthread_mutexattr_init(&attributes)
@@ -50,7 +59,9 @@ struct _LockPrimitive {
     }
 
     static func destroy(_ lock: UnsafeMutablePointer<Self>) {
-        #if !canImport(Darwin)
+        #if canImport(Darwin) || canImport(WinSDK) || (canImport(WASILibc) && !_runtime(_multithreaded))
+        // There is nothing to destroy.
+        #else
         let status = pthread_mutex_destroy(primitive(lock))
         precondition(status == 0, "A lock was destroyed while it was held: pthread_mutex_destroy returned \(status).")
         #endif
@@ -62,6 +73,11 @@ struct _LockPrimitive {
     static func _acquire(_ lock: UnsafeMutablePointer<Self>) {
         #if canImport(Darwin)
         os_unfair_lock_lock(primitive(lock))
+        #elseif canImport(WinSDK)
+        AcquireSRWLockExclusive(primitive(lock))
+        #elseif canImport(WASILibc) && !_runtime(_multithreaded)
+        precondition(!primitive(lock).pointee, "A lock was taken twice, by code that calls out while holding it.")
+        primitive(lock).pointee = true
         #else
         let status = pthread_mutex_lock(primitive(lock))
         precondition(
@@ -76,6 +92,10 @@ struct _LockPrimitive {
     static func _release(_ lock: UnsafeMutablePointer<Self>) {
         #if canImport(Darwin)
         os_unfair_lock_unlock(primitive(lock))
+        #elseif canImport(WinSDK)
+        ReleaseSRWLockExclusive(primitive(lock))
+        #elseif canImport(WASILibc) && !_runtime(_multithreaded)
+        primitive(lock).pointee = false
         #else
         let status = pthread_mutex_unlock(primitive(lock))
         // Only the error-checking mutex of a debug build detects this.
