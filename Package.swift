@@ -2,6 +2,16 @@
 
 import PackageDescription
 
+// The privacy manifest of the targets that read the metadata of files, which an app is asked for. Not on Linux: for a target with resources, SwiftPM
+// generates code that imports Foundation. Never in the core, which does not.
+#if canImport(Darwin)
+let privacyManifest: [Resource] = [.copy("PrivacyInfo.xcprivacy")]
+let excludedManifest: [String] = []
+#else
+let privacyManifest: [Resource] = []
+let excludedManifest = ["PrivacyInfo.xcprivacy"]
+#endif
+
 let package = Package(
     name: "swift-task-control",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -75,7 +85,12 @@ let package = Package(
         // The switch of the diagnostics: a word that is read without a lock.
         .target(name: "CTaskControl"),
         // Shared by the other products. Its declarations are public for the targets that have no package access.
-        .target(name: "TaskControlSupport", dependencies: ["TaskControl"]),
+        .target(
+            name: "TaskControlSupport",
+            dependencies: ["TaskControl"],
+            exclude: excludedManifest,
+            resources: privacyManifest
+        ),
         // Consumers of events. Without package access, so that they prove that the public API of observers suffices.
         .target(
             name: "TaskControlSnapshot",
@@ -142,7 +157,9 @@ let package = Package(
                 ),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
-            ]
+            ],
+            exclude: excludedManifest,
+            resources: privacyManifest
         ),
         // Keeps the results of flights. A product of its own: an application without a cache does not link it.
         .target(name: "TaskControlCaching", dependencies: ["TaskControl"]),
