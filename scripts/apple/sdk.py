@@ -85,6 +85,15 @@ class SDK:
         self.toolchain = executable.parent.parent
         self.swift = self.toolchain / "lib/swift"
 
+    @functools.cached_property
+    def version(self):
+        """Of Swift, such as (6, 3, 1)."""
+        return tuple(map(int, re.search(r"Swift version ([\d.]+)", self.description)[1].split(".")))
+
+    @functools.cached_property
+    def description(self):
+        return subprocess.run([self.toolchain / "bin/swiftc", "--version"], capture_output=True, text=True).stdout
+
     def resources(self, platform):
         return self.work / "resources" / platform.folder
 
@@ -109,9 +118,8 @@ class SDK:
     def stamp(self):
         """What the result depends on."""
         stubs = [path for path in sorted((HERE / "stubs").rglob("*")) if path.is_file()]
-        version = subprocess.run([self.toolchain / "bin/swiftc", "--version"], capture_output=True, text=True).stdout
         sources = [path.read_text() for path in [HERE / "sdk.py"] + stubs]
-        return "\n".join([version, str(self.toolchain), str(self.work)] + sources)
+        return "\n".join([self.description, str(self.toolchain), str(self.work)] + sources)
 
     def make(self, parallel):
         stamp = self.work / "stamp"
