@@ -33,7 +33,7 @@ NAME = r'@("[^"]*"|[-\w.$]+)'
 FORCED = re.compile(r"_swift_FORCE_LOAD_")
 DECLARATION = re.compile(rf"^declare (extern_weak )?[^\n]*?{NAME}\(", re.M)
 VARIABLE = re.compile(rf"^{NAME} = (extern_weak|external) ", re.M)
-FUNCTION = re.compile(rf"^define ([^\n]*?){NAME}\([^\n]*\{{\n(.*?)^\}}", re.M | re.S)
+FUNCTION = re.compile(rf"^define ([^\n]*?){NAME}\([^\n]*\{{\n", re.M)
 LOCAL = r'%(?:"[^"]*"|[-\w.$]+)'
 HIDDEN = re.compile(r"\b(?:internal|private|hidden)\b")
 # Read by a mirror only.
@@ -47,11 +47,12 @@ class Module:
 
     def __init__(self, text, sil="", platform=None):
         self.text = text
-        self.functions = [(match.start(3), match.end(3), unquoted(match[2]), match[1], match[3]) for match in FUNCTION.finditer(text)]
+        # Each with its place in the text, its name and its linkage.
+        self.functions = [(match.end(), text.find("\n}", match.end()), unquoted(match[2]), match[1]) for match in FUNCTION.finditer(text)]
         self.starts = [function[0] for function in self.functions]
-        self.weak = {unquoted(match[2]) for match in DECLARATION.finditer(text)
-                     if match[1] and not FORCED.match(unquoted(match[2]))}
-        self.strong = {unquoted(match[2]) for match in DECLARATION.finditer(text) if not match[1]}
+        declared = [(bool(match[1]), unquoted(match[2])) for match in DECLARATION.finditer(text)]
+        self.weak = {name for is_weak, name in declared if is_weak and not FORCED.match(name)}
+        self.strong = {name for is_weak, name in declared if not is_weak}
         self.strong |= {unquoted(match[1]) for match in VARIABLE.finditer(text) if match[2] == "external"}
         # Where a newer system is required, the compiler has refused uses without a test: in functions and types with @available.
         newer = functools.partial(is_newer, minimum=platform.minimum) if platform else None
@@ -78,7 +79,8 @@ class Module:
         for position in self.mentions(symbol):
             index = bisect.bisect(self.starts, position) - 1
             if index >= 0 and position < self.functions[index][1]:
-                start, _, name, linkage, body = self.functions[index]
+                start, end, name, linkage = self.functions[index]
+                body = self.text[start:end]
                 line = body[body.rfind("\n", 0, position - start) + 1:].split("\n", 1)[0]
                 if " icmp " in line or name == symbol or self.is_available(name) or is_default(symbol, name) or is_tested(body, position - start, symbol):
                     continue
@@ -283,19 +285,19 @@ def size_of(body, bodies, depth=0):
 SLEEP = re.compile(r"function_ref @(\$s(?:Sc[TCS]|ScTss5NeverO|s5Clock|s15ContinuousClock|s15SuspendingClock)\w*?5sleep\w*)"
                    r"|witness_method [^\n]*(#Clock\.sleep)\b")
 STANDARD = re.compile(r"\$s(?:Sc[TCS]|s5Clock|s15ContinuousClock|s15SuspendingClock)\w*5sleep")
-BODY = re.compile(r"^sil ([^@\n]*)@(\S+) : [^\n]*\{\n(.*?)^\} // end sil function", re.M | re.S)
+HEAD = re.compile(r"sil ([^@\n]*)@(\S+) : ")
 
 
 def sleeps(sil, only_inlinable):
     """Functions that sleep by the standard library: all of them, or those that clients compile too."""
     findings = set()
-    for attributes, name, body in BODY.findall(sil):
+    for match in SLEEP.finditer(sil):
+        attributes, name = HEAD.match(sil, sil.rfind("\nsil ", 0, match.start()) + 1).groups()
         if (only_inlinable and "[serialized" not in attributes) or STANDARD.match(name):
             continue
-        for match in SLEEP.finditer(body):
-            # Not the value of an omitted argument.
-            if not re.search(r"fA\d*_$", match[1] or ""):
-                findings.add(("sleep", f"{match[1] or match[2]} in {name}"))
+        # Not the value of an omitted argument.
+        if not re.search(r"fA\d*_$", match[1] or ""):
+            findings.add(("sleep", f"{match[1] or match[2]} in {name}"))
     return findings
 
 
