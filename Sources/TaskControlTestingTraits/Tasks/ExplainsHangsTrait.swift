@@ -40,7 +40,7 @@ public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
                         return .returned
                     }
                     group.addTask {
-                        do { try await clock.sleep(for: limit) } catch { return .stoppedWatching }
+                        do { try await sleep(for: limit, on: clock) } catch { return .stoppedWatching }
                         return .hangs
                     }
                     var hangs = false

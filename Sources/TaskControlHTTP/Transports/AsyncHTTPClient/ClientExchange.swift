@@ -3,6 +3,7 @@ internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOFoundationCompat
 internal import NIOHTTP1
+internal import TaskControl
 
 /// One request of an `HTTPClient`, and its response.
 ///
@@ -177,7 +178,7 @@ extension ClientExchange {
                 var last: Int64 = -1
                 while case let sent = state.withLock({ $0.sent }), sent != last {
                     last = sent
-                    try await Task.sleep(for: limit)
+                    try await sleep(for: limit, on: ContinuousClock())
                 }
                 throw HTTPClientError.readTimeout
             }
