@@ -1,18 +1,18 @@
-/// The error that ``FleetFlight`` throws if the operation has failed in another process, or if the result that the
-/// other process has stored cannot be read.
+/// The error that ``FleetFlight`` throws if the operation has failed in another process.
 public struct FleetFlightError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The key that was passed to ``FleetFlight/value(for:operation:)``.
-    public let key: String
-    /// The text of the operation's error, or the reason for which the result in the store cannot be read.
+    public var key: String { storeKey.text }
+    private let storeKey: StoreKey
+    /// The text of the operation's error, after that process's `TaskDiagnostics.Configuration.redact`.
     public let message: String
 
     /// Creates an error. Intended for tests.
     ///
     /// - Parameters:
     ///   - key: The key that was passed to ``FleetFlight/value(for:operation:)``.
-    ///   - message: The text of the operation's error, or the reason for which the result in the store cannot be read.
+    ///   - message: The text of the operation's error.
     public init(key: String, message: String) {
-        (self.key, self.message) = (key, message)
+        (storeKey, self.message) = (StoreKey(key), message)
     }
 
     /// A sentence with the key and the ``message``.

@@ -56,7 +56,7 @@ extension LeaseSession {
         do {
             let result = try await call { try await self.store.transact(transaction) }
             let now = time.now
-            let own = result.reads.first?.first { $0.key == key }
+            let own = result.reads.first?.first { $0.key.isSameKey(as: key) }
             if let own, own.lease == lease {
                 let sight = sight(of: result, key)
                 update { $0.entered(FencingToken(rawValue: own.createRevision), sight, sent: sent, at: now) }
@@ -111,9 +111,9 @@ extension LeaseSession {
 
     private func sight(of result: StoreTransaction.Result, _ key: String) -> Machine.Sight {
         let entries = result.reads.first ?? []
-        let index = entries.firstIndex { $0.key == key }
+        let index = entries.firstIndex { $0.key.isSameKey(as: key) }
         return Machine.Sight(
-            ahead: Set(entries[..<(index ?? entries.count)].map(\.key)),
+            ahead: Set(entries[..<(index ?? entries.count)].map { StoreKey($0.key) }),
             isListed: index != nil,
             resultRevision: result.reads.count > 1 ? result.reads[1].first?.modifyRevision : nil,
             revision: result.revision,
@@ -213,14 +213,13 @@ extension LeaseSession {
     }
 
     private func notice(_ report: StoreChanges) {
-        let (lease, own) = read { ($0.lease, $0.lease.map(line.key)) }
-        guard lease != nil else { return }
+        guard let own = read({ $0.lease.map(line.key) }) else { return }
         update { machine in
             if !report.isComplete { machine.reportWasIncomplete() }
             for change in report.changes {
                 switch change {
-                case .delete(let key, _): machine.deleted(key, isOwn: key == own)
-                case .put(let entry): if entry.key == line.resultKey { machine.hint() }
+                case .delete(let key, _): machine.deleted(StoreKey(key), isOwn: key.isSameKey(as: own))
+                case .put(let entry): if line.resultKey?.isSameKey(as: entry.key) ?? false { machine.hint() }
                 }
             }
         }

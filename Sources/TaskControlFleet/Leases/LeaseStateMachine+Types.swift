@@ -58,7 +58,7 @@ extension LeaseStateMachine {
     /// The state of the line (``FleetLine``), as a transaction has read it.
     struct Sight: Hashable {
         /// The keys of the entries that are older than the caller's entry. A transaction can read fewer than all entries.
-        let ahead: Set<String>
+        let ahead: Set<StoreKey>
         /// Whether the caller's entry was among those that the transaction has read.
         let isListed: Bool
         /// The revision at which the current result was published; `nil` if there is no published result.

@@ -40,7 +40,7 @@ struct LeaseStateMachine: Hashable {
     /// Whether the caller has entered the line (``FleetLine``) before, and has watched it since.
     private var isWatched = false
     /// The keys of the entries that are known to be older than the caller's entry.
-    private var ahead: Set<String> = []
+    private var ahead: Set<StoreKey> = []
     /// Whether entries in ``ahead`` may have been deleted without a report. If so, any deletion of an entry may mean that it is the caller's turn.
     private var isAheadStale = false
     /// The lease that must be revoked, because its entry has lost its place in the line (``FleetLine``); `nil` if there is none.
@@ -324,7 +324,7 @@ struct LeaseStateMachine: Hashable {
     /// - Parameters:
     ///   - key: The key of the entry.
     ///   - isOwn: Whether the entry is the caller's.
-    mutating func deleted(_ key: String, isOwn: Bool) {
+    mutating func deleted(_ key: StoreKey, isOwn: Bool) {
         if isOwn {
             isHinted = phase == .waiting || phase == .holding || isHinted
         } else if phase == .waiting {

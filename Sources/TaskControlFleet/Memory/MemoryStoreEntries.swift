@@ -7,7 +7,7 @@ struct MemoryStoreEntries {
     /// - Complexity: O(log *n*) in the number of entries.
     subscript(_ key: String) -> StoreEntry? {
         let index = firstIndex(notBefore: key)
-        return index < all.count && all[index].key.isSameUTF8(as: key) ? all[index] : nil
+        return index < all.count && all[index].key.isSameKey(as: key) ? all[index] : nil
     }
 
     /// Creates or replaces an entry.
@@ -15,7 +15,7 @@ struct MemoryStoreEntries {
     /// - Complexity: O(*n*) in the number of entries.
     mutating func put(_ entry: StoreEntry) {
         let index = firstIndex(notBefore: entry.key)
-        if index < all.count, all[index].key.isSameUTF8(as: entry.key) {
+        if index < all.count, all[index].key.isSameKey(as: entry.key) {
             all[index] = entry
         } else {
             all.insert(entry, at: index)
@@ -61,16 +61,16 @@ struct MemoryStoreEntries {
         switch keys {
         case .key(let key):
             let first = firstIndex(notBefore: key)
-            let isThere = first < all.count && all[first].key.isSameUTF8(as: key)
+            let isThere = first < all.count && all[first].key.isSameKey(as: key)
             return first..<(isThere ? first + 1 : first)
         case .prefix(let prefix):
             let first = firstIndex(notBefore: prefix)
-            return first..<index { $0.isBeforeInUTF8(prefix) || $0.utf8.starts(with: prefix.utf8) }
+            return first..<index { $0.isKeyBefore(prefix) || $0.utf8.starts(with: prefix.utf8) }
         }
     }
 
     private func firstIndex(notBefore key: String) -> Int {
-        index { $0.isBeforeInUTF8(key) }
+        index { $0.isKeyBefore(key) }
     }
 
     /// Returns the index of the first key that does not satisfy a condition; the number of entries if all keys satisfy it. The condition must hold
@@ -83,12 +83,4 @@ struct MemoryStoreEntries {
         }
         return low
     }
-}
-
-extension String {
-    /// Returns whether both texts have the same UTF-8 bytes. (`==` also holds for different Unicode representations of the same character.)
-    fileprivate func isSameUTF8(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
-
-    /// Returns whether this text comes before another in the order of their UTF-8 bytes.
-    fileprivate func isBeforeInUTF8(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 }

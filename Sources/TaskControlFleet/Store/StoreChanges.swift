@@ -8,6 +8,24 @@ public struct StoreChanges: Hashable, Sendable {
         /// The entry with the key `key` was removed by a transaction, or because its lease ended. The removal has the
         /// revision `revision`.
         case delete(key: String, revision: Int64)
+
+        private var parts: (StoreEntry?, StoreKey?, Int64) {
+            switch self {
+            case .put(let entry): (entry, nil, 0)
+            case .delete(let key, let revision): (nil, StoreKey(key), revision)
+            }
+        }
+
+        /// Returns whether both changes are equal. Keys are compared byte by byte, in UTF-8.
+        public static func == (one: Self, other: Self) -> Bool { one.parts == other.parts }
+
+        /// Adds the change to a hasher.
+        public func hash(into hasher: inout Hasher) {
+            let (entry, key, revision) = parts
+            hasher.combine(entry)
+            hasher.combine(key)
+            hasher.combine(revision)
+        }
     }
 
     /// The changes, in the order of their revisions. Can be empty, for example in the first report, which only says

@@ -3,8 +3,9 @@ public import Foundation
 /// An entry of a ``CoordinationStore``: a key with a value, the revisions at which the entry was created and last
 /// changed, and its lease.
 public struct StoreEntry: Hashable, Sendable {
-    /// The key. Keys are compared byte by byte, in UTF-8.
-    public let key: String
+    /// The key. Keys are compared byte by byte, in UTF-8; so are the keys of two entries by `==`.
+    public var key: String { storeKey.text }
+    private let storeKey: StoreKey
     /// The value of the entry.
     public let value: Data
     /// The revision at which the entry was created. An entry that is removed and put again has a new creation revision.
@@ -23,7 +24,7 @@ public struct StoreEntry: Hashable, Sendable {
     ///   - modifyRevision: The revision at which the entry was created or last replaced.
     ///   - lease: The lease to which the entry is attached; `nil` if there is none.
     public init(key: String, value: Data, createRevision: Int64, modifyRevision: Int64, lease: LeaseID? = nil) {
-        self.key = key
+        storeKey = StoreKey(key)
         self.value = value
         self.createRevision = createRevision
         self.modifyRevision = modifyRevision

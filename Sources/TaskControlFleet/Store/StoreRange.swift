@@ -6,6 +6,22 @@ public struct StoreRange: Hashable, Sendable {
         case key(String)
         /// All keys that begin with a text. An empty text stands for all keys.
         case prefix(String)
+
+        private var parts: (isPrefix: Bool, text: StoreKey) {
+            switch self {
+            case .key(let key): (false, StoreKey(key))
+            case .prefix(let prefix): (true, StoreKey(prefix))
+            }
+        }
+
+        /// Returns whether both sets are described equally. Texts are compared byte by byte, in UTF-8.
+        public static func == (one: Self, other: Self) -> Bool { one.parts == other.parts }
+
+        /// Adds the set to a hasher.
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(parts.isPrefix)
+            hasher.combine(parts.text)
+        }
     }
 
     /// The order in which entries are read.
@@ -47,7 +63,7 @@ public struct StoreRange: Hashable, Sendable {
     /// Returns whether ``keys`` contains a key, regardless of the ``order`` and the ``limit``.
     public func contains(_ key: String) -> Bool {
         switch keys {
-        case .key(let only): key.utf8.elementsEqual(only.utf8)
+        case .key(let only): key.isSameKey(as: only)
         case .prefix(let prefix): key.utf8.starts(with: prefix.utf8)
         }
     }

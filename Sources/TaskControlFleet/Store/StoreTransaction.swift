@@ -15,6 +15,28 @@ public struct StoreTransaction: Hashable, Sendable {
         case modifyRevision(String, Int64)
         /// An entry has the given key, and its value is the given one.
         case value(String, Data)
+
+        private var parts: (kind: Int, key: StoreKey, revision: Int64, value: Data?) {
+            switch self {
+            case .absent(let key): (0, StoreKey(key), 0, nil)
+            case .present(let key): (1, StoreKey(key), 0, nil)
+            case .createRevision(let key, let revision): (2, StoreKey(key), revision, nil)
+            case .modifyRevision(let key, let revision): (3, StoreKey(key), revision, nil)
+            case .value(let key, let value): (4, StoreKey(key), 0, value)
+            }
+        }
+
+        /// Returns whether both conditions are equal. Keys are compared byte by byte, in UTF-8.
+        public static func == (one: Self, other: Self) -> Bool { one.parts == other.parts }
+
+        /// Adds the condition to a hasher.
+        public func hash(into hasher: inout Hasher) {
+            let (kind, key, revision, value) = parts
+            hasher.combine(kind)
+            hasher.combine(key)
+            hasher.combine(revision)
+            hasher.combine(value)
+        }
     }
 
     /// An operation of a transaction.
@@ -26,6 +48,28 @@ public struct StoreTransaction: Hashable, Sendable {
         case delete(StoreRange.Keys)
         /// Reads entries, as they are after the preceding operations of the transaction.
         case read(StoreRange)
+
+        private var parts: (key: StoreKey?, value: Data?, lease: LeaseID?, deleted: StoreRange.Keys?, read: StoreRange?)
+        {
+            switch self {
+            case .put(let key, let value, let lease): (StoreKey(key), value, lease, nil, nil)
+            case .delete(let keys): (nil, nil, nil, keys, nil)
+            case .read(let range): (nil, nil, nil, nil, range)
+            }
+        }
+
+        /// Returns whether both operations are equal. Keys are compared byte by byte, in UTF-8.
+        public static func == (one: Self, other: Self) -> Bool { one.parts == other.parts }
+
+        /// Adds the operation to a hasher.
+        public func hash(into hasher: inout Hasher) {
+            let (key, value, lease, deleted, read) = parts
+            hasher.combine(key)
+            hasher.combine(value)
+            hasher.combine(lease)
+            hasher.combine(deleted)
+            hasher.combine(read)
+        }
     }
 
     /// The conditions. If all of them hold, the operations of ``success`` are executed; otherwise those of ``failure``.

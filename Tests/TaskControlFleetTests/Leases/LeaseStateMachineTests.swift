@@ -7,7 +7,7 @@ import Testing
     private typealias Machine = LeaseStateMachine
     private let lease = LeaseID(rawValue: 7)
 
-    private func sight(ahead: Set<String> = [], term: UInt64 = 1, result: Int64? = nil) -> Machine.Sight {
+    private func sight(ahead: Set<StoreKey> = [], term: UInt64 = 1, result: Int64? = nil) -> Machine.Sight {
         Machine.Sight(ahead: ahead, isListed: ahead.isEmpty, resultRevision: result, revision: 40, term: term)
     }
 
@@ -23,7 +23,7 @@ import Testing
     }
 
     /// A machine that is in the line, behind the given entries.
-    private func entered(permits: Int = 1, ahead: Set<String> = [], term: UInt64 = 1) -> Machine {
+    private func entered(permits: Int = 1, ahead: Set<StoreKey> = [], term: UInt64 = 1) -> Machine {
         var machine = machine(permits: permits)
         _ = machine.next(at: .zero)
         machine.entered(FencingToken(rawValue: 40), sight(ahead: ahead, term: term), sent: .zero, at: .zero)
@@ -162,6 +162,26 @@ import Testing
         #expect(machine.isUrgent)
         machine.verified(
             Machine.Sight(ahead: ["b"], isListed: true, resultRevision: nil, revision: 41, term: 1),
+            sent: .zero,
+            at: .zero
+        )
+        #expect(machine.phase == .holding)
+    }
+
+    @Test func twoKeysOfOneCharacterAreTwoEntriesAhead() {
+        let ahead: Set<StoreKey> = ["lease/job/\u{E9}", "lease/job/e\u{301}"]
+        #expect(ahead.count == 2)
+        var machine = entered(permits: 2, ahead: ahead)
+        machine.hint()
+        machine.verified(
+            Machine.Sight(ahead: ahead, isListed: true, resultRevision: nil, revision: 41, term: 1),
+            sent: .zero,
+            at: .zero
+        )
+        #expect(machine.phase == .waiting, "both permits are taken")
+        machine.deleted("lease/job/\u{E9}", isOwn: false)
+        machine.verified(
+            Machine.Sight(ahead: ["lease/job/e\u{301}"], isListed: true, resultRevision: nil, revision: 42, term: 1),
             sent: .zero,
             at: .zero
         )
