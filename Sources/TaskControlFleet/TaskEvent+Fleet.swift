@@ -37,6 +37,10 @@ extension TaskEvent.Kind {
     public static var leaseLeftToExpire: Self { Self("leaseLeftToExpire") }
     /// A caller of a ``FleetFlight`` has received a result that another process has published (``resultPublished``).
     public static var resultAdopted: Self { Self("resultAdopted") }
+    /// A caller of a ``FleetFlight`` cannot decode the result that another process has published (``resultAdopted``), for
+    /// example because it is that of another version of the program. The caller waits again, and runs its operation
+    /// itself when it is its turn.
+    public static var resultUnreadable: Self { Self("resultUnreadable") }
     /// A process has published the result of a ``FleetFlight``'s operation for the callers of other processes.
     public static var resultPublished: Self { Self("resultPublished") }
 }

@@ -143,6 +143,16 @@ package enum Diagnostics {
     /// At most four levels of errors that contain errors are searched: errors that are classes can contain each other.
     package static func text(of error: any Error) -> String { text(of: error, levels: 4) }
 
+    /// Returns the text of an error for readers outside the process: ``text(of:)`` after
+    /// ``TaskDiagnostics/Configuration/redact``, as observers receive it.
+    package static func redactedText(of error: any Error) -> String {
+        var text = text(of: error)
+        if let redact = Observation.current.configuration?.redact {
+            ObserverCall.excludingEverybody.perform { text = redact(text) }
+        }
+        return text
+    }
+
     private static func text(of error: any Error, levels: Int) -> String {
         if let error = error as? any EventDescribable { return error.eventText }
         let (type, domain, mirror) = (type(of: error), error._domain, Mirror(reflecting: error))

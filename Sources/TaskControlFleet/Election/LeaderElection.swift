@@ -196,7 +196,7 @@ public final class LeaderElection: Sendable {
         defer { publish { $0.candidates -= 1 } }
         var hasBegun = false
         do {
-            try await session.performWithoutResults { lease in
+            try await session.perform { lease in
                 // A leader that was asked to stop in the meantime gives up the leadership at once.
                 if run.isStopping { return }
                 hasBegun = true

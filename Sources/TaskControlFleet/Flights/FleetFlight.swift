@@ -21,8 +21,11 @@ internal import TaskControl
 /// operation again.
 ///
 /// The published result stays in the store for the duration of one lease, where all clients of the store can read it.
-/// If the value cannot be encoded, or if its JSON is larger than the store's limit for an entry, the result is not
-/// published, and the next caller in another process runs the operation again.
+/// If the operation throws, the result is the text of the error, as diagnostics show it: after
+/// `TaskDiagnostics.Configuration.redact`, if it is configured. If the value cannot be encoded, or if its JSON is larger
+/// than the store's limit for an entry, the result is not published, and the next caller in another process runs the
+/// operation again. A caller that cannot decode a published value, for example because another version of the program
+/// has published it, runs the operation itself when it is its turn.
 ///
 /// The callers of one process share one operation, through a `SingleFlight`, and one entry in the store.
 ///
@@ -33,7 +36,7 @@ internal import TaskControl
 /// are cancelled, the process stops waiting for a result. If it runs the operation, the operation is cancelled, and the
 /// next caller, in another process, runs it instead.
 public final class FleetFlight<Value: Codable & Sendable>: Sendable {
-    private let flights: SingleFlight<String, Value>
+    private let flights: SingleFlight<StoreKey, Value>
     private let store: any CoordinationStore
     private let timeToLive: Duration
     private let holder: String?
@@ -44,7 +47,7 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name under which results are shared: all processes that use the same name in the same store share
-    ///     the results, and must use the same type of value.
+    ///     the results, and should use the same type of value.
     ///   - store: The store in which the processes coordinate.
     ///   - timeToLive: The duration of the lease under which an operation runs. If a process crashes while it runs the
     ///     operation, another waiting process runs it when this time has passed. See
@@ -77,13 +80,14 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     /// another process.
     ///
     /// - Parameters:
-    ///   - key: The key: callers with the same key share one result. It may contain any characters.
+    ///   - key: The key: callers with the same key share one result. It may contain any characters. Keys are compared
+    ///     byte by byte, in UTF-8.
     ///   - operation: Produces the value. Runs in a new task, in the isolation in which the closure is written, with the first caller's task-locals,
     ///     priority and task name. It is not called if the result of another caller is received, and it is cancelled if the lease under which it runs
     ///     is lost.
     /// - Returns: The value.
-    /// - Throws: The error of the operation; ``FleetFlightError`` if the operation has failed in another process, or if
-    ///   the result of that process cannot be read; ``LeaseLostError`` if the lease was lost while the operation ran;
+    /// - Throws: The error of the operation; ``FleetFlightError`` if the operation has failed in another process;
+    ///   ``LeaseLostError`` if the lease was lost while the operation ran;
     ///   ``StoreError`` if the store fails; `CancellationError` if the caller is cancelled;
     ///   `SingleFlightReentrancyError` if the operation of a key asks for the value of the same key.
     public nonisolated(nonsending) func value(
@@ -91,7 +95,11 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
         @_inheritActorContext @_implicitSelfCapture
         operation: @escaping @isolated(any) @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await flights.run(key) { try await self.run(key, operation) }
+        do {
+            return try await flights.run(StoreKey(key)) { try await self.run(key, operation) }
+        } catch let error as SingleFlightReentrancyError {
+            throw (error.key as? StoreKey).map { SingleFlightReentrancyError(key: $0.text) } ?? error
+        }
     }
 
     private func run(_ key: String, _ operation: @isolated(any) @Sendable () async throws -> Value) async throws
@@ -106,27 +114,16 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
         )
         let line = FleetLine.flight(name, key: key)
         let session = LeaseSession(line, store, timeToLive: timeToLive, holder: holder, clock: clock, events: events)
-        let outcome = try await session.perform { result in
+        return try await session.perform { result in
             line.publication(of: result)
+        } adopt: { entry in
+            switch try? JSONDecoder().decode(PublishedResult<Value>.self, from: entry.value) {
+            case .value(let value)?: value
+            case .failure(let message)?: throw FleetFlightError(key: key, message: message)
+            case nil: nil
+            }
         } body: { _ in
             try await operation()
-        }
-        switch outcome {
-        case .value(let value): return value
-        case .adopted(let entry): return try adopted(entry, key)
-        }
-    }
-
-    private func adopted(_ entry: StoreEntry, _ key: String) throws -> Value {
-        let published: PublishedResult<Value>
-        do {
-            published = try JSONDecoder().decode(PublishedResult<Value>.self, from: entry.value)
-        } catch {
-            throw FleetFlightError(key: key, message: "the published result has another type")
-        }
-        switch published {
-        case .value(let value): return value
-        case .failure(let message): throw FleetFlightError(key: key, message: message)
         }
     }
 }
@@ -142,7 +139,7 @@ extension FleetLine {
         case .success(let value): published = .value(value)
         case .failure(let error):
             if error is CancellationError { return nil }
-            published = .failure(Diagnostics.text(of: error))
+            published = .failure(Diagnostics.redactedText(of: error))
         }
         guard let resultKey, let value = try? JSONEncoder().encode(published) else { return nil }
         return LeaseSession.Publication(key: resultKey, value: value)

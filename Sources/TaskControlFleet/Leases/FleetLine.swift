@@ -1,6 +1,6 @@
 /// The queue of all callers that hold a lease, or wait for it, under one name (a line): each caller has an entry in the store, and the entries are
 /// ordered by their creation.
-struct FleetLine: Hashable, Sendable {
+struct FleetLine: Sendable {
     /// The name of the lease, semaphore or election as the caller has given it, or the name and the key of a ``FleetFlight``. Used in errors and
     /// diagnostics.
     let name: String
@@ -43,6 +43,9 @@ struct FleetLine: Hashable, Sendable {
             watched: prefix
         )
     }
+
+    /// The same line for a caller that receives no published result, and waits until it is its turn.
+    var withoutResult: Self { Self(name: name, prefix: prefix, permits: permits, resultKey: nil, watched: watched) }
 
     /// Returns the key of the entry that belongs to a lease.
     func key(of lease: LeaseID) -> String {

@@ -1,8 +1,8 @@
 internal import TaskControl
 
 extension LeaseSession {
-    /// The result of ``perform(publish:body:)``: the value of the body, or a result that another process has published.
-    enum Outcome<Value> {
+    /// The result of one entry in the line: the value of the body, or a result that another process has published.
+    private enum Outcome<Value> {
         case value(Value)
         /// The entry with the result that another process has published. The body was not called.
         case adopted(StoreEntry)
@@ -14,22 +14,35 @@ extension LeaseSession {
     /// - Parameters:
     ///   - publish: Returns the entry to publish for the other callers in the line, from the result of the body; `nil` to publish nothing. Not called
     ///     if the lease was lost or the caller is cancelled.
+    ///   - adopt: Returns the value of an entry with the result that another process has published, or throws its error; `nil` if the entry cannot be
+    ///     read: then the caller enters the line again, ignores further results, and runs the body when it is its turn.
     ///   - body: Runs in the caller's isolation while the lease is held. The body is cancelled when the lease is lost.
-    /// - Returns: The value of the body, or the entry with the result that another process has published.
+    /// - Returns: The value of the body, or the value that another process has published.
     /// - Throws: The errors of ``withLease(_:in:timeToLive:holder:clock:body:)``; `CancellationError` also if the caller is asked to stop (``stop``)
     ///   while it waits.
     nonisolated(nonsending) func perform<Value>(
         publish: (Result<Value, any Error>) -> Publication? = { _ in nil },
+        adopt: (StoreEntry) throws -> Value? = { _ in nil },
         body: nonisolated(nonsending) (Lease) async throws -> Value
-    ) async throws -> Outcome<Value> {
+    ) async throws -> Value {
         var session = self
         do {
             while true {
-                if let outcome = try await session.attempt(publish, body) {
-                    events?.end(.completed, .completed)
-                    return outcome
+                var line = session.line
+                var value: Value?
+                switch try await session.attempt(publish, body) {
+                case .value(let own)?: value = own
+                case .adopted(let entry)?:
+                    value = try adopt(entry)
+                    if value == nil { events?.emit(.resultUnreadable, isInside: false) }
+                    line = line.withoutResult
+                case nil: break
                 }
-                session = LeaseSession(after: session)
+                if let value {
+                    events?.end(.completed, .completed)
+                    return value
+                }
+                session = LeaseSession(after: session, in: line)
             }
         } catch {
             let isCancelled = error is CancellationError && (Task.isCancelled || session.read { $0.isWithdrawn })
@@ -38,7 +51,7 @@ extension LeaseSession {
         }
     }
 
-    /// Does what ``perform(publish:body:)`` describes, with the given arguments of that function, but enters the line
+    /// Does what ``perform(publish:adopt:body:)`` describes, with the given arguments of that function, but enters the line
     /// (``FleetLine``) only once.
     ///
     /// - Returns: The outcome; `nil` if the lease was lost before the body began: then the line must be entered again.
@@ -69,20 +82,6 @@ extension LeaseSession {
         await withoutDeadline { spawn { await self.leave(publication) } }.value
         if loss != nil, !hasBegun, !Task.isCancelled { return nil }
         return try decide(turn, result, loss)
-    }
-
-    /// Runs a body while the lease of a semaphore, of an election or of `withLease` is held, as
-    /// ``perform(publish:body:)`` does. Publishes no result.
-    ///
-    /// - Returns: The value of the body.
-    /// - Throws: The errors of ``withLease(_:in:timeToLive:holder:clock:body:)``.
-    nonisolated(nonsending) func performWithoutResults<Value>(
-        body: nonisolated(nonsending) (Lease) async throws -> Value
-    ) async throws -> Value {
-        guard case .value(let value) = try await perform(body: body) else {
-            preconditionFailure("Only a flight has results.")
-        }
-        return value
     }
 
     private func decide<Value>(

@@ -46,11 +46,10 @@ final class LeaseSession: Sendable {
         self.init(line, store, timeToLive, LeaseHolder(holder: holder).data, clock, events, stop)
     }
 
-    /// Creates a session for another entry of the same caller, after `session` has lost its lease before the body
-    /// began.
-    convenience init(after session: LeaseSession) {
+    /// Creates a session for another entry of the same caller, in `line`: the same line, or the same without results.
+    convenience init(after session: LeaseSession, in line: FleetLine) {
         self.init(
-            session.line,
+            line,
             session.store,
             session.timeToLive,
             session.holder,

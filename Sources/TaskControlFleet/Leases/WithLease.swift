@@ -84,5 +84,5 @@ public nonisolated(nonsending) func withLease<Value>(
         clock: clock,
         events: events
     )
-    return try await session.performWithoutResults(body: body)
+    return try await session.perform(body: body)
 }

@@ -91,6 +91,6 @@ public final class FleetSemaphore: Sendable {
             clock: clock,
             events: events
         )
-        return try await session.performWithoutResults(body: body)
+        return try await session.perform(body: body)
     }
 }

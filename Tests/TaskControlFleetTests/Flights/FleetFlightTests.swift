@@ -1,3 +1,4 @@
+import Foundation
 import TaskControl
 import TaskControlFleet
 import TaskControlTesting
@@ -124,22 +125,93 @@ struct FleetFlightTests {
         }
     }
 
-    @Test func aResultOfAnotherTypeIsAnError() async throws {
+    /// Two versions of a program, of which the newer one has another type of value.
+    @Test func aWaiterThatCannotReadAResultRunsItsOwnOperationOnceInItsTurn() async throws {
         try await inVirtualTime { sim in
-            let memory = MemoryStore()
-            let texts = FleetFlight<String>("tokens", in: memory, timeToLive: .seconds(10))
-            let first = Task {
-                try await texts.value(for: "a") {
-                    try await Task.sleep(for: .seconds(1))
-                    return "text"
+            let (memory, running, runs) = (MemoryStore(), Locked(0), OrderRecorder<Int>())
+            @Sendable func run(_ number: Int) async throws {
+                let count = running.withLock { count in
+                    count += 1
+                    return count
                 }
+                sim.expect(count == 1, "one operation runs at a time")
+                runs.record(number)
+                try await Task.sleep(for: .seconds(1))
+                running.withLock { $0 -= 1 }
             }
-            try await Task.sleep(for: .milliseconds(100))
-            let error = await failure { _ = try await Self.flight(memory).value(for: "a") { 2 } }
-            sim.expect(error is FleetFlightError, "the result cannot be read")
-            sim.expect(try await first.value == "text", "the runner has its value")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<6 {
+                    group.addTask {
+                        try await Task.sleep(for: .milliseconds(10 * number))
+                        if number % 2 == 0 {
+                            let old = FleetFlight<String>("tokens", in: memory, timeToLive: .seconds(10))
+                            let value = try await old.value(for: "a") {
+                                try await run(number)
+                                return "old"
+                            }
+                            sim.expect(value == "old", "a value of the own version")
+                        } else {
+                            let value = try await Self.flight(memory).value(for: "a") {
+                                try await run(number)
+                                return number
+                            }
+                            sim.expect(value % 2 == 1, "a value of the own version")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            sim.expect(runs.events.first == 0, "the first one runs")
+            sim.expect(Set(runs.events).count == runs.events.count, "no operation runs twice")
+            sim.expect(runs.events.allSatisfy { $0 == 0 || $0 % 2 == 1 }, "those that can read a result receive it")
+            sim.expect(try await memory.line("flight/tokens/a/line/").isEmpty, "the line is empty")
         }
     }
+
+    @Test func twoFormsOfOneCharacterAreTwoKeysInAProcessAsInTheStore() async throws {
+        try await inVirtualTime { sim in
+            let flight = Self.flight(MemoryStore())
+            async let one = flight.value(for: "\u{E9}") {
+                try await Task.sleep(for: .seconds(1))
+                return 1
+            }
+            async let other = flight.value(for: "e\u{301}") {
+                try await Task.sleep(for: .seconds(1))
+                return 2
+            }
+            let values = try await [one, other]
+            sim.expect(values == [1, 2], "each key has its operation")
+        }
+    }
+
+    @Test func anErrorOfReentrancyNamesTheKeyOfTheCaller() async throws {
+        try await inVirtualTime { sim in
+            let flight = Self.flight(MemoryStore())
+            let error = await failure {
+                _ = try await flight.value(for: "a") { try await flight.value(for: "a") { 1 } }
+            }
+            sim.expect((error as? SingleFlightReentrancyError)?.key as? String == "a", "\(String(describing: error))")
+        }
+    }
+
+    #if SUBPROCESSES
+    /// In a process of its own, since the configuration is that of the process.
+    @Test func theTextOfAPublishedErrorIsRedacted() async {
+        await #expect(processExitsWith: .success) {
+            TaskDiagnostics.configure(.init(redact: { $0.replacing("secret", with: "…") }))
+            let memory = MemoryStore()
+            let error = await failure {
+                _ = try await Self.flight(memory).value(for: "a") { throw MarkedError("the secret was refused") }
+            }
+            // The runner has its own error.
+            guard error as? MarkedError == MarkedError("the secret was refused") else { exit(EXIT_FAILURE) }
+            let stored = try await memory.line("flight/tokens/a/result").map {
+                String(decoding: $0.value, as: UTF8.self)
+            }
+            guard stored.count == 1, stored[0].contains("the … was refused") else { exit(EXIT_FAILURE) }
+        }
+    }
+    #endif
 
     @Test func callersThatAreCancelledLeaveNothingBehind() async throws {
         try await inVirtualTime(1_000) { sim in
