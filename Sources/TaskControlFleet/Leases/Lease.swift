@@ -56,7 +56,7 @@ public struct Lease: Sendable {
             case .entering, .waiting, .adopted, .failed, .ended: .ended
             }
         }
-        if let reason { throw LeaseLostError(name: name, reason: reason) }
+        if let reason { throw session.lossError(reason) }
     }
 
     /// Returns a copy of a transaction with an additional condition: this lease is still held.

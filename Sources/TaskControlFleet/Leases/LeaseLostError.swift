@@ -21,8 +21,12 @@ public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
     public let name: String
     /// The reason for which the lease is no longer valid.
     public let reason: Reason
-    /// The error that the body of `withLease` has thrown. `nil` if the body has returned a value, and in the errors
-    /// that ``Lease/check()`` throws.
+    /// The error for which the lease could not be renewed in time: that of the last call of the store, such as a
+    /// ``StoreError`` with the reason ``StoreError/Reason/unauthorized``, or that of the clock. `nil` if no call has
+    /// failed, for example because the process was paused, and for other reasons than ``Reason/expired``.
+    public let renewalError: (any Error)?
+    /// The error that the body of `withLease` has thrown. `nil` if the body has returned a value, if it has ended its
+    /// work with the `CancellationError` of the loss, and in the errors that ``Lease/check()`` throws.
     public let underlyingError: (any Error)?
 
     /// Creates an error, for tests of code that handles the error.
@@ -30,14 +34,22 @@ public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - name: The name of the lease.
     ///   - reason: The reason for which the lease is no longer valid.
+    ///   - renewalError: The error for which the lease could not be renewed; `nil` if there is none.
     ///   - underlyingError: The error that the body of `withLease` has thrown; `nil` if there is none.
-    public init(name: String, reason: Reason, underlyingError: (any Error)? = nil) {
+    public init(
+        name: String,
+        reason: Reason,
+        renewalError: (any Error)? = nil,
+        underlyingError: (any Error)? = nil
+    ) {
         self.name = name
         self.reason = reason
+        self.renewalError = renewalError
         self.underlyingError = underlyingError
     }
 
-    /// A text with the name of the lease, the reason, and the ``underlyingError`` if there is one.
+    /// A text with the name of the lease, the reason, and the ``renewalError`` and the ``underlyingError`` if there are
+    /// any.
     public var description: String {
         let text =
             switch reason {
@@ -45,6 +57,6 @@ public struct LeaseLostError: Error, Sendable, CustomStringConvertible {
             case .removed: "the lease \"\(name)\" is no longer in the store"
             case .ended: "the lease \"\(name)\" was released"
             }
-        return underlyingError.map { "\(text) (\($0))" } ?? text
+        return (renewalError.map { "\(text): \($0)" } ?? text) + (underlyingError.map { " (\($0))" } ?? "")
     }
 }

@@ -91,10 +91,10 @@ extension LeaseSession {
     ) throws -> Outcome<Value> {
         if let loss {
             var error: (any Error)?
-            if case .failure(let failure)? = result { error = failure }
+            if case .failure(let failure)? = result, !(failure is CancellationError) { error = failure }
             // A cancelled caller receives CancellationError, whatever was thrown.
             try Task.checkCancellation()
-            throw LeaseLostError(name: line.name, reason: loss, underlyingError: error)
+            throw lossError(loss, underlyingError: error)
         }
         switch (turn, result) {
         case (_, .success(let value)?): return .value(value)

@@ -91,7 +91,12 @@ extension LeaseSession {
             let now = time.now
             if result.reads.count > 1 { keep(result: result.reads[1].first) }
             let sight = result.succeeded ? sight(of: result, key) : nil
-            update { $0.verified(sight, sent: sent, at: now) }
+            let isProof = update { machine in
+                let end = machine.validUntil
+                machine.verified(sight, sent: sent, at: now)
+                return machine.validUntil != end
+            }
+            if isProof { forgetError() }
             emitTurn()
         } catch {
             failed(error) { $0.verificationFailed($1, sent: sent, at: $2) }

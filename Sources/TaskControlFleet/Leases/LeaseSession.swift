@@ -14,7 +14,7 @@ final class LeaseSession: Sendable {
     private struct State {
         var machine: Machine
         var waiters = WaiterTable<UnsafeContinuation<WaitOutcome, Never>, WaitOutcome>()
-        /// The error of the last call of the store that has failed.
+        /// The error of the last call of the store that has failed since the last proven renewal; `nil` if none has.
         var error: (any Error)?
         /// The entry with the result that another process has published; `nil` if there is none.
         var result: StoreEntry?
@@ -96,10 +96,19 @@ final class LeaseSession: Sendable {
         return result
     }
 
+    /// Returns the error for a lease that was lost, with the error of the store that has caused the loss.
+    func lossError(_ reason: LeaseLostError.Reason, underlyingError: (any Error)? = nil) -> LeaseLostError {
+        LeaseLostError(
+            name: line.name,
+            reason: reason,
+            renewalError: reason == .expired ? state.withLock(\.error) : nil,
+            underlyingError: underlyingError
+        )
+    }
+
     private func emitChange(from before: Machine.Phase, to after: Machine.Phase) {
         switch after {
-        case .lost(let reason):
-            events?.emit(.leaseLost, error: LeaseLostError(name: line.name, reason: reason), isInside: false)
+        case .lost(let reason): events?.emit(.leaseLost, error: lossError(reason), isInside: false)
         case .entering where before == .waiting: events?.emit(.placeLost, isInside: false)
         default: break
         }
@@ -123,7 +132,8 @@ final class LeaseSession: Sendable {
         }
     }
 
-    /// Stores the error of a failed call of the store or of the clock. ``turn()`` returns the error if the wait for the lease fails.
+    /// Stores the error of a failed call of the store or of the clock. ``turn()`` returns the error if the wait for the
+    /// lease fails, and ``lossError(_:underlyingError:)`` contains it if the lease cannot be renewed in time.
     func keep(_ error: any Error) {
         let isConsequence = (error as? StoreError)?.reason == .leaseNotFound
         let old = state.withLock { state in
@@ -134,6 +144,12 @@ final class LeaseSession: Sendable {
         }
         // The old error is released here, where the lock is not held.
         withExtendedLifetime(old) {}
+    }
+
+    /// Forgets the error that ``keep(_:)`` has stored, because a renewal was proven after it.
+    func forgetError() {
+        // Released here, where the lock is not held.
+        _ = state.withLock { $0.error.take() }
     }
 
     func keep(result: StoreEntry?) {

@@ -50,6 +50,49 @@ struct LeaseAdversaryTests {
         }
     }
 
+    @Test func aLostLeaseNamesTheErrorOfTheStore() async throws {
+        try await inVirtualTime { sim in
+            let (memory, name) = (MemoryStore(), "revoked in \(sim.seed)")
+            let store = FaultyStore(memory)
+            let events = Collector { $0.ownerName == name && $0.kind == .leaseLost }
+            let observation = TaskDiagnostics.observe(events)
+            defer { observation.end() }
+            let error = await failure {
+                try await withLease(name, in: store, timeToLive: Self.timeToLive) { lease in
+                    store.fail { $0.isRenewal ? .unauthorized : .none }
+                    try? await Gate().wait()
+                    let check = await failure { try lease.check() } as? LeaseLostError
+                    sim.expect((check?.renewalError as? StoreError)?.reason == .unauthorized, "the check names it")
+                    throw CancellationError()
+                }
+            }
+            let lost = error as? LeaseLostError
+            sim.expect((lost?.renewalError as? StoreError)?.reason == .unauthorized, "the reason of the store")
+            sim.expect(
+                lost?.reason == .expired && lost?.underlyingError == nil,
+                "the cancellation of the loss is no error"
+            )
+            for text in ["\(lost.map(String.init(describing:)) ?? "")", events.events.first?.error ?? ""] {
+                sim.expect(text.contains("unauthorized") && !text.contains("CancellationError"), "\(text)")
+            }
+        }
+    }
+
+    @Test func anErrorBeforeARenewalThatSucceedsIsNotTheReasonOfALaterLoss() async throws {
+        try await inVirtualTime { sim in
+            let store = FaultyStore(MemoryStore()) { call in
+                guard call.isRenewal else { return .none }
+                return sim.now < .seconds(4) ? .unavailable : sim.now < .seconds(8) ? .none : .stale
+            }
+            let error = await failure {
+                try await withLease("job", in: store, timeToLive: Self.timeToLive) { _ in try await Gate().wait() }
+            }
+            let lost = error as? LeaseLostError
+            sim.expect(sim.now > .seconds(13), "the lease was renewed in between")
+            sim.expect(lost?.reason == .expired && lost?.renewalError == nil, "no call has failed since")
+        }
+    }
+
     @Test func anEntryThatAnOperatorDeletesEndsTheLeaseAtOnce() async throws {
         try await inVirtualTime { sim in
             let memory = MemoryStore()
