@@ -13,6 +13,10 @@ final class EtcdConnection: Sendable {
         case refused
     }
 
+    private static let cleartext = EtcdFailure(
+        .refused,
+        "an endpoint is not https, and would receive the password in clear text: permit it with EtcdCredentials(…, allowsCleartext: true)"
+    )
     static let noEndpoints = EtcdFailure(.refused, "the store has no endpoints: give EtcdStore at least one")
 
     let endpoints: [URL]
@@ -249,6 +253,9 @@ final class EtcdConnection: Sendable {
     ///   none. If no token can be obtained, this failure is thrown instead of the failure of the authentication.
     private func token(after unknown: EtcdFailure? = nil) async throws -> EtcdTokens.Token? {
         guard let credentials else { return nil }
+        guard credentials.allowsCleartext || endpoints.allSatisfy({ $0.scheme?.lowercased() == "https" }) else {
+            throw Self.cleartext.storeError
+        }
         do {
             return try await tokens.token { [self] in try await authenticate(credentials) }
         } catch let error as StoreError {
@@ -340,7 +347,7 @@ final class EtcdConnection: Sendable {
         guard let message = try? JSONDecoder().decode(EtcdStreamMessage<Message>.self, from: Data(line.utf8)) else {
             throw EtcdFailure(.unknown, "a message cannot be decoded")
         }
-        if let error = message.error { throw EtcdFailure(code: error.grpc_code ?? 2, message: error.message ?? "") }
+        if let error = message.error { throw error.failure }
         guard let result = message.result else { throw EtcdFailure(.unknown, "a message is empty") }
         return result
     }

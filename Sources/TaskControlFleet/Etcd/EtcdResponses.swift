@@ -80,8 +80,23 @@ struct EtcdStreamMessage<Message: Decodable & Sendable>: Decodable, Sendable {
 
 /// The error in a line of a streamed response.
 struct EtcdErrorDetail: Decodable, Hashable, Sendable {
-    var grpc_code: Int?
-    var message: String?
+    let message: String?
+    /// The status code of gRPC; `nil` if the error does not contain it.
+    let code: Int?
+
+    private enum Key: String, CodingKey { case grpc_code, code, message }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        message = try container.decodeIfPresent(String.self, forKey: .message)
+        // The second version of the gateway's library names it `code`.
+        code =
+            try container.decodeIfPresent(Int.self, forKey: .grpc_code)
+            ?? container.decodeIfPresent(Int.self, forKey: .code)
+    }
+
+    /// The failure that the error describes. An error without a code counts as unknown (2 in gRPC).
+    var failure: EtcdFailure { EtcdFailure(code: code ?? 2, message: message ?? "") }
 }
 
 /// The body of an HTTP response with an error status.
@@ -96,7 +111,7 @@ struct EtcdErrorResponse: Decodable, Hashable, Sendable {
         let container = try decoder.container(keyedBy: Key.self)
         // A stream that fails at its beginning has the error of a stream, with the status of an error.
         if let detail = try? container.decode(EtcdErrorDetail.self, forKey: .error) {
-            (message, code) = (detail.message, detail.grpc_code)
+            (message, code) = (detail.message, detail.code)
         } else {
             message = try container.decodeIfPresent(String.self, forKey: .message)
             code = try container.decodeIfPresent(Int.self, forKey: .code)

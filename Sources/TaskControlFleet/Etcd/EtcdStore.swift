@@ -39,7 +39,9 @@ public import TaskControlHTTP
 /// message. The connection has no caller's task-locals and no deadline.
 ///
 /// ## Authentication
-/// With credentials, the store obtains a token from etcd, which all operations use. When etcd refuses the token, the
+/// With credentials, all endpoints must be `https`, unless the credentials permit clear text (``EtcdCredentials``):
+/// otherwise each operation throws ``StoreError/Reason/refused``, and nothing is sent. The store obtains a token from
+/// etcd, which all operations use. When etcd refuses the token, the
 /// store obtains a new one, and sends the refused request again. (By default, etcd's tokens expire 5 minutes after
 /// their last use.) The user needs the permission to read and write the keys that begin with the namespace, for
 /// example:
@@ -68,11 +70,12 @@ public final class EtcdStore: CoordinationStore {
     /// Creates a store that sends its requests with a given transport. Nothing is sent before the first operation.
     ///
     /// - Parameters:
-    ///   - endpoints: The client URLs of etcd's members, such as `http://10.0.0.1:2379`, in the order in which the
+    ///   - endpoints: The client URLs of etcd's members, such as `https://10.0.0.1:2379`, in the order in which the
     ///     store tries them. If many processes use the cluster, shuffle the array in each of them, so that they do not
     ///     all begin with the same member. With an empty array, every operation throws. A user and a password in a URL
     ///     are passed to the transport, and are not used as etcd's credentials.
-    ///   - credentials: The user as which the store authenticates; `nil` if the cluster does not use authentication.
+    ///   - credentials: The user as which the store authenticates; `nil` if the cluster does not use authentication. With
+    ///     credentials, all endpoints must be `https`, unless `allowsCleartext` of the credentials permits others.
     ///   - namespace: The prefix of all keys that the store uses in etcd. Stores with different namespaces do not see each other's entries, unless
     ///     one namespace is a prefix of the other.
     ///   - transport: The HTTP transport. On Linux, it must not be a `URLSessionTransport`: the initializer traps. If
@@ -127,11 +130,12 @@ public final class EtcdStore: CoordinationStore {
     /// platforms it is an ephemeral `URLSession`, which writes neither cookies nor caches to the disk.
     ///
     /// - Parameters:
-    ///   - endpoints: The client URLs of etcd's members, such as `http://10.0.0.1:2379`, in the order in which the
+    ///   - endpoints: The client URLs of etcd's members, such as `https://10.0.0.1:2379`, in the order in which the
     ///     store tries them. If many processes use the cluster, shuffle the array in each of them, so that they do not
     ///     all begin with the same member. With an empty array, every operation throws. A user and a password in a URL
     ///     are passed to the transport, and are not used as etcd's credentials.
-    ///   - credentials: The user as which the store authenticates; `nil` if the cluster does not use authentication.
+    ///   - credentials: The user as which the store authenticates; `nil` if the cluster does not use authentication. With
+    ///     credentials, all endpoints must be `https`, unless `allowsCleartext` of the credentials permits others.
     ///   - namespace: The prefix of all keys that the store uses in etcd. Stores with different namespaces do not see each other's entries, unless
     ///     one namespace is a prefix of the other.
     ///   - attemptTimeout: The time limit of one attempt to send a request to one endpoint. By default 2 seconds: twice
@@ -203,9 +207,7 @@ public final class EtcdStore: CoordinationStore {
             EtcdLeaseRequest(ID: EtcdInteger(id.rawValue)),
             .allowed
         )
-        if let error = response.error {
-            throw EtcdFailure(code: error.grpc_code ?? 2, message: error.message ?? "").storeError
-        }
+        if let error = response.error { throw error.failure.storeError }
         guard let result = response.result else { throw StoreError(.ambiguous, "the answer has no result") }
         guard let granted = result.TTL?.value, granted > 0 else {
             throw StoreError(.leaseNotFound, "the lease has expired or was revoked")

@@ -46,7 +46,7 @@ struct EtcdAuthenticationTests {
         func store(delay: Bool = false) -> EtcdStore {
             EtcdStore(
                 endpoints: [URL(string: "http://m0")!, URL(string: "http://m1")!],
-                credentials: EtcdCredentials(user: "jobs", password: "secret-password"),
+                credentials: EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true),
                 transport: MockTransport { request in
                     if delay { try await Task.sleep(for: .milliseconds(1)) }
                     return self.answer(request)
@@ -56,6 +56,51 @@ struct EtcdAuthenticationTests {
 
         var calls: [String] { state.withLock(\.calls) }
     }
+
+    // MARK: Clear text
+
+    @Test(arguments: [["http://m0"], ["https://m0", "http://m1"], ["m0:2379"]])
+    func credentialsAreNotSentInClearTextUnlessThatIsPermitted(_ endpoints: [String]) async throws {
+        let server = Server()
+        let store = EtcdStore(
+            endpoints: endpoints.map { URL(string: $0)! },
+            credentials: EtcdCredentials(user: "jobs", password: "secret-password"),
+            transport: MockTransport { server.answer($0) }
+        )
+        let operations: [@Sendable () async throws -> Void] = [
+            { _ = try await store.transact(Self.write) }, { _ = try await store.read(.key("a")) },
+            { _ = try await store.grantLease(timeToLive: .seconds(5)) },
+            { try await store.watch(.key("a"), after: 0) { _ in } },
+        ]
+        for operation in operations {
+            let error = await #expect(throws: StoreError.self) { try await operation() }
+            #expect(error?.reason == .refused)
+            #expect(error?.message.contains("allowsCleartext") == true)
+        }
+        #expect(server.calls == [])
+    }
+
+    @Test(arguments: ["https", "HTTPS"])
+    func credentialsAreSentOverTLS(_ scheme: String) async throws {
+        let server = Server()
+        let store = EtcdStore(
+            endpoints: [URL(string: "\(scheme)://m0")!],
+            credentials: EtcdCredentials(user: "jobs", password: "secret-password"),
+            transport: MockTransport { server.answer($0) }
+        )
+        _ = try await store.transact(Self.write)
+        #expect(server.calls == ["authenticate", "txn"])
+    }
+
+    @Test func withoutCredentialsAnEndpointNeedsNoTLS() async throws {
+        let server = Server()
+        server.state.withLock { $0.authenticates = false }
+        let store = EtcdStore(endpoints: [URL(string: "http://m0")!], transport: MockTransport { server.answer($0) })
+        _ = try await store.transact(Self.write)
+        #expect(server.calls == ["txn"])
+    }
+
+    // MARK: Tokens
 
     private static let write = StoreTransaction(success: [.put("a", Data())])
 
@@ -92,7 +137,7 @@ struct EtcdAuthenticationTests {
         let calls = Locked(0)
         let stubborn = EtcdStore(
             endpoints: [URL(string: "http://m0")!],
-            credentials: EtcdCredentials(user: "jobs", password: "secret-password"),
+            credentials: EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true),
             transport: MockTransport { request in
                 calls.withLock { $0 += 1 }
                 return request.url!.lastPathComponent == "authenticate"
@@ -121,7 +166,7 @@ struct EtcdAuthenticationTests {
     @Test func aTransactionWhoseTokenCannotBeObtainedWasNotExecuted() async throws {
         let store = EtcdStore(
             endpoints: [URL(string: "http://m0")!],
-            credentials: EtcdCredentials(user: "jobs", password: "secret-password"),
+            credentials: EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true),
             transport: MockTransport { _ in throw URLError(.networkConnectionLost) }
         )
         let error = await #expect(throws: StoreError.self) { try await store.transact(Self.write) }
@@ -133,7 +178,7 @@ struct EtcdAuthenticationTests {
         let logins = Locked(0)
         let store = EtcdStore(
             endpoints: [URL(string: "http://m0")!, URL(string: "http://m1")!],
-            credentials: EtcdCredentials(user: "jobs", password: "secret-password"),
+            credentials: EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true),
             transport: MockTransport { request in
                 if request.url!.lastPathComponent == "authenticate" {
                     let login = logins.withLock { count in
@@ -161,7 +206,7 @@ struct EtcdAuthenticationTests {
         )
         let store = EtcdStore(
             endpoints: [URL(string: "http://m0")!, URL(string: "http://m1")!],
-            credentials: EtcdCredentials(user: "jobs", password: "secret-password"),
+            credentials: EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true),
             transport: MockTransport { _ in
                 calls.withLock { $0 += 1 }
                 return (400, refusal)
@@ -200,7 +245,7 @@ struct EtcdAuthenticationTests {
         let transport = RedirectingTransport()
         let store = EtcdStore(
             endpoints: [URL(string: "http://m0")!, URL(string: "http://m1")!],
-            credentials: EtcdCredentials(user: "jobs", password: "secret-password"),
+            credentials: EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true),
             transport: transport
         )
         #expect(try await store.read(.key("a")).revision == 5)
@@ -211,7 +256,7 @@ struct EtcdAuthenticationTests {
     }
 
     @Test func secretsAreInNoTextAndNoEvent() async throws {
-        let credentials = EtcdCredentials(user: "jobs", password: "secret-password")
+        let credentials = EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true)
         var dumped = ""
         dump(credentials, to: &dumped)
         #expect(!"\(credentials) \(dumped) \(String(reflecting: credentials))".contains("secret"))

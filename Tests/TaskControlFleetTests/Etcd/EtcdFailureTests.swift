@@ -45,6 +45,9 @@ struct EtcdFailureTests {
                 #"{"error":{"grpc_code":14,"http_code":503,"message":"etcdserver: no leader","http_status":"Service Unavailable"}}"#,
             .notExecuted
         ),
+        // The second version of the gateway's library.
+        Answer(401, body: #"{"error":{"code":16,"message":"etcdserver: invalid auth token"}}"#, .tokenRefused),
+        Answer(401, body: #"{"error":{"code":16}}"#, .tokenRefused),
         Answer(404, body: "Not Found", .notExecuted),
         Answer(405, body: "Method Not Allowed", .refused),
         // As the sources of etcd have them.

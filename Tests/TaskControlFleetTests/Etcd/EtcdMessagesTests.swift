@@ -147,6 +147,12 @@ struct EtcdMessagesTests {
         )
     }
 
+    @Test(arguments: ["grpc_code", "code"])
+    func theErrorOfAStreamHasItsCodeUnderBothNames(_ name: String) throws {
+        let message: EtcdStreamMessage<EtcdWatchResponse> = try decode(#"{"error":{"\#(name)":16}}"#)
+        #expect(message.error?.failure.kind == .tokenRefused)
+    }
+
     @Test func aNumberThatIsNotOneIsAnError() throws {
         for text in [#""x""#, #""""#, "true", "1.5"] {
             #expect(throws: DecodingError.self) { try decode("[\(text)]", as: [EtcdInteger].self) }

@@ -26,7 +26,7 @@ enum EtcdServer {
         guard let user = variable("TASKCONTROL_ETCD_USER"), let password = variable("TASKCONTROL_ETCD_PASSWORD") else {
             return nil
         }
-        return EtcdCredentials(user: user, password: password)
+        return EtcdCredentials(user: user, password: password, allowsCleartext: true)
     }
 
     /// The password of the user, and that of the administrator.

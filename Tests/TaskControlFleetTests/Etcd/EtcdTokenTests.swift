@@ -76,7 +76,7 @@ struct EtcdTokenTests {
         let refused = [
             EtcdStore(
                 endpoints: EtcdServer.endpoints,
-                credentials: EtcdCredentials(user: "root", password: wrong),
+                credentials: EtcdCredentials(user: "root", password: wrong, allowsCleartext: true),
                 transport: transport
             ),
             EtcdStore(

@@ -243,7 +243,10 @@ struct EtcdWatchTests {
                 return (200, Data(#"{"token": "token-\#(login)"}"#.utf8))
             }
             let keys = OrderRecorder<String>()
-            let store = Self.store(server, credentials: EtcdCredentials(user: "jobs", password: "secret"))
+            let store = Self.store(
+                server,
+                credentials: EtcdCredentials(user: "jobs", password: "secret", allowsCleartext: true)
+            )
             let watch = Self.watch(store, .prefix(""), after: 10, keys)
             guard let first = await server.connection() else { return }
             sim.expect(first.token == "token-1", "\(first)")
