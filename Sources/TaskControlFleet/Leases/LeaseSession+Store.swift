@@ -210,6 +210,10 @@ extension LeaseSession {
                 }
             } catch {
                 if Task.isCancelled { return }
+                if (error as? StoreError)?.reason == .replaced {
+                    let now = time.now
+                    update { $0.contentWasReplaced(at: now) }
+                }
             }
             let pause = read { $0.pause }
             try? await time.sleep(until: time.now + pause)
@@ -249,6 +253,7 @@ extension LeaseStateMachine.Failure {
             case .unavailable: .unavailable
             case .ambiguous: .ambiguous
             case .leaseNotFound: .leaseNotFound
+            case .replaced: .replaced
             case .unauthorized, .refused: .final
             }
     }

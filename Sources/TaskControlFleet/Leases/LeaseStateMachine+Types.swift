@@ -51,6 +51,8 @@ extension LeaseStateMachine {
         case ambiguous
         /// The lease that the operation renews, or to which it attaches an entry, does not exist.
         case leaseNotFound
+        /// The content of the store was replaced: neither the lease nor the entry exists.
+        case replaced
         /// The store refuses the operation, and would refuse it again.
         case final
     }

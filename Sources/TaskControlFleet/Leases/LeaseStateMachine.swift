@@ -168,7 +168,7 @@ struct LeaseStateMachine: Hashable {
         record(failure, sent: sent, at: now)
         switch failure {
         case .final: phase = .failed
-        case .leaseNotFound:
+        case .leaseNotFound, .replaced:
             // An entry that an earlier transaction has put was removed with the lease. A transaction that arrives later fails.
             forget()
             retry(at: now)
@@ -246,6 +246,7 @@ struct LeaseStateMachine: Hashable {
         switch failure {
         // A transaction shows whether the entry is gone.
         case .leaseNotFound: hint()
+        case .replaced: missing(at: now)
         case .final where phase == .waiting: phase = .failed
         case .final, .unavailable, .ambiguous: loseContact(at: now)
         }
@@ -294,6 +295,12 @@ struct LeaseStateMachine: Hashable {
                 nextRenewal = min(nextRenewal, max(now, lastRenewal + pause))
             }
         }
+    }
+
+    /// Notes that a watch has found another content in the store, without the caller's entry and lease.
+    mutating func contentWasReplaced(at now: Duration) {
+        expire(at: now)
+        missing(at: now)
     }
 
     private mutating func missing(at now: Duration) {

@@ -36,6 +36,9 @@ final class BusyWait: Sendable {
     /// Sets the deadline of the call that the store's queue begins to run, as returned by ``newDeadline()``.
     func begin(until deadline: Duration) { self.deadline.withLock { $0 = deadline } }
 
+    /// Blocks the thread for a duration, whatever the deadline.
+    func settle(_ duration: Duration) { if duration > .zero { sleep(duration) } }
+
     /// Blocks the thread before another attempt to acquire the lock: first for 1 ms, and for up to 50 ms in later attempts.
     ///
     /// - Parameter attempt: The number of earlier waits of the same call.

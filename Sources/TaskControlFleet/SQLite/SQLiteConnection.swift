@@ -10,9 +10,9 @@ internal import TaskControl
 final class SQLiteConnection: Sendable {
     private let file: SQLiteFile
     private let queue = DispatchQueue(label: "TaskControl.SQLiteStore")
-    /// The open database; `nil` before the first call. Used only on the dispatch queue of this connection, so that no
+    /// The open database, and the place of its file; `nil` before the first call. Used only on the dispatch queue of this connection, so that no
     /// thread ever waits for the lock of the `Locked`.
-    private let database = Locked<DatabaseQueue?>(nil)
+    private let opened = Locked<(database: DatabaseQueue, place: SQLitePlace)?>(nil)
 
     init(_ file: SQLiteFile) {
         self.file = file
@@ -91,17 +91,17 @@ final class SQLiteConnection: Sendable {
         _ kind: Database.TransactionKind,
         _ body: (inout SQLiteContent) throws -> Value
     ) throws -> Value {
-        let database = try opened()
+        let (database, place) = try open()
         var isBroken = false
         defer {
             // The next call opens the file again. A transaction that could not be rolled back ends with its connection.
-            if isBroken { _ = self.database.withLock { $0.take() } }
+            if isBroken { _ = opened.withLock { $0.take() } }
         }
         return try database.inDatabase { connection in
             let value: Value
             do {
                 try connection.beginTransaction(kind)
-                var content = try file.content(connection)
+                var content = try file.content(connection, at: place)
                 value = try body(&content)
             } catch {
                 isBroken = !StoreError.leavesConnectionUsable(error)
@@ -125,15 +125,26 @@ final class SQLiteConnection: Sendable {
         _ isBroken: inout Bool
     ) -> StoreError {
         do { try connection.rollback() } catch { isBroken = true }
-        return StoreError(error, in: step)
+        return storeError(error, in: step)
     }
 
-    private func opened() throws -> DatabaseQueue {
-        if let database = database.withLock({ $0 }) { return database }
-        let database: DatabaseQueue
-        do { database = try file.open() } catch { throw StoreError(error, in: .beforeCommit) }
-        self.database.withLock { $0 = database }
-        return database
+    private func open() throws -> (database: DatabaseQueue, place: SQLitePlace) {
+        if let opened = opened.withLock({ $0 }) { return opened }
+        do {
+            let new = try file.open()
+            opened.withLock { $0 = new }
+            return new
+        } catch {
+            throw storeError(error, in: .beforeCommit)
+        }
+    }
+
+    private func storeError(_ error: any Error, in step: StoreError.SQLiteStep) -> StoreError {
+        let translated = StoreError(error, in: step)
+        // SQLite reports a missing permission as a file that cannot be opened or written, as it does for reasons that pass.
+        guard translated.reason == .unavailable, StoreError.canMeanPermission(error), SQLitePlace.forbids(file.path)
+        else { return translated }
+        return .forbiddenFile
     }
 }
 #endif

@@ -13,6 +13,8 @@ struct SQLiteContent {
     /// The boot ID (see ``BootClock/boot``) that is recorded in the file; `nil` if no process that could read its boot
     /// ID has opened the file.
     private(set) var boot: String?
+    /// The identity of the file that is recorded in the file (``SQLitePlace/identity``); `nil` in a new file.
+    private(set) var file: Data?
     private(set) var revision: Int64
     /// The last revision whose recorded changes were removed from the file.
     private(set) var compacted: Int64
@@ -28,26 +30,27 @@ struct SQLiteContent {
         self.database = database
         ownBoot = boot
         self.history = history
-        let sql = "SELECT revision, compacted, lease, written, boot, (SELECT min(expiry) FROM lease) FROM meta"
+        let sql = "SELECT revision, compacted, lease, written, boot, file, (SELECT min(expiry) FROM lease) FROM meta"
         guard let row = try Row.fetchOne(database.cachedStatement(sql: sql)) else { throw StoreError.damagedFile }
         revision = try row.integer(0)
         compacted = try row.integer(1)
         lastLease = try row.integer(2)
         self.boot = String.fromDatabaseValue(row[4])
         written = try row.integer(3)
-        firstExpiry = Int64.fromDatabaseValue(row[5]) ?? .max
+        file = Data.fromDatabaseValue(row[5])
+        firstExpiry = Int64.fromDatabaseValue(row[6]) ?? .max
         now = clock.now()
     }
 
     var hasExpiredLeases: Bool { firstExpiry <= now }
 
-    /// Writes the revision, the other counters and the boot ID to the file, if they have changed.
+    /// Writes the revision, the other counters, the boot ID and the identity to the file, if they have changed.
     mutating func save() throws {
         guard isChanged else { return }
         isChanged = false
         try run(
-            "UPDATE meta SET revision = ?, compacted = ?, lease = ?, written = ?, boot = ?",
-            [revision, compacted, lastLease, written, boot]
+            "UPDATE meta SET revision = ?, compacted = ?, lease = ?, written = ?, boot = ?, file = ?",
+            [revision, compacted, lastLease, written, boot, file]
         )
     }
 
@@ -91,29 +94,36 @@ struct SQLiteContent {
     /// Ends the leases that have expired, in the order of their expiry.
     mutating func endExpiredLeases() throws {
         guard hasExpiredLeases else { return }
-        try end("SELECT id FROM lease WHERE expiry <= ? ORDER BY expiry, id", [now])
+        for row in try rows("SELECT id FROM lease WHERE expiry <= ? ORDER BY expiry, id", [now]) {
+            try revoke(LeaseID(rawValue: row.integer(0)))
+        }
     }
 
-    /// Ends the leases that were granted or renewed before the last restart of the machine: those with another boot ID, and those that were renewed
-    /// later than the current time of the clock, which begins at zero with each restart.
-    mutating func endLeasesOfEarlierBoots() throws {
-        try end("SELECT id FROM lease WHERE renewed > ? OR boot <> ? ORDER BY id", [now, ownBoot])
+    /// Lets the leases that were granted or renewed before the last restart of the machine end one duration after now: those with another boot ID, and
+    /// those that were renewed later than the current time of the clock, which begins at zero with each restart.
+    ///
+    /// They do not end at once: another boot ID can also be that of another machine, whose process considers its lease valid for one duration. It cannot
+    /// renew the lease, since the file now has the boot ID of this machine.
+    func extendLeasesOfEarlierBoots() throws {
+        try run(
+            "UPDATE lease SET renewed = ?, expiry = ? + min(duration, ?), boot = ? WHERE renewed > ? OR boot <> ?",
+            [now, now, .max - max(0, now), ownBoot, now, ownBoot]
+        )
     }
 
-    private mutating func end(_ sql: String, _ arguments: StatementArguments) throws {
-        for row in try rows(sql, arguments) { try revoke(LeaseID(rawValue: row.integer(0))) }
-    }
-
-    /// Records a restart of the machine: increases the revision and the ID of the last lease by a step, so that numbers whose transactions the
-    /// restart may have lost are not used again. Removes all recorded changes.
+    /// Records a restart of the machine, or another identity of the file: increases the revision and the ID of the last lease, so that numbers of
+    /// transactions that the file does not have are not used again. Removes all recorded changes.
     ///
     /// - Parameters:
     ///   - boot: The boot ID; `nil` if it is not known: the file then keeps the recorded one.
+    ///   - file: The identity of the file.
     ///   - step: The number to add; zero to add nothing and remove nothing.
-    mutating func begin(boot: String?, step: Int64) throws {
-        if let boot { (self.boot, isChanged) = (boot, true) }
+    ///   - first: The first revision of a file that is created now.
+    mutating func begin(boot: String?, file: Data, step: Int64, first: Int64) throws {
+        (self.boot, self.file, isChanged) = (boot ?? self.boot, file, true)
         guard step > 0 else { return }
-        (revision, lastLease) = (try revision.adding(step), try lastLease.adding(step))
+        revision = max(try revision.adding(step), first)
+        lastLease = max(try lastLease.adding(step), first)
         try dropChanges(upTo: revision)
     }
 

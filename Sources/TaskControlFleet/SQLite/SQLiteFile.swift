@@ -21,6 +21,8 @@ struct SQLiteFile: Sendable {
     /// at most those since the last checkpoint or since the system has last written the file, which is less than a minute: far fewer than 2²⁴ (16
     /// million).
     private static let step: Int64 = 1 << 24
+    /// The time for which a file that is new at its place gives no numbers, while the lock is held.
+    private let settleTime: Duration
     /// The closure that returns the revision of a new file.
     private let firstRevision: @Sendable () -> Int64
 
@@ -29,6 +31,7 @@ struct SQLiteFile: Sendable {
         wait: BusyWait,
         history: SQLiteHistoryLimit,
         clock: BootClock,
+        settleTime: Duration,
         firstRevision: @escaping @Sendable () -> Int64 = { Self.revision(at: Date()) }
     ) {
         self.path = path
@@ -36,10 +39,11 @@ struct SQLiteFile: Sendable {
         self.history = history
         self.clock = clock
         boot = clock.boot()
+        self.settleTime = settleTime
         self.firstRevision = firstRevision
     }
 
-    /// Returns the first revision of a file that is created at a date: the number of seconds since 2001, times 2²⁰.
+    /// Returns the first revision of a file that is created at a date: the time since 2001 in units of 2⁻²⁰ seconds, which is about a microsecond.
     ///
     /// If a file was lost, the fencing tokens of the new file must be greater than those of the lost one. The calendar is read only for this first
     /// revision: no lease depends on it. The first revision is greater than all revisions of the lost file, unless the lost file had a million
@@ -47,15 +51,22 @@ struct SQLiteFile: Sendable {
     /// less than 2⁵³, so that a JSON number represents it exactly.
     static func revision(at date: Date) -> Int64 {
         let seconds = min(max(0, date.timeIntervalSinceReferenceDate), 0x1_FFFF_FFFF)
-        return max(1, Int64(seconds) << 20)
+        return max(1, Int64(seconds * 0x1p20))
     }
 
     /// Returns the content of the file for a transaction that has begun.
     ///
-    /// - Throws: ``StoreError`` if the file is damaged, or has another boot ID (see ``BootClock/boot``): then processes
-    ///   of two machines use it.
-    func content(_ database: Database) throws -> SQLiteContent {
+    /// - Parameter place: The place of the file when it was opened.
+    /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/replaced`` if there is another file at the path now, or another content in the file;
+    ///   ``StoreError`` with the reason ``StoreError/Reason/refused`` if the file is damaged, has another name, is used by a newer version of this
+    ///   library, or has another boot ID (see ``BootClock/boot``): then processes of two machines use it.
+    func content(_ database: Database, at place: SQLitePlace) throws -> SQLiteContent {
+        guard try SQLitePlace(path) == place else { throw Self.replaced }
+        // Before the tables are read, which may be those of a newer version.
+        let version = try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA user_version"))
+        guard version == Self.version else { throw Self.foreign }
         let content = try SQLiteContent(database, clock: clock, boot: boot, history: history)
+        guard content.file == place.identity else { throw Self.replaced }
         if let boot, let other = content.boot, other != boot {
             throw StoreError(
                 .refused,
@@ -70,9 +81,12 @@ struct SQLiteFile: Sendable {
     /// Opens the file, or creates it if it does not exist.
     ///
     /// - Parameter configure: Called with each new connection before any other statement.
+    /// - Returns: The open database, and the place of the file.
     /// - Throws: `DatabaseError` if SQLite fails; ``StoreError`` with the reason ``StoreError/Reason/refused`` if the file is damaged or is not a
     ///   file of a store.
-    func open(configure: @escaping @Sendable (Database) throws -> Void = { _ in }) throws -> DatabaseQueue {
+    func open(
+        configure: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) throws -> (database: DatabaseQueue, place: SQLitePlace) {
         var configuration = Configuration()
         configuration.label = "TaskControl.SQLiteStore"
         configuration.busyMode = .callback { [wait] in wait.wait(attempt: $0) }
@@ -85,12 +99,21 @@ struct SQLiteFile: Sendable {
             // This also applies to the transaction with which SQLite creates the file.
             try database.execute(sql: "PRAGMA fullfsync = ON")
         }
-        var attempt = 0
+        var (attempt, passes) = (0, 0)
         while true {
             do {
+                let place = try SQLitePlace(path)
                 let database = try DatabaseQueue(path: path, configuration: configuration)
-                try database.inDatabase(prepare)
-                return database
+                // A file that did not exist is opened once more, now that its identity can be known.
+                if let place {
+                    try database.inDatabase { try prepare($0, at: place) }
+                    // A file that has replaced the opened one in the meantime is not taken for it.
+                    if let opened = try SQLitePlace(path), opened.identity == place.identity {
+                        return (database, opened)
+                    }
+                }
+                passes += 1
+                if passes > 8 { throw Self.replaced }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && wait.wait(attempt: attempt) {
                 // SQLite does not always wait itself while another process sets up the same file.
                 attempt += 1
@@ -98,12 +121,12 @@ struct SQLiteFile: Sendable {
         }
     }
 
-    private func prepare(_ database: Database) throws {
+    private func prepare(_ database: Database, at place: SQLitePlace) throws {
         // The first revision and a step are on the disk before a number is given that depends on them. This costs nothing if nothing changes.
         try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON")
         try database.inTransaction(.immediate) {
             let isNew = try createTables(database)
-            try beginBoot(database, isNew: isNew)
+            try begin(database, isNew: isNew, at: place)
             return .commit
         }
         // Without the boot ID, a restart of the machine may be missed, so that no step is added. Then no commit may be lost: each one is
@@ -117,28 +140,46 @@ struct SQLiteFile: Sendable {
         let version = try Int64.fetchOne(database, sql: "PRAGMA user_version")
         if application == Self.applicationID, version == Self.version { return false }
         let tables = try Int64.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
-        guard application == 0, version == 0, tables == 0 else {
-            throw StoreError(.refused, "the file is a database of another kind, or of a newer version of this library")
-        }
+        guard application == 0, version == 0, tables == 0 else { throw Self.foreign }
         try database.execute(sql: Self.tables)
         let first = firstRevision()
-        try database.execute(sql: "INSERT INTO meta VALUES (1, ?, ?, 0, 0, NULL)", arguments: [first, first])
+        try database.execute(
+            sql: "INSERT INTO meta VALUES (1, ?, ?, ?, 0, NULL, NULL)",
+            arguments: [first, first, first]
+        )
         try database.execute(
             sql: "PRAGMA application_id = \(Self.applicationID); PRAGMA user_version = \(Self.version)"
         )
         return true
     }
 
-    /// Ends all leases that were granted or renewed before the last restart of the machine. If the machine was
-    /// restarted since the file was last opened, increases the revision and the ID of the last lease by ``step``. A
-    /// process that is not permitted to read the boot ID increases them whenever it opens the file. They are not
-    /// increased if the file was just created (`isNew`).
-    private func beginBoot(_ database: Database, isNew: Bool) throws {
-        var content = try SQLiteContent(database, clock: clock, boot: boot, history: history)
-        if boot == nil || content.boot != boot { try content.begin(boot: boot, step: isNew ? 0 : Self.step) }
-        try content.endLeasesOfEarlierBoots()
+    /// Adapts the content to this start of the machine, and to the place of the file.
+    ///
+    /// If the machine was restarted since the file was last opened, or if the file is a copy or was moved, the revision and the ID of the last lease are
+    /// increased: by ``step``, and to at least those of a new file. A process that is not permitted to read the boot ID increases them whenever it
+    /// opens the file. They are not increased if the file was just created (`isNew`).
+    ///
+    /// A file that is new at its place may have replaced another one, which a process still uses. This process notices it after the interval of its
+    /// watches: until then, the new file gives no numbers.
+    private func begin(_ database: Database, isNew: Bool, at place: SQLitePlace) throws {
+        func content() throws -> SQLiteContent {
+            try SQLiteContent(database, clock: clock, boot: boot, history: history)
+        }
+        let isMoved = try content().file != place.identity
+        if isMoved { wait.settle(settleTime) }
+        var content = try content()
+        if boot == nil || content.boot != boot || isMoved {
+            try content.begin(boot: boot, file: place.identity, step: isNew ? 0 : Self.step, first: firstRevision())
+        }
+        try content.extendLeasesOfEarlierBoots()
         try content.save()
     }
+
+    private static let replaced = StoreError(.replaced, "the file of the store was deleted, moved or replaced")
+    private static let foreign = StoreError(
+        .refused,
+        "the file is a database of another kind, or of a newer version of this library"
+    )
 
     /// The statements that create the tables. Times are nanoseconds of ``BootClock``. Keys are stored as UTF-8, so that SQLite compares them byte by
     /// byte. The column `start` of a change is the total number of bytes of all changes before it.
@@ -146,7 +187,7 @@ struct SQLiteFile: Sendable {
         CREATE TABLE meta (
             id INTEGER PRIMARY KEY CHECK (id = 1),
             revision INTEGER NOT NULL, compacted INTEGER NOT NULL, lease INTEGER NOT NULL, written INTEGER NOT NULL,
-            boot TEXT
+            boot TEXT, file BLOB
         );
         CREATE TABLE lease (
             id INTEGER PRIMARY KEY, duration INTEGER NOT NULL, renewed INTEGER NOT NULL, expiry INTEGER NOT NULL, boot TEXT

@@ -13,24 +13,36 @@ internal import TaskControl
 ///
 /// All processes open the same file; the first one creates it. Two stores for the same file within one process coordinate as two processes do. The
 /// file must be on a local disk: a network file system provides neither the locks nor the common clock that leases need, and a process on another
-/// machine receives an error. While a process uses the file, don't delete it and don't replace it with a backup.
+/// machine receives an error. Don't delete, move or link the file, and don't replace it with a backup, while a process uses it: see *Other files* below.
 ///
 /// ``SQLiteStore`` is available with the package trait `SQLite`, which adds a dependency on GRDB. On Linux, building it needs SQLite's headers: if
 /// the compiler reports that `sqlite3.h` is not found, run `apt-get install libsqlite3-dev` (or `dnf install sqlite-devel`).
 ///
 /// ## Leases
 /// The end of a lease is a time on a clock that counts from the start of the machine, continues during sleep, and
-/// cannot be set. Any process that finds an expired lease removes the lease and its entries. When the machine is
-/// restarted, all leases end, with one exception: a process that is not permitted to read the machine's boot ID cannot
-/// always detect the restart. For this process, an older lease ends at the latest one lease duration after the restart.
+/// cannot be set. Any process that finds an expired lease removes the lease and its entries. When the machine was
+/// restarted, an older lease ends one lease duration after the file is opened: the same would be seen if a process of
+/// another machine opened the file, and that process waits until the lease is no longer valid for its holder. From then
+/// on, the operations of the first machine throw ``StoreError/Reason/refused``.
 ///
 /// The shortest lease is 100 ms. The store has no leader: the ``StoreLease/term`` is 0 in all results.
 ///
 /// When the machine was restarted, the revision of the store increases by 2²⁴: a power failure can lose the last
 /// transactions, and new transactions must not have the same revisions. If the process is not permitted to read the
 /// boot ID, the revision increases by this number each time the process opens the file. The first revision of a new
-/// file is the number of seconds since 2001, times 2²⁰: if a file was lost, the fencing tokens of its replacement are
-/// greater. The date is read only for this number, and not for leases.
+/// file is the time since 2001 in units of 2⁻²⁰ seconds: if a file was lost, the fencing tokens of its replacement are
+/// greater. The revision of a copy, such as a backup, and of a file that was moved, increases to at least this number.
+/// The date is read only for this number, and not for leases.
+///
+/// ## Other files
+/// In each operation, the store examines the file at the path. If it is no longer the file that the store has opened,
+/// because it was deleted, renamed, replaced or moved behind a symbolic link, the operation throws
+/// ``StoreError/Reason/replaced``, and so do the watches of the store: a lease of the lost file is lost within the poll
+/// interval. The next operation opens or creates the file that is at the path then. Such a file gives no lease and no
+/// token for the first 200 ms, in which the other processes notice that their file was lost.
+///
+/// While the file has another name (a hard link), all operations throw ``StoreError/Reason/refused``, and the leases
+/// expire.
 ///
 /// ## Locks
 /// Each operation is one transaction, which takes between a few microseconds and a few milliseconds. The operation
@@ -57,8 +69,9 @@ internal import TaskControl
 ///   Nothing was changed.
 /// - ``StoreError/Reason/ambiguous``: the disk failed during a commit. The transaction may have taken effect.
 /// - ``StoreError/Reason/unauthorized``: the process is not permitted to write the file or its folder.
-/// - ``StoreError/Reason/refused``: the disk is full, the file is damaged or is not a file of this store, processes of two machines use it, or a
-///   transaction changes the same key twice.
+/// - ``StoreError/Reason/replaced``: the file was deleted, moved or replaced. Nothing was changed.
+/// - ``StoreError/Reason/refused``: the disk is full, the file is damaged, is not a file of this store, has another name or is used by a newer version
+///   of this library, processes of two machines use it, or a transaction changes the same key twice.
 ///
 /// ## Cancellation
 /// If the caller is cancelled, the operation throws `CancellationError` at once. A transaction that has already begun continues and may take effect;
@@ -66,6 +79,9 @@ internal import TaskControl
 public final class SQLiteStore: CoordinationStore {
     /// The shortest duration of a lease: several times as long as a transaction that waits for the disk.
     static let shortestLease = Duration.milliseconds(100)
+
+    /// The time for which a new file gives no numbers: twice the default interval of watches.
+    private static let settleTime = Duration.milliseconds(200)
 
     private let connection: SQLiteConnection
     private let pollInterval: Duration
@@ -88,7 +104,8 @@ public final class SQLiteStore: CoordinationStore {
     /// Creates a store for a file. The initializer does not open the file: the first operation opens or creates it. The file's folder must exist.
     ///
     /// - Parameters:
-    ///   - path: The path of the file. SQLite creates two more files next to it, whose names end in "-wal" and "-shm".
+    ///   - path: The path of the file. A relative path is completed with the process's current folder at the time of this call. SQLite creates two
+    ///     more files next to the file, whose names end in "-wal" and "-shm".
     ///   - pollInterval: The time between two checks of a watch for new changes in the file. By default 100 ms: a
     ///     waiting caller is notified after 50 ms on average, and ten checks per second use less than 1% of a
     ///     processor. Less than 1 ms counts as 1 ms.
@@ -102,7 +119,7 @@ public final class SQLiteStore: CoordinationStore {
     ///     them, the watch's next report is incomplete (``StoreChanges/isComplete``).
     ///   - clock: The clock that measures the poll interval.
     /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/refused`` if the path is not that of a file that
-    ///   several processes can open: an empty path, ":memory:", or a URI.
+    ///   several processes can open: an empty path, ":memory:", a URI, a path with a zero byte, or a relative path in a folder that was removed.
     public convenience init(
         path: String,
         pollInterval: Duration = .milliseconds(100),
@@ -110,16 +127,24 @@ public final class SQLiteStore: CoordinationStore {
         historyLimit: Int = 1_000,
         clock: any Clock<Duration> = ContinuousClock()
     ) throws(StoreError) {
-        guard !path.isEmpty, path != ":memory:", !path.hasPrefix("file:") else {
-            throw StoreError(.refused, "a store needs the path of a file that other processes can open")
-        }
+        guard !path.isEmpty, path != ":memory:", !path.hasPrefix("file:"), !path.utf8.contains(0),
+            let path = Self.absolute(path)
+        else { throw StoreError(.refused, "a store needs the path of a file that other processes can open") }
         let file = SQLiteFile(
             path: path,
             wait: BusyWait(timeout: busyTimeout),
             history: SQLiteHistoryLimit(changes: historyLimit),
-            clock: .system
+            clock: .system,
+            settleTime: Self.settleTime
         )
         self.init(file, pollInterval: pollInterval, clock: clock)
+    }
+
+    /// Returns the absolute path of a path: the file is opened later, when the process may have another current folder.
+    private static func absolute(_ path: String) -> String? {
+        if path.utf8.first == UInt8(ascii: "/") { return path }
+        let folder = FileManager.default.currentDirectoryPath
+        return folder.utf8.first == UInt8(ascii: "/") ? "\(folder)/\(path)" : nil
     }
 
     init(_ file: SQLiteFile, pollInterval: Duration, clock: any Clock<Duration>) {

@@ -23,7 +23,7 @@ extension StoreError {
         }
         // The message of SQLite names tables and columns, and has no keys or values.
         let message = "\(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
-        self.init(step == .commit ? .ambiguous : Self.reason(of: error.resultCode), message)
+        self.init(step == .commit ? .ambiguous : Self.reason(of: error.extendedResultCode), message)
     }
 
     /// Returns the reason of a failure that has changed nothing, from the result code of SQLite.
@@ -34,15 +34,23 @@ extension StoreError {
             .SQLITE_IOERR,
             .SQLITE_NOMEM, .SQLITE_SCHEMA:
             .unavailable
+        case .SQLITE_READONLY_DBMOVED: .replaced
         case .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH: .unauthorized
         // Among them: the disk is full, the file is damaged or is not a database, a value is too large.
         default: .refused
         }
     }
 
+    /// Returns whether an error of SQLite can be the result of a missing permission.
+    static func canMeanPermission(_ error: any Error) -> Bool {
+        [.SQLITE_CANTOPEN, .SQLITE_IOERR].contains((error as? DatabaseError)?.resultCode)
+    }
+
     /// Returns whether a database connection can still be used after it has thrown an error.
     static func leavesConnectionUsable(_ error: any Error) -> Bool {
-        guard let error = error as? DatabaseError else { return error is StoreError }
+        guard let error = error as? DatabaseError else {
+            return (error as? StoreError).map { $0.reason != .replaced } ?? false
+        }
         return switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_INTERRUPT, .SQLITE_ABORT, .SQLITE_FULL, .SQLITE_TOOBIG,
             .SQLITE_NOMEM:

@@ -13,6 +13,9 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The store requires credentials, or the credentials that it has received do not permit the operation. Nothing
         /// was changed.
         case unauthorized
+        /// The content of the store was replaced or lost, with all leases, for example because its file was deleted.
+        /// Nothing was changed. The next operation uses the new content.
+        case replaced
         /// The store has refused the operation for another reason, such as a value that is too large. Nothing was changed.
         case refused
     }

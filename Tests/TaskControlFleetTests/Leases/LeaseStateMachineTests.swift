@@ -220,6 +220,27 @@ import Testing
         #expect(machine.next(at: .seconds(9)) == .renew(lease))
     }
 
+    @Test func aHolderWhoseStoreHasAnotherContentHasLostItsLease() {
+        let reports: [(inout Machine) -> Void] = [
+            { $0.contentWasReplaced(at: .zero) }, { $0.renewalFailed(.replaced, at: .zero) },
+            { $0.verificationFailed(.replaced, at: .zero) },
+        ]
+        for report in reports {
+            var (holder, waiter, over) = (entered(), entered(ahead: ["a"]), entered())
+            report(&holder)
+            #expect(holder.phase == .lost(.removed))
+            #expect(holder.leave() == .revoke(lease))
+            report(&waiter)
+            #expect(waiter.phase == .entering && waiter.next(at: .zero) == .abandon(lease))
+            _ = over.end(at: .zero)
+            report(&over)
+            #expect(over.phase == .ended)
+        }
+        var newcomer = machine()
+        newcomer.entryFailed(.replaced, at: .zero)
+        #expect(newcomer.phase == .entering && newcomer.lease == nil)
+    }
+
     @Test func aWaiterWhoseEntryIsGoneEntersTheLineAgain() {
         var machine = entered(ahead: ["a"])
         machine.verified(nil, sent: .seconds(1), at: .seconds(1))

@@ -22,7 +22,7 @@ import Testing
                     writing.withLock { _ = $0.insert(level) }
                 }
             }
-        }
+        }.database
         let later = try await database.read { connection in
             [
                 try Int.fetchOne(connection, sql: "PRAGMA synchronous"),
@@ -77,7 +77,8 @@ import Testing
             lost = try await store.put("a")
         }
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: fixture.path + suffix) }
-        let store = fixture.store(firstRevision: SQLiteFile.revision(at: start + 1))
+        // A moment later: within the same second.
+        let store = fixture.store(firstRevision: SQLiteFile.revision(at: start + 0.001))
         #expect(try await store.put("a") > lost)
         // A watch that continues from the lost file has missed what happened in between.
         struct Found: Error { let changes: StoreChanges }
@@ -88,6 +89,9 @@ import Testing
 
     @Test func theFirstRevisionFollowsTheCalendar() {
         #expect(SQLiteFile.revision(at: Date(timeIntervalSinceReferenceDate: 8e8)) == 800_000_000 << 20)
+        let moment = Date(timeIntervalSinceReferenceDate: 8e8 + 0.5)
+        #expect(SQLiteFile.revision(at: moment) == 1_600_000_001 << 19)
+        #expect(SQLiteFile.revision(at: moment + 2e-6) > SQLiteFile.revision(at: moment))
         #expect(SQLiteFile.revision(at: .distantPast) == 1)
         // A JSON number represents it.
         #expect(SQLiteFile.revision(at: .distantFuture) < 1 << 53)

@@ -16,7 +16,7 @@ import Testing
         (.SQLITE_NOMEM, .unavailable), (.SQLITE_READONLY, .unauthorized), (.SQLITE_READONLY_DIRECTORY, .unauthorized),
         (.SQLITE_PERM, .unauthorized), (.SQLITE_AUTH, .unauthorized), (.SQLITE_FULL, .refused),
         (.SQLITE_CORRUPT, .refused), (.SQLITE_NOTADB, .refused), (.SQLITE_TOOBIG, .refused),
-        (.SQLITE_CONSTRAINT, .refused), (.SQLITE_MISUSE, .refused),
+        (.SQLITE_CONSTRAINT, .refused), (.SQLITE_MISUSE, .refused), (.SQLITE_READONLY_DBMOVED, .replaced),
     ])
     func errorsOfSQLiteHaveReasons(_ code: ResultCode, _ reason: StoreError.Reason) {
         let error = DatabaseError(resultCode: code, message: "message", sql: "SELECT ?", arguments: ["secret"])
@@ -69,6 +69,39 @@ import Testing
         try await fixture.store().put("a")
         try await fixture.connection().write { try $0.execute(sql: "PRAGMA user_version = 2") }
         #expect(await reason { _ = try await fixture.store().keys() } == .refused)
+    }
+
+    @Test func aFileThatANewerVersionHasChangedIsRefusedByAStoreThatUsesIt() async throws {
+        let fixture = try SQLiteFixture()
+        let store = fixture.store()
+        let lease = try await store.grantLease(timeToLive: .seconds(5))
+        try await store.put("a", lease: lease.id)
+        let database = try fixture.connection()
+        // Among others, it has renamed a table.
+        try await database.write {
+            try $0.execute(
+                sql: "PRAGMA user_version = 2; ALTER TABLE lease RENAME TO leases; ALTER TABLE meta RENAME TO counters"
+            )
+        }
+        for _ in 0..<2 {
+            #expect(await reason { try await store.put("b") } == .refused)
+            #expect(await message { _ = try await store.renewLease(lease.id) }?.contains("newer version") == true)
+            #expect(await message { _ = try await store.keys() }?.contains("newer version") == true)
+        }
+        // An expired lease is not removed either.
+        fixture.advance(by: .seconds(5))
+        #expect(await reason { _ = try await store.keys() } == .refused)
+        #expect(try await database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM entry") } == 1)
+    }
+
+    /// Returns the message of the error of an operation.
+    private func message(_ operation: () async throws -> Void) async -> String? {
+        do {
+            try await operation()
+            return nil
+        } catch {
+            return (error as? StoreError)?.message
+        }
     }
 
     @Test func damagedContentIsRefused() async throws {

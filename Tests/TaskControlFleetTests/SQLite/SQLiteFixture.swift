@@ -32,6 +32,7 @@ final class SQLiteFixture: Sendable {
     func file(
         wait: BusyWait = BusyWait(timeout: .seconds(30)),
         history: SQLiteHistoryLimit = SQLiteHistoryLimit(changes: 1_000),
+        settleTime: Duration = .zero,
         firstRevision: Int64 = 1
     ) -> SQLiteFile {
         let boot = machine.withLock(\.boot)
@@ -40,6 +41,7 @@ final class SQLiteFixture: Sendable {
             wait: wait,
             history: history,
             clock: BootClock(now: { self.machine.withLock(\.now) }, boot: { boot }),
+            settleTime: settleTime,
             firstRevision: { firstRevision }
         )
     }

@@ -49,7 +49,7 @@ import Testing
         #expect(try await store.renewLease(longest.id) == longest)
     }
 
-    @Test func aLeaseOfAnEarlierStartOfTheMachineIsOver() async throws {
+    @Test func aLeaseOfAnEarlierStartOfTheMachineEndsOneDurationAfterTheNext() async throws {
         let fixture = try SQLiteFixture()
         let revision: Int64
         let lease: StoreLease
@@ -62,6 +62,12 @@ import Testing
         // The clock alone does not tell: it is as late as it was.
         fixture.restart(as: "second", now: .seconds(2))
         let store = fixture.store()
+        // It can be that of a process of another machine.
+        #expect(try await store.keys() == ["kept", "leased"])
+        fixture.advance(by: .seconds(60) - .nanoseconds(1))
+        // Opening the file once more does not extend it.
+        #expect(try await fixture.store().keys() == ["kept", "leased"])
+        fixture.advance(by: .nanoseconds(1))
         #expect(try await store.keys() == ["kept"])
         #expect(await reason { _ = try await store.renewLease(lease.id) } == .leaseNotFound)
         // A power failure may have taken back transactions: neither their revisions nor their leases are given twice.
@@ -70,7 +76,7 @@ import Testing
         #expect(try await !firstChanges(of: store, after: revision).isComplete)
     }
 
-    @Test func aStartThatIsOnlySeenByTheClockEndsLeases() async throws {
+    @Test func aStartThatIsOnlySeenByTheClockEndsLeasesOneDurationLater() async throws {
         let fixture = try SQLiteFixture()
         fixture.restart(as: nil, now: .seconds(1_000))
         do {
@@ -78,6 +84,8 @@ import Testing
             try await store.put("leased", lease: store.grantLease(timeToLive: .seconds(60)).id)
         }
         fixture.restart(as: nil, now: .seconds(999))
+        #expect(try await fixture.store().keys() == ["leased"])
+        fixture.advance(by: .seconds(60))
         #expect(try await fixture.store().keys() == [])
     }
 
@@ -104,6 +112,26 @@ import Testing
         try await fixture.store().put("b")
         #expect(await reason { try await store.put("c") } == .refused)
         #expect(await reason { _ = try await store.read(.prefix("")) } == .refused)
+    }
+
+    /// The clocks of two machines have nothing in common.
+    @Test(arguments: [Duration.seconds(1), .seconds(1_000_000)])
+    func aProcessOfAnotherMachineHoldsNoLeaseWhileThatOfTheFirstOneIsValid(_ now: Duration) async throws {
+        let fixture = try SQLiteFixture()
+        let first = fixture.store()
+        let lease = try await first.grantLease(timeToLive: .seconds(60))
+        let token = try await first.put("job", lease: lease.id)
+        fixture.restart(as: "of another machine", now: now)
+        let other = fixture.store()
+        let acquisition = StoreTransaction(comparisons: [.absent("job")], success: [.put("job", Data())])
+        #expect(try await !other.transact(acquisition).succeeded)
+        // The first one cannot renew its lease, which ends by its own clock before it ends in the file.
+        #expect(await reason { _ = try await first.renewLease(lease.id) } == .refused)
+        fixture.advance(by: .seconds(60) - .nanoseconds(1))
+        #expect(try await !other.transact(acquisition).succeeded)
+        fixture.advance(by: .nanoseconds(1))
+        let result = try await other.transact(acquisition)
+        #expect(result.succeeded && result.revision > token)
     }
 
     // MARK: Watches
