@@ -66,13 +66,13 @@ struct SQLiteFile: Sendable {
         let version = try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA user_version"))
         guard version == Self.version else { throw Self.foreign }
         let content = try SQLiteContent(database, clock: clock, boot: boot, history: history)
-        guard content.file == place.identity else { throw Self.replaced }
         if let boot, let other = content.boot, other != boot {
             throw StoreError(
                 .refused,
                 "processes of two machines use the file: its locks and its clock are those of one machine"
             )
         }
+        guard content.file == place.identity else { throw Self.replaced }
         return content
     }
 

@@ -34,6 +34,8 @@ struct LeaseDriver: MachineDriver {
         case delayed
         /// Not executed.
         case unavailable
+        /// Not executed: the store has another content, without the lease and the entry.
+        case replaced
         /// Answered by a leader of an earlier term, and not executed. For renewals.
         case stale
         /// Executed, and answered with a shorter duration. For renewals.
@@ -84,10 +86,10 @@ struct LeaseDriver: MachineDriver {
         if term == 1 { events.append(.elect) }
         var copy = machine
         switch copy.next(at: now) {
-        case .grant, .abandon: events += [.act(.answered), .act(.lost), .act(.unavailable)]
+        case .grant, .abandon: events += [.act(.answered), .act(.lost), .act(.unavailable), .act(.replaced)]
         case .enter: events += Answer.allCases.filter { $0 != .stale && $0 != .shorter }.map(Event.act)
         case .renew: events += Answer.allCases.filter { $0 != .delayed && (term > 1 || $0 != .stale) }.map(Event.act)
-        case .verify: events += [.act(.answered), .act(.slow), .act(.lost), .act(.unavailable)]
+        case .verify: events += [.act(.answered), .act(.slow), .act(.lost), .act(.unavailable), .act(.replaced)]
         case .wait, .stop: break
         }
         return events
@@ -150,7 +152,9 @@ struct LeaseDriver: MachineDriver {
             case .answered, .slow, .stale, .shorter: nil
             case .lost, .dropped, .delayed: .ambiguous
             case .unavailable: .unavailable
+            case .replaced: .replaced
             }
+        if answer == .replaced { removeLease() }
         let isExecuted = answer == .answered || answer == .slow || answer == .lost || answer == .shorter
         switch action {
         case .grant:
