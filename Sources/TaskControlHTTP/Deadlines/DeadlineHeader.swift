@@ -67,6 +67,8 @@ public struct DeadlineHeader: Sendable, Hashable {
     ///
     /// - Parameter value: The value of the header. A duration of more than 100 years counts as 100 years.
     public func duration(from value: String) -> Duration? {
+        // A header that was sent twice.
+        let value = value.contains(",") ? HeaderField.single(value) : value
         switch format {
         case .milliseconds: return Self.number(value).map { Self.duration($0, .milliseconds(1)) }
         case .grpc:

@@ -64,13 +64,11 @@ final class ProgressReporter: Sendable {
         ///   - position: The number of bytes that an earlier attempt or call has received. They are added to the
         ///     progress.
         func expect(_ response: HTTPURLResponse, from position: Int64 = 0) {
-            let length = response.expectedContentLength
-            let isEncoded =
-                response.value(forHTTPHeaderField: "Content-Encoding").map { $0.lowercased() != "identity" } ?? false
+            let length = response.isContentEncoded ? nil : response.contentLength
             reporter.update(number) {
                 $0.received += position
-                let (total, overflows) = position.addingReportingOverflow(length)
-                $0.expectedToReceive = length < 0 || isEncoded || overflows ? nil : total
+                let (total, overflows) = position.addingReportingOverflow(length ?? 0)
+                $0.expectedToReceive = length == nil || overflows ? nil : total
             }
         }
 

@@ -33,6 +33,6 @@ extension HTTPTransportResponse {
     /// - Parameter limit: The length of the longest line, and of the longest data of one event, in bytes; `nil`: no
     ///   limit. At a longer line or longer data, the iteration throws ``HTTPError/Reason/bodyTooLarge``.
     public func events(limit: Int?) -> ResponseEvents {
-        ResponseEvents(body: body, contentType: head.value(forHTTPHeaderField: "Content-Type"), limit: limit)
+        ResponseEvents(body: body, contentType: head.singleValue("Content-Type"), limit: limit)
     }
 }

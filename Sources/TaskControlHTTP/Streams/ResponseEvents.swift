@@ -70,7 +70,8 @@ public struct ResponseEvents: AsyncSequence {
             guard let contentType = contentType.take() else { return }
             let mediaType = contentType.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
             guard mediaType == "text/event-stream" else {
-                throw HTTPError(.content, detail: "the response is not an event stream: its type is \(mediaType)")
+                let shown = Redaction.withoutCredentials(in: String(mediaType.prefix(100)))
+                throw HTTPError(.content, detail: "the response is not an event stream: its type is \(shown)")
             }
         }
     }

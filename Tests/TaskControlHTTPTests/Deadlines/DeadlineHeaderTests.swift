@@ -38,6 +38,12 @@ struct DeadlineHeaderTests {
         if value != "1500" { #expect(DeadlineHeader.requestTimeout.duration(from: value) == nil) }
     }
 
+    @Test func aHeaderThatWasSentTwiceIsOne() {
+        #expect(DeadlineHeader.requestTimeout.duration(from: "1500, 1500") == .milliseconds(1_500))
+        #expect(DeadlineHeader.grpcTimeout.duration(from: "5S,5S") == .seconds(5))
+        #expect(DeadlineHeader.requestTimeout.duration(from: "1500, 1600") == nil)
+    }
+
     @Test func aServerReadsTheDeadlineAndReportsWhatItCannotRead() async {
         let clock = TestClock()
         #expect(Deadline(remaining: "250", in: .requestTimeout, clock: clock)?.remaining == .milliseconds(250))
