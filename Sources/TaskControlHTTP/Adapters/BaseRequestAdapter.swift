@@ -5,14 +5,18 @@
 /// | `https://h/api/v1` | `books` | `https://h/api/v1/books` |
 /// | `https://h/api/v1/` | `/books` | `https://h/api/v1/books` |
 /// | `https://h/api/v1?key=1` | `books?page=2` | `https://h/api/v1/books?key=1&page=2` |
+/// | `https://h/api/v1` | `books:search` | `https://h/api/v1/books:search` |
 /// | `https://h/api/v1` | `../admin` | throws |
 /// | `https://h/api/v1` | `..%2fadmin`, `..%5cadmin`, `..;/admin` | throws: some servers read these as `../admin` |
 /// | `https://h/api/v1` | `https://elsewhere/books` | throws; unchanged if ``allowsOtherServers`` is `true` |
 /// | `https://h/api/v1` | `https://h/api/v1/books?page=2` | `https://h/api/v1/books?page=2` |
 ///
-/// An absolute URL, such as a link that the server has sent, is not changed. If ``allowsOtherServers`` is `false`, such
-/// a URL must be below the base: every request then goes to the server of the base and to a path below the path of the
-/// base, so credentials for this server are not sent elsewhere.
+/// An absolute URL, such as a link that the server has sent, is not changed, except that a URL below the base that has
+/// no user receives the user and the password of the base. If ``allowsOtherServers`` is `false`, an absolute URL must be
+/// below the base: every request then goes to the server of the base and to a path below the path of the base, so
+/// credentials for this server are not sent elsewhere.
+///
+/// Of a relative path, the first segment may contain a colon, as in `books:search`.
 public struct BaseRequestAdapter: RequestAdapter {
     /// The URL of the server.
     public let baseURL: URL
@@ -51,7 +55,7 @@ public struct BaseRequestAdapter: RequestAdapter {
         )
     }
 
-    /// Joins the request's URL to ``baseURL`` if it is relative. An absolute URL is not changed.
+    /// Joins the request's URL to ``baseURL`` if it is relative.
     ///
     /// - Returns: The request with the joined URL.
     /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/request`` if ``baseURL`` has no scheme or no host, if

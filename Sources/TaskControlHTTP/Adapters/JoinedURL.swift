@@ -2,6 +2,7 @@
 enum JoinedURL {
     /// The components of the server's URL, parsed once.
     struct Base: Sendable {
+        let url: URL
         /// The text before the path: scheme, user, password, host and port.
         let root: String
         let origin: Origin
@@ -16,6 +17,7 @@ enum JoinedURL {
             guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let origin = Origin(parts) else {
                 return nil
             }
+            self.url = url
             self.origin = origin
             var root = parts
             root.percentEncodedPath = ""
@@ -33,14 +35,18 @@ enum JoinedURL {
         // The whole text: a URL that was created with `URL(string:relativeTo:)` is an absolute one.
         let given = url.absoluteString
         if let plain = base.plain, isPlain(given), let joined = URL(string: plain + given) { return joined }
-        guard let parts = URLComponents(string: given) else { throw Refusal.unusable(url) }
+        guard var parts = URLComponents(string: given) else { throw Refusal.unusable(url) }
+        if isPath(given, parts) {
+            guard let path = URLComponents(string: "./" + given) else { throw Refusal.unusable(url) }
+            parts = path
+        }
         if parts.scheme != nil || parts.host != nil {
-            guard parts.scheme != nil, let origin = Origin(parts) else { throw Refusal.leavesBase(url) }
+            guard parts.scheme != nil, let origin = Origin(parts) else { throw Refusal.incomplete(url) }
             let isInside =
                 origin == base.origin && !parts.percentEncodedPath.hasPrefix("//")
                 && climbed(parts.percentEncodedPath, from: [])?.starts(with: base.segments) == true
-            guard isInside || allowsOtherServers else { throw Refusal.leavesBase(url) }
-            return url.absoluteURL
+            guard isInside || allowsOtherServers else { throw Refusal.otherServer(url) }
+            return isInside ? url.absoluteURL.withCredentials(of: base.url) : url.absoluteURL
         }
         guard let segments = climbed(parts.percentEncodedPath, from: base.segments) else {
             throw Refusal.leavesBase(url)
@@ -54,6 +60,14 @@ enum JoinedURL {
         if let fragment = parts.percentEncodedFragment { text += "#" + fragment }
         guard let joined = URL(string: text) else { throw Refusal.unusable(url) }
         return joined
+    }
+
+    /// Returns whether a URL with a scheme is meant as a relative path whose first segment has a colon, such as
+    /// `documents:batchGet` (a custom method, Google AIP-136): there is no slash after the colon, and the scheme is not
+    /// that of a server.
+    private static func isPath(_ given: String, _ parts: URLComponents) -> Bool {
+        guard let scheme = parts.scheme, !["http", "https"].contains(scheme.lowercased()) else { return false }
+        return !given.dropFirst(scheme.count + 1).hasPrefix("/")
     }
 
     /// Returns whether a text is a relative path that consists of letters, digits, `-`, `_`, dots and slashes, and
@@ -134,11 +148,32 @@ enum JoinedURL {
 
     private enum Refusal {
         static func leavesBase(_ url: URL) -> HTTPError {
+            leaving(
+                url,
+                "A relative URL stays below it, since servers resolve `..` in different ways: give the client a base URL above this path"
+            )
+        }
+
+        static func otherServer(_ url: URL) -> HTTPError {
+            leaving(
+                url,
+                "If that is meant, give the client a BaseRequestAdapter(baseURL:allowsOtherServers: true)"
+            )
+        }
+
+        /// The error for a URL with a scheme and no host, or with a host and no scheme.
+        static func incomplete(_ url: URL) -> HTTPError {
+            leaving(
+                url,
+                "Write https:// and a host for another server, or ./ before a relative path that begins so"
+            )
+        }
+
+        private static func leaving(_ url: URL, _ advice: String) -> HTTPError {
             HTTPError(
                 .request,
                 detail:
-                    "the endpoint's URL \"\(Redaction.text(of: url))\" leads out of the client's base URL. If that is meant, give the "
-                    + "client a BaseRequestAdapter(baseURL:allowsOtherServers: true)"
+                    "the endpoint's URL \"\(Redaction.text(of: url))\" leads out of the client's base URL. \(advice)"
             )
         }
 

@@ -7,7 +7,8 @@
 /// ```
 ///
 /// Interpolated values are escaped (percent-encoded), so that each stays within one path segment or one query item. The
-/// text around them is used as it is, except that characters that no URL can contain are escaped.
+/// text around them is used as it is, except that characters that a URL cannot contain at their place are escaped.
+/// Percent-encoded characters of the text stay as they are.
 ///
 /// Two kinds of interpolated values could lead to another path, if they come before a `?` or `#`: a value that consists
 /// only of dots, such as `..`, and an empty value after a slash, or at the beginning and before a slash. A call with
@@ -20,25 +21,25 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
 
     /// Creates a request URL from text that is already a URL, such as a link that a server has sent.
     ///
-    /// - Parameter text: The text of the URL. Characters that no URL can contain are escaped, and all others are used
-    ///   as they are.
+    /// - Parameter text: The text of the URL. Characters that a URL cannot contain at their place are escaped, such as
+    ///   a space, or a bracket in a path. All others are used as they are, such as `%20`.
     public init(_ text: String) {
         description = text.urlEscaped
         isValid = true
     }
 
-    /// Creates a request URL from a literal without interpolated values. Characters that no URL can contain are
-    /// escaped.
+    /// Creates a request URL from a literal without interpolated values. Characters that a URL cannot contain at their
+    /// place are escaped.
     public init(stringLiteral text: String) { self.init(text) }
 
     /// Creates a request URL from a literal with interpolated values, which are escaped.
     public init(stringInterpolation: StringInterpolation) {
-        description = stringInterpolation.text
+        description = stringInterpolation.text.urlEscaped
         isValid = stringInterpolation.isValid
     }
 
     /// The URL; `nil` if the text is not a URL, or if an interpolated value, such as `..`, could lead to another path.
-    public var url: URL? { isValid ? URL(string: description) : nil }
+    public var url: URL? { isValid ? URL(escaped: description) : nil }
 
     /// The text of a literal with interpolated values, from which a ``RequestURL`` is created.
     public struct StringInterpolation: StringInterpolationProtocol {
@@ -52,11 +53,12 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
             text.reserveCapacity(literalCapacity + 16 * interpolationCount)
         }
 
-        /// Appends literal text; characters that no URL can contain are escaped.
+        /// Appends literal text; characters that a URL cannot contain at their place are escaped.
         public mutating func appendLiteral(_ literal: String) {
             // After an empty value, the path would begin with the next segment.
             if hasValue, text.isEmpty, literal.hasPrefix("/") { isValid = false }
-            text += literal.urlEscaped
+            // The other characters are escaped when the text is complete: it depends on their place in the whole text.
+            text += literal.withEscapedPercents
         }
 
         /// Appends the description of a value, with all characters percent-encoded except ASCII letters, digits and
@@ -69,47 +71,6 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
                 if value.isEmpty ? text.hasSuffix("/") : value.allSatisfy({ $0 == "." }) { isValid = false }
             }
             text += value.percentEncoded
-        }
-    }
-}
-
-extension String {
-    /// The text with percent-encoding for characters that no URL can contain (RFC 3986, 2), and for each `%` that does not begin a percent-encoded
-    /// byte.
-    fileprivate var urlEscaped: String {
-        let bytes = Array(utf8)
-        var escaped: [UInt8] = []
-        var isInQuery = false
-        for (index, byte) in bytes.enumerated() {
-            if byte == UInt8(ascii: "?") { isInQuery = true }
-            let stays =
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                case UInt8(ascii: "%"):
-                    index + 2 < bytes.count && bytes[index + 1].isHexDigit && bytes[index + 2].isHexDigit
-                // Brackets stay only before the query, where a host may contain them (an IPv6 address).
-                case UInt8(ascii: "["), UInt8(ascii: "]"): !isInQuery
-                default: "-._~:/?#@!$&'()*+,;=".utf8.contains(byte)
-                }
-            if stays {
-                escaped.append(byte)
-            } else {
-                escaped += "%\(byte < 16 ? "0" : "")\(String(byte, radix: 16, uppercase: true))".utf8
-            }
-        }
-        return String(decoding: escaped, as: UTF8.self)
-    }
-}
-
-extension UInt8 {
-    fileprivate var isHexDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
         }
     }
 }

@@ -164,6 +164,7 @@ struct Call {
         try prepare(&request)
         let deadlineHeader = try sendDeadline(in: &request)
         var prepared = PreparedRequest(request, body)
+        prepared.allowsInsecureRedirects = policies.allowsInsecureRedirects
         prepared.deadlineHeader = deadlineHeader
         attempt.request = prepared
         if let authenticator = policies.authenticator {

@@ -2,6 +2,7 @@
 /// request without a body has such a key.
 struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     private let url: URL
+    /// The headers by their names in lower case.
     private let headers: [String: String]
     private let handlesCookies: Bool
     private let cachePolicy: URLRequest.CachePolicy
@@ -14,6 +15,8 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     private let authenticator: ObjectIdentifier?
     /// The largest allowed body, in bytes; `nil` for no limit. A larger body ends the exchange.
     private let bodyLimit: Int?
+    /// Whether the exchange follows redirects from HTTPS to HTTP.
+    private let allowsInsecureRedirects: Bool
     /// The cookies that the transport adds to the request; `nil` if there are none.
     let cookies: String?
     /// The number of requests of this client that have ended and may have changed something on the server. Exchanges
@@ -38,13 +41,14 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
             let url = request.url
         else { return nil }
         self.url = url
-        headers = request.allHTTPHeaderFields ?? [:]
+        headers = Dictionary((request.allHTTPHeaderFields ?? [:]).map { ($0.lowercased(), $1) }) { $0 + ", " + $1 }
         handlesCookies = request.httpShouldHandleCookies
         cachePolicy = request.cachePolicy
         timeoutInterval = request.timeoutInterval
         credential = prepared.credential
         authenticator = policies.authenticator.map(ObjectIdentifier.init)
         bodyLimit = policies.bodyLimit
+        allowsInsecureRedirects = policies.allowsInsecureRedirects
         self.cookies = cookies
         self.writes = writes
         self.timeouts = timeouts

@@ -9,6 +9,8 @@ struct PreparedRequest: Sendable {
     var credential: CredentialSerial?
     /// The header of ``request`` that contains the time until the deadline; `nil` if there is none.
     var deadlineHeader: DeadlineHeader?
+    /// Whether the transport follows redirects from HTTPS to HTTP.
+    var allowsInsecureRedirects = false
     /// A closure that the transport calls before it follows a redirect; `nil` if there is none.
     var willFollowRedirect: (@Sendable () -> Void)?
 
@@ -45,6 +47,7 @@ struct PreparedRequest: Sendable {
             body: body,
             // No redirect takes the authenticator's headers to another origin, whatever their names are.
             credentialHeaders: Set(credentials.keys),
+            allowsInsecureRedirects: allowsInsecureRedirects,
             didSend: progress?.didSend
         )
         transportRequest.willFollowRedirect = willFollowRedirect

@@ -98,6 +98,7 @@ struct RequestPipeline: Sendable {
             var (request, body) = try make()
             attempt.request = PreparedRequest(request, body)
             request = try await adapter.adapt(request)
+            if let url = request.url?.withLowercaseScheme { request.url = url }
             if body == nil, let stream = request.httpBodyStream {
                 // The request no longer has it: the transport alone reads it.
                 nonisolated(unsafe) let stream = stream

@@ -64,6 +64,11 @@ public struct ClientPolicies: Sendable {
     /// not apply to a body that is streamed or written to a file.
     public var bodyLimit: Int?
 
+    /// Whether redirects from HTTPS to HTTP are followed. `false`, the default: a call that is redirected so fails with
+    /// ``HTTPError/Reason/transport``, since the network between could read and change the redirected request and its
+    /// response. No redirect takes credentials from HTTPS to HTTP, regardless of this property.
+    public var allowsInsecureRedirects: Bool
+
     /// The header in which each attempt sends the time until the deadline of the calling task (`Task.currentDeadline`).
     /// `nil`, the default: no such header is sent.
     ///
@@ -88,6 +93,7 @@ public struct ClientPolicies: Sendable {
     ///     applies, if it is set.
     ///   - coalescesGETRequests: Whether equivalent GET requests share one exchange: see the property.
     ///   - bodyLimit: The size in bytes of the largest response body that is collected. `nil`: no limit.
+    ///   - allowsInsecureRedirects: Whether redirects from HTTPS to HTTP are followed.
     ///   - deadlineHeader: The header in which each attempt sends the time until the deadline. `nil`: none is sent.
     ///   - clock: Measures the time limits and the delays before retries and hedges.
     public init(
@@ -98,6 +104,7 @@ public struct ClientPolicies: Sendable {
         attemptTimeLimit: Duration? = nil,
         coalescesGETRequests: Bool = false,
         bodyLimit: Int? = 32 << 20,
+        allowsInsecureRedirects: Bool = false,
         deadlineHeader: DeadlineHeader? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -108,6 +115,7 @@ public struct ClientPolicies: Sendable {
         self.attemptTimeLimit = attemptTimeLimit
         self.coalescesGETRequests = coalescesGETRequests
         self.bodyLimit = bodyLimit
+        self.allowsInsecureRedirects = allowsInsecureRedirects
         self.deadlineHeader = deadlineHeader
         self.clock = clock
     }

@@ -7,7 +7,10 @@
 /// The client is responsible for authentication, retries, time limits and the sharing of exchanges, and the transport
 /// for redirects. The transport follows up to 16 redirects of a request. If a redirect leads to another origin (scheme,
 /// host and port), the transport removes headers from the request, which stay removed even if a later redirect leads
-/// back. Only the following headers are sent to another origin, since any other header may be a credential: `Accept`,
+/// back. A redirect within the origin keeps the user and the password of the URL. A redirect from HTTPS to HTTP is not
+/// followed, and fails the exchange, unless ``HTTPTransportRequest/allowsInsecureRedirects`` is `true`.
+///
+/// Only the following headers are sent to another origin, since any other header may be a credential: `Accept`,
 /// `Accept-Charset`, `Accept-Encoding`, `Accept-Language`, `Range`;
 /// `Cache-Control`, `Pragma`, `If-Match`, `If-None-Match`, `If-Modified-Since`, `If-Unmodified-Since`, `If-Range`;
 /// `Idempotency-Key`, `traceparent`, `tracestate`; `User-Agent`; and, with a body that is sent again, `Content-Type`,
@@ -32,8 +35,10 @@ public protocol HTTPTransport: Sendable {
     ///   it; or `URLError` with one of the following codes. For the URL of the request: `unsupportedURL` if the scheme
     ///   is not supported, such as `ftp`; `badURL` if the URL has no host, or a port outside 1...65535. For the target
     ///   of a redirect: `unsupportedURL` if the scheme is neither `http` nor `https`; `redirectToNonExistentLocation`
-    ///   if the target is not a valid URL with a host, or has a port outside 1...65535; `httpTooManyRedirects` if it
-    ///   would be the 17th redirect.
+    ///   if the target is not a valid URL with a host, or has a port outside 1...65535, or if there are several
+    ///   different targets; `appTransportSecurityRequiresSecureConnection` if it leads from HTTPS to HTTP, unless
+    ///   ``HTTPTransportRequest/allowsInsecureRedirects`` is `true`; `httpTooManyRedirects` if it would be the 17th
+    ///   redirect.
     nonisolated(nonsending) func withResponse<Value>(
         to request: HTTPTransportRequest,
         _ receive: nonisolated(nonsending) (HTTPTransportResponse) async throws -> Value

@@ -5,6 +5,9 @@ public struct HTTPTransportRequest: Sendable {
     /// The transports of this package throw ``HTTPError/Reason/request`` if the method or the name of a header is not a
     /// token (RFC 9110, 5.6.2), if the value of a header contains a control character other than the tab, or if a GET
     /// has a body. They ignore `Content-Length` and `Transfer-Encoding`, since they derive these headers from the body.
+    ///
+    /// A `timeoutInterval` of 60 seconds, which is the default of Foundation, counts as not set: the limit of the
+    /// transport's configuration then applies.
     public var request: URLRequest
 
     /// The body that is sent instead of the request's own body; `nil`: the request's own body is sent.
@@ -14,6 +17,9 @@ public struct HTTPTransportRequest: Sendable {
     /// are among the headers that ``HTTPTransport`` lists for other origins. Upper and lower case are not
     /// distinguished.
     public var credentialHeaders: Set<String>
+
+    /// Whether a redirect from HTTPS to HTTP is followed. `false`, the default: such a redirect fails the exchange.
+    public var allowsInsecureRedirects: Bool
 
     /// A closure that receives the progress of the upload; `nil` if the progress is not needed.
     ///
@@ -34,17 +40,20 @@ public struct HTTPTransportRequest: Sendable {
     ///   - body: The body that is sent instead of the request's own body; `nil`: the request's own body is sent.
     ///   - credentialHeaders: The names of headers that are never sent to another origin (scheme, host and port) after
     ///     a redirect.
+    ///   - allowsInsecureRedirects: Whether a redirect from HTTPS to HTTP is followed.
     ///   - didSend: Receives the number of bytes of the body that have been sent, and the length of the body (`nil` if
     ///     the length is not known). Pass no closure if the progress is not needed.
     public init(
         _ request: URLRequest,
         body: UploadEndpointBody? = nil,
         credentialHeaders: Set<String> = [],
+        allowsInsecureRedirects: Bool = false,
         didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)? = nil
     ) {
         self.request = request
         self.body = body
         self.credentialHeaders = credentialHeaders
+        self.allowsInsecureRedirects = allowsInsecureRedirects
         self.didSend = didSend
     }
 }

@@ -27,6 +27,15 @@ struct BaseRequestAdapterTests {
         ("https://h/api//v1/", "logs//2026", "https://h/api//v1/logs//2026"),
         ("https://h/api", "proxy/https://x", "https://h/api/proxy/https://x"),
         ("https://h/api", "https://h/api/books?page=2", "https://h/api/books?page=2"),
+        ("https://user:pass@h/api", "https://h/api/books?page=2", "https://user:pass@h/api/books?page=2"),
+        ("https://user:pass@h/api", "https://other@h/api/books", "https://other@h/api/books"),
+        // Custom methods, as Google's APIs have them.
+        ("https://h/api", "documents:batchGet", "https://h/api/documents:batchGet"),
+        ("https://h", "documents:batchGet?q=a:b", "https://h/documents:batchGet?q=a:b"),
+        ("https://h/api?key=1", "documents:batchGet/../x:y/", "https://h/api/x:y/?key=1"),
+        ("https://h/api", "/documents:batchGet", "https://h/api/documents:batchGet"),
+        ("https://h/api", "./documents:batchGet", "https://h/api/documents:batchGet"),
+        ("https://h/api", "mailto:somebody", "https://h/api/mailto:somebody"),
         ("https://h/api", "HTTPS://H:443/api/books", "HTTPS://H:443/api/books"),
     ])
     func aBaseIsPutBefore(_ base: String, _ endpoint: String, _ joined: String) throws {
@@ -49,6 +58,30 @@ struct BaseRequestAdapterTests {
         let error = #expect(throws: HTTPError.self) { try adapt(endpoint, base: "https://h/api") }
         #expect(error?.reason == .request)
         #expect(error?.description.contains("leads out of the client's base URL") == true)
+    }
+
+    @Test(arguments: ["books/42:cancel", "42:cancel", "a_b:cancel", "documents:batchGet", "b cher:suchen"])
+    func aTextWithAColonIsAPath(_ path: String) throws {
+        let url = try #require(RequestURL(path).url)
+        for allowsOtherServers in [false, true] {
+            let adapter = BaseRequestAdapter(
+                baseURL: URL(string: "https://h/api")!,
+                allowsOtherServers: allowsOtherServers
+            )
+            #expect(try adapter.adapt(URLRequest(url: url)).url?.path == "/api/" + path)
+        }
+    }
+
+    @Test(arguments: [
+        ("https://elsewhere/api", "allowsOtherServers: true"), ("https:/api", "Write https:// and a host"),
+        ("https:api", "Write https:// and a host"), ("//elsewhere/api", "Write https:// and a host"),
+        ("file:///etc/passwd", "Write https:// and a host"), ("../x", "give the client a base URL above"),
+        ("a:b/../../x", "give the client a base URL above"), ("x:..%2f..%2fadmin", "give the client a base URL above"),
+    ])
+    func theMessageSaysWhatHelps(_ endpoint: String, _ advice: String) {
+        let error = #expect(throws: HTTPError.self) { try adapt(endpoint, base: "https://h/api") }
+        #expect(error?.description.contains("leads out of the client's base URL") == true)
+        #expect(error?.description.contains(advice) == true)
     }
 
     @Test func whoAsksForOtherServersGetsThem() throws {

@@ -19,6 +19,22 @@ struct RequestURLTests: URLRequestBuildable {
         #expect(RequestURL("%4").description == "%254")
     }
 
+    /// `URL(string:)` would escape the values again, as soon as one character of the text is not allowed.
+    @Test func aValueIsEscapedOnceWhateverIsBesideIt() {
+        let value = "a b&"
+        #expect(text("books?ids[]=\(value)&ids[]=\(value)") == "books?ids%5B%5D=a%20b%26&ids%5B%5D=a%20b%26")
+        #expect(text("books[1]/\(value)") == "books%5B1%5D/a%20b%26")
+        #expect(text("books#\(value)#\(value)") == "books#a%20b%26%23a%20b%26")
+        #expect(text("100%\("41")") == "100%2541")
+        #expect(text("http://[::1]:\(80)/[\(value)]") == "http://[::1]:80/%5Ba%20b%26%5D")
+        #expect(RequestURL("/a%20b[1]").url?.absoluteString == "/a%20b%5B1%5D")
+    }
+
+    @Test func aFirstSegmentMayHaveAColon() {
+        #expect(text("\(42):cancel") == "./42:cancel")
+        #expect(text("\("documents"):batchGet") == "documents:batchGet")
+    }
+
     @Test(arguments: [
         ("7", "books/7/cover"), ("a/b", "books/a%2Fb/cover"), ("a?b#c", "books/a%3Fb%23c/cover"),
         ("é +&", "books/%C3%A9%20%2B%26/cover"), ("%2F", "books/%252F/cover"), ("a:b", "books/a%3Ab/cover"),

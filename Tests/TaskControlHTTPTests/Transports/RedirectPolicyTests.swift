@@ -13,7 +13,8 @@ struct RedirectPolicyTests {
         _ location: String?,
         from url: String = "http://a.example/x/y?q",
         method: String = "GET",
-        body: UploadEndpointBody? = nil
+        body: UploadEndpointBody? = nil,
+        allowsInsecure: Bool = false
     ) throws -> HTTPTransportRequest? {
         var request = URLRequest(url: URL(string: url)!)
         request.httpMethod = method
@@ -22,7 +23,10 @@ struct RedirectPolicyTests {
         let fields = location.map { ["Location": $0] } ?? [:]
         let head = HTTPURLResponse(url: request.url!, statusCode: status, httpVersion: nil, headerFields: fields)!
         var policy = RedirectPolicy()
-        return try policy.request(after: head, to: HTTPTransportRequest(request, body: body))
+        return try policy.request(
+            after: head,
+            to: HTTPTransportRequest(request, body: body, allowsInsecureRedirects: allowsInsecure)
+        )
     }
 
     @Test(arguments: [
@@ -134,9 +138,67 @@ struct RedirectPolicyTests {
         return try #require(next?.request)
     }
 
-    @Test func fromHTTPSToHTTPTheyDoNotGoAlong() throws {
-        let next = try #require(try follow(302, "http://a.example/z", from: "https://a.example/x"))
-        #expect(next.request.value(forHTTPHeaderField: "Authorization") == nil)
+    @Test(arguments: [
+        ("https://a.example/x", "http://a.example/z"), ("https://a.example/x", "HTTP://b.example/z"),
+        ("HTTPS://a.example/x", "http://a.example:443/z"), ("https+unix://%2Ftmp%2Fsocket/x", "http://a.example/z"),
+    ])
+    func fromHTTPSToHTTPIsAnErrorUnlessItIsAllowed(_ url: String, _ location: String) throws {
+        let error = #expect(throws: URLError.self) { try follow(307, location, from: url) }
+        #expect(error?.code == .appTransportSecurityRequiresSecureConnection)
+        #expect(error?.localizedDescription.contains("allowsInsecureRedirects") == true)
+        let next = try #require(try follow(307, location, from: url, allowsInsecure: true)).request
+        #expect(next.url?.scheme == "http")
+        #expect(next.value(forHTTPHeaderField: "Authorization") == nil)
+    }
+
+    @Test(arguments: [
+        ("http://us:p%40w@a.example/dir", "http://a.example/dir/", "http://us:p%40w@a.example/dir/"),
+        ("http://us@a.example/dir", "HTTP://A.example:80/dir/", "http://us@A.example:80/dir/"),
+        ("http://us:@a.example/dir", "//a.example/x%20y", "http://us:@a.example/x%20y"),
+        ("http://us:pw@a.example/dir", "dir/", "http://us:pw@a.example/dir/"),
+        // Another user of the server's choice.
+        ("http://us:pw@a.example/dir", "http://other@a.example/", "http://other@a.example/"),
+        // Another origin.
+        ("http://us:pw@a.example/dir", "http://b.example/", "http://b.example/"),
+        ("http://us:pw@a.example/dir", "//b.example/", "http://b.example/"),
+        ("http://us:pw@a.example/dir", "http://a.example:81/", "http://a.example:81/"),
+        ("http://us:pw@a.example/dir", "https://a.example/", "https://a.example/"),
+    ])
+    func theCredentialsOfTheURLStayWithTheirOrigin(_ url: String, _ location: String, _ expected: String) throws {
+        #expect(try follow(301, location, from: url)?.request.url?.absoluteString == expected)
+    }
+
+    @Test func theCredentialsOfTheURLDoNotComeBack() throws {
+        var policy = RedirectPolicy()
+        var request = HTTPTransportRequest(URLRequest(url: URL(string: "http://us:pw@a.example/")!))
+        for location in ["http://b.example/", "http://a.example/"] {
+            let fields = ["Location": location]
+            let url = try #require(request.request.url)
+            let head = try #require(HTTPURLResponse(url: url, statusCode: 302, httpVersion: nil, headerFields: fields))
+            request = try #require(try policy.request(after: head, to: request))
+            #expect(request.request.url?.absoluteString == location)
+        }
+    }
+
+    @Test(arguments: [
+        ("/My%20Report (final)|v2.pdf", "http://a.example/My%20Report%20(final)%7Cv2.pdf"),
+        ("/a%20b[1]#x y#", "http://a.example/a%20b%5B1%5D#x%20y%23"),
+        ("HTTP://b.example/%2F z", "http://b.example/%2F%20z"),
+        ("42:cancel?%20 x", "http://a.example/x/42:cancel?%20%20x"),
+        // Sent twice.
+        ("/to, /to", "http://a.example/to"), ("a,b, a,b", "http://a.example/x/a,b"),
+        ("http://b.example/a%20b, http://b.example/a%20b", "http://b.example/a%20b"),
+        // Once, with commas.
+        ("/a,/a", "http://a.example/a,/a"), ("/Report, final.pdf", "http://a.example/Report,%20final.pdf"),
+    ])
+    func aLocationIsNotRewritten(_ location: String, _ expected: String) throws {
+        #expect(try follow(307, location)?.request.url?.absoluteString == expected)
+    }
+
+    @Test(arguments: ["/to, /other", "/to, http://b.example/", "http://a.example/, http://b.example/", "/a, /a, /b"])
+    func severalDifferentLocationsAreAnError(_ location: String) throws {
+        let error = #expect(throws: URLError.self) { try follow(302, location) }
+        #expect(error?.code == .redirectToNonExistentLocation)
     }
 
     @Test func theSeventeenthIsOneTooMany() throws {

@@ -128,4 +128,70 @@ struct RedirectTests {
         let server = try RawServer { connection, _ in try connection.respond(302, [], body: Array("no".utf8)) }
         #expect(try await kind.make().fetch(server.url("a")).head.statusCode == 302)
     }
+
+    @Test(arguments: TransportUnderTest.allCases)
+    func theEscapesOfALocationStay(_ kind: TransportUnderTest) async throws {
+        let server = try RawServer { connection, request in
+            if request.target != "/a" { return try connection.respond() }
+            try connection.respond(302, [("Location", "/My%20Report (final)|v2.pdf")])
+        }
+        _ = try await kind.make().fetch(server.url("a"))
+        #expect(server.log.now.requests.map(\.target) == ["/a", "/My%20Report%20(final)%7Cv2.pdf"])
+    }
+
+    @Test(arguments: TransportUnderTest.allCases)
+    func aLocationThatIsSentTwiceIsFollowed(_ kind: TransportUnderTest) async throws {
+        let server = try RawServer { connection, request in
+            if request.target != "/a" { return try connection.respond() }
+            try connection.respond(302, [("Location", "/to"), ("Location", "/to")])
+        }
+        _ = try await kind.make().fetch(server.url("a"))
+        #expect(server.log.now.requests.map(\.target) == ["/a", "/to"])
+    }
+
+    @Test(arguments: TransportUnderTest.allCases)
+    func twoLocationsAreAnError(_ kind: TransportUnderTest) async throws {
+        let server = try RawServer { connection, _ in
+            try connection.respond(302, [("Location", "/to"), ("Location", "/other")])
+        }
+        let error = await thrown { try await kind.make().fetch(server.url("a")) }
+        #expect((error as? URLError)?.code == .redirectToNonExistentLocation)
+    }
+
+    @Test(arguments: TransportUnderTest.allCases)
+    func theCredentialsOfTheURLAreSentAgainToItsOrigin(_ kind: TransportUnderTest) async throws {
+        let other = try RawServer { connection, _ in try connection.respond() }
+        let away = other.url("away").absoluteString
+        let server = try RawServer { connection, request in
+            // Apple's session waits to be asked.
+            if request["Authorization"] == nil {
+                return try connection.respond(401, [("WWW-Authenticate", "Basic realm=\"x\"")])
+            }
+            let location = request.target == "/dir" ? "http://\(request["Host"] ?? "")/dir/" : away
+            try connection.respond(301, [("Location", location)])
+        }
+        let url = try #require(URL(string: "http://us:pw@127.0.0.1:\(server.port)/dir"))
+        _ = try await kind.make().fetch(url)
+        let answered = server.log.now.requests.filter { $0["Authorization"] != nil }
+        let credential = "Basic " + Data("us:pw".utf8).base64EncodedString()
+        #expect(answered.map(\.target) == ["/dir", "/dir/"])
+        #expect(answered.allSatisfy { $0["Authorization"] == credential })
+        #expect(other.log.now.requests.map { $0["Authorization"] } == [nil])
+    }
+
+    @Test(arguments: TransportUnderTest.allCases)
+    func aSchemeInUpperCaseWorks(_ kind: TransportUnderTest) async throws {
+        let server = try RawServer { connection, request in
+            if request.target != "/a" { return try connection.respond() }
+            try connection.respond(302, [("Location", "HTTP://\(request["Host"] ?? "")/b")])
+        }
+        let url = try #require(URL(string: "HTTP://127.0.0.1:\(server.port)/a"))
+        #expect(try await kind.make().fetch(url).head.statusCode == 200)
+        let client = EndpointClient(
+            requestAdapter: BaseRequestAdapter(baseURL: try #require(URL(string: "HTTP://127.0.0.1:\(server.port)"))),
+            transport: kind.make()
+        )
+        _ = try await client.request(Text(path: "c"))
+        #expect(server.log.now.requests.map(\.target) == ["/a", "/b", "/c"])
+    }
 }

@@ -9,31 +9,42 @@ struct RedirectPolicy {
 
     /// Returns the request to which a response redirects; `nil` if the response is not a redirect.
     ///
-    /// - Throws: `URLError` if more than ``limit`` redirects would be followed, or if the location of the redirect is
-    ///   not a valid URL of HTTP or has a port outside 1...65535.
+    /// - Throws: `URLError` if more than ``limit`` redirects would be followed, if the location of the redirect is not a
+    ///   valid URL of HTTP or has a port outside 1...65535, if there are several different locations, or if the redirect
+    ///   leads from HTTPS to HTTP and ``HTTPTransportRequest/allowsInsecureRedirects`` is `false`.
     mutating func request(after response: HTTPURLResponse, to request: HTTPTransportRequest) throws
         -> HTTPTransportRequest?
     {
         guard
-            [301, 302, 303, 307, 308].contains(response.statusCode),
-            let location = response.value(forHTTPHeaderField: "Location"), !location.isEmpty,
+            [301, 302, 303, 307, 308].contains(response.statusCode), let location = try response.location(),
             let origin = request.request.url
         else { return nil }
-        guard let target = URL(string: location, relativeTo: origin)?.absoluteURL, target.host?.isEmpty == false else {
+        guard var target = URL(escaping: location, relativeTo: origin)?.absoluteURL, target.host?.isEmpty == false
+        else {
             throw URLError(.redirectToNonExistentLocation)
         }
-        guard let scheme = target.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
+        target = target.withLowercaseScheme ?? target
+        guard let scheme = target.scheme, ["http", "https"].contains(scheme) else {
             throw URLError(.unsupportedURL)
         }
         guard target.hasUsablePort else {
             throw URLError(.redirectToNonExistentLocation, text: URL.unusablePort)
+        }
+        let wasSecure = origin.scheme?.lowercased().hasPrefix("https") == true
+        guard scheme == "https" || !wasSecure || request.allowsInsecureRedirects else {
+            throw URLError(
+                .appTransportSecurityRequiresSecureConnection,
+                text: "The server redirects from https to http, which is not encrypted. To follow such redirects, set "
+                    + "allowsInsecureRedirects."
+            )
         }
         guard followed < Self.limit else { throw URLError(.httpTooManyRedirects) }
         followed += 1
         request.willFollowRedirect?()
 
         var next = request
-        next.request.url = target
+        let isSameOrigin = Origin(target) == Origin(origin)
+        next.request.url = isSameOrigin ? target.withCredentials(of: origin) : target
         if let method = Self.method(of: request.request.httpMethod ?? "GET", after: response.statusCode) {
             next.request.httpMethod = method
             next.request.httpBody = nil
@@ -42,7 +53,7 @@ struct RedirectPolicy {
                 next.request.setValue(nil, forHTTPHeaderField: name)
             }
         }
-        if Origin(target) != Origin(origin) {
+        if !isSameOrigin {
             // Removed for good: a later redirect back to the first origin comes from another origin.
             let credentials = Set(request.credentialHeaders.map { $0.lowercased() })
             for name in (next.request.allHTTPHeaderFields ?? [:]).keys.map({ $0.lowercased() })

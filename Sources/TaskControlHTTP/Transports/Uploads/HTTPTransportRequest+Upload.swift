@@ -1,12 +1,13 @@
 extension HTTPTransportRequest {
     /// Checks the request, and returns it in the form that the transports of this package need. A body is moved to
     /// ``body``, the headers `Content-Length` and `Transfer-Encoding` are removed, since the transport sets them
-    /// itself, and header values that consist of whitespace become empty.
+    /// itself, header values that consist of whitespace become empty, and the scheme of the URL is in lower case.
     ///
     /// - Throws: The error of ``check()``.
     func normalized() throws -> HTTPTransportRequest {
         try check()
         var normalized = self
+        if let url = request.url?.withLowercaseScheme { normalized.request.url = url }
         for name in ["Content-Length", "Transfer-Encoding"] where request.value(forHTTPHeaderField: name) != nil {
             normalized.request.setValue(nil, forHTTPHeaderField: name)
         }
@@ -50,6 +51,9 @@ extension HTTPTransportRequest {
                 detail:
                     "a GET request cannot have a body, which URLSession refuses and servers ignore: use POST, or the query of the URL"
             )
+        }
+        if case .file(let file) = body, file.path.utf8.contains(0) {
+            throw HTTPError(.request, detail: "the path of the upload's file contains NUL, which ends a path")
         }
         if case .file(let file) = body, !file.mayBeRegularFile {
             throw HTTPError(
