@@ -61,7 +61,10 @@ public struct OutputFile {
     /// end is opened for reading.
     ///
     /// - Parameter path: The path of the target, the file that the complete draft becomes.
+    /// - Throws: An error with the code `EINVAL` if the path contains NUL; otherwise, an error with the code of the
+    ///   system call that failed.
     public init(_ path: String) throws(SystemError) {
+        try Self.check(path)
         var status = stat()
         let exists = stat(path, &status) == 0
         let kind = status.st_mode & S_IFMT
@@ -80,15 +83,27 @@ public struct OutputFile {
         (self.target, self.draft, self.file, keepsDraft) = (target, draft, file, false)
     }
 
+    /// Creates a draft, as ``init(_:)`` does, for a file that replaces the one at a path, also if that is a symbolic
+    /// link or a special file.
+    ///
+    /// - Parameter path: The path of the target, the file that the complete draft becomes.
+    public init(replacing path: String) throws(SystemError) {
+        try Self.check(path)
+        let (draft, file) = try Self.openDraft(in: Self.folder(of: path), 0o644)
+        (target, self.draft, self.file, keepsDraft) = (path, draft, file, false)
+    }
+
     /// Opens a draft, the file that receives the bytes, at a given path, and locks it against other writers. The draft
     /// is created unless it exists. Writing begins at the first byte of the draft, without removing its content.
     ///
     /// - Parameters:
     ///   - path: The path of the target, the file that the complete draft replaces.
     ///   - draft: The path of the draft, in the folder of the target or at least in the same file system.
-    /// - Throws: An error with the code `EWOULDBLOCK` if another writer has the lock, or `EINVAL` if the target or the
-    ///   draft is a special file, such as a device; otherwise, an error with the code of the system call that failed.
+    /// - Throws: An error with the code `EWOULDBLOCK` if another writer has the lock; `EINVAL` if the target or the
+    ///   draft is a special file, such as a device or a pipe, or if a path contains NUL; `ELOOP` if the draft is a
+    ///   symbolic link; otherwise, an error with the code of the system call that failed.
     public init(_ path: String, draft: String) throws(SystemError) {
+        for path in [path, draft] { try Self.check(path) }
         var status = stat()
         let exists = stat(path, &status) == 0
         // Only a regular file is replaced. An existing folder is no error here: `rename` fails later with the reason.
@@ -188,7 +203,14 @@ public struct OutputFile {
 
     /// Opens or creates a draft at the given path, without locking it, and returns its file descriptor.
     static func openPart(_ path: String) throws(SystemError) -> CInt {
-        try open(path, O_WRONLY | O_CREAT, 0o644)
+        do throws(SystemError) {
+            // In a folder that others can write to, another user may have planted a link to a file, or a pipe. The link is
+            // not followed, and the pipe is not waited for.
+            return try open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o644)
+        } catch {
+            // A pipe without a reader.
+            throw error.code == ENXIO ? SystemError("created", code: EINVAL) : error
+        }
     }
 
     /// Locks an open draft against other writers.
@@ -206,7 +228,7 @@ public struct OutputFile {
         guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError("created", code: EINVAL) }
         guard systemLock(file) == 0 else { throw SystemError("created") }
         var named = stat()
-        guard stat(path, &named) == 0 else { return false }
+        guard lstat(path, &named) == 0 else { return false }
         return named.st_dev == status.st_dev && named.st_ino == status.st_ino
     }
 
@@ -220,6 +242,11 @@ public struct OutputFile {
                 guard error.code == EEXIST else { throw error }
             }
         }
+    }
+
+    /// Throws if a path contains NUL, which would end it: the file would be another one.
+    private static func check(_ path: String) throws(SystemError) {
+        if path.utf8.contains(0) { throw SystemError("created", code: EINVAL) }
     }
 
     private static func open(_ path: String, _ flags: CInt, _ mode: mode_t = 0) throws(SystemError) -> CInt {
@@ -257,12 +284,68 @@ public struct OutputFile {
     }
 }
 
+// MARK: Regular files
+
+extension OutputFile {
+    /// Opens a regular file for reading, and returns its file descriptor. Never waits for the other end of a pipe.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - followsLink: Whether a symbolic link at the path is followed.
+    /// - Throws: An error with the code `EINVAL` if it is another kind of file, or if the path contains NUL; otherwise,
+    ///   an error with the code of the system call that failed.
+    public static func open(regularFile path: String, followsLink: Bool = true) throws(SystemError) -> CInt {
+        try check(path)
+        let file = try open(path, O_RDONLY | O_NONBLOCK | (followsLink ? 0 : O_NOFOLLOW))
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            _ = systemClose(file)
+            throw SystemError("opened", code: EINVAL)
+        }
+        return file
+    }
+
+    /// Returns the content of a small regular file; `nil` if there is none at the path, if it has more than 64 KiB, or
+    /// if it cannot be read. A symbolic link is not followed.
+    public static func content(ofRegularFile path: String) -> [UInt8]? {
+        guard let file = try? open(regularFile: path, followsLink: false) else { return nil }
+        defer { _ = systemClose(file) }
+        var content = [UInt8](repeating: 0, count: 65_537)
+        var count = 0
+        while count < content.count {
+            let added = content.withUnsafeMutableBytes { bytes in
+                systemRead(file, UnsafeMutableRawBufferPointer(rebasing: bytes[count...]))
+            }
+            if added == 0 { return Array(content[..<count]) }
+            if added > 0 { count += added } else if errno != EINTR { return nil }
+        }
+        return nil
+    }
+
+    /// Returns the size of a regular file in bytes; `nil` if there is none at the path. A symbolic link is not followed.
+    public static func size(ofRegularFile path: String) -> Int64? {
+        var status = stat()
+        guard !path.utf8.contains(0), lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int64(status.st_size)
+    }
+
+    /// Removes a file, or a symbolic link; a folder is not removed. A file that does not exist is not an error.
+    public static func remove(_ path: String) throws(SystemError) {
+        try check(path)
+        guard unlink(path) == 0 || errno == ENOENT else { throw SystemError("removed") }
+    }
+}
+
 // These functions have other names, because within the type its own functions hide those of the C library.
 private func systemOpen(_ path: String, _ flags: CInt, _ mode: mode_t) -> CInt { open(path, flags, mode) }
 
 private func systemWrite(_ file: CInt, _ bytes: Slice<UnsafeRawBufferPointer>) -> Int {
     let bytes = UnsafeRawBufferPointer(rebasing: bytes)
     return write(file, bytes.baseAddress!, bytes.count)
+}
+
+private func systemRead(_ file: CInt, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
+    read(file, bytes.baseAddress!, bytes.count)
 }
 
 private func systemClose(_ file: CInt) -> CInt { close(file) }

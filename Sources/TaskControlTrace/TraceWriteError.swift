@@ -17,7 +17,7 @@ public struct TraceWriteError: Error, Hashable, CustomStringConvertible {
         code = error.code
         step = error.step
         text = error.text
-        isOfPath = error.isOfPath
+        isOfPath = error.isOfPath || path.utf8.contains(0)
     }
 
     /// A text with the failure, its cause, and how to fix it.
@@ -25,5 +25,5 @@ public struct TraceWriteError: Error, Hashable, CustomStringConvertible {
         "The trace could not be \(step) at '\(path)': \(text) (errno \(code))." + (isOfPath ? Self.advice : "")
     }
 
-    private static let advice = " Give a path in a folder that exists, may be written to, and has room."
+    private static let advice = " Give a path without NUL in a folder that exists, may be written to, and has room."
 }

@@ -86,6 +86,18 @@ final class TraceRecorderTests {
         #expect(!siblings.contains { $0.hasPrefix(".taskcontrol-\(getpid())-") })
     }
 
+    @Test func aPathWithNULWritesNoOtherFile() throws {
+        let path = folder.appendingPathComponent("nul").path + "\0x.html"
+        do {
+            try recorder().write(.html, to: path)
+            Issue.record("the path ends at NUL")
+        } catch {
+            #expect(error.code == EINVAL && error.path == path)
+            #expect(error.description.contains("Give a path without NUL"))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    }
+
     @Test func aSymbolicLinkIsFollowedAndStays() throws {
         let (file, link) = (folder.appendingPathComponent("trace").path, folder.appendingPathComponent("link").path)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "trace")

@@ -2,7 +2,7 @@ internal import TaskControlSupport
 
 /// The output file of one call of ``EndpointClient/download(_:to:resuming:onProgress:)``, for all attempts of the call.
 final class Download {
-    private var machine = DownloadStateMachine()
+    private var machine: DownloadStateMachine
     private let target: URL
     private let resumption: DownloadResumption?
     /// The file that the body is written to: a temporary file, or the target itself if the target is not a regular
@@ -20,6 +20,7 @@ final class Download {
     init(to target: URL, _ resumption: DownloadResumption?) {
         self.target = target
         self.resumption = resumption
+        machine = DownloadStateMachine(acceptsDates: resumption?.trustsModificationDates ?? false)
     }
 
     /// Whether another attempt can write the output again from its beginning. `false` for a device or a pipe.
@@ -55,7 +56,8 @@ final class Download {
         let size = try access { () throws(OutputFile.SystemError) in try output.size() }
         // Read after the file is locked: before that, another download may have changed the record.
         if let record = resumption.record, record.url == fingerprint {
-            machine = DownloadStateMachine(record.entity, received: size)
+            let acceptsDates = resumption.trustsModificationDates
+            machine = DownloadStateMachine(record.entity, received: size, acceptsDates: acceptsDates)
         }
     }
 
@@ -108,10 +110,11 @@ final class Download {
             machine.forget()
             throw HTTPError(.content, detail: "the body is longer than its Content-Range or Content-Length")
         }
-        do {
-            try chunk.withUnsafeBytes { try output.write($0) }
-        } catch let error as OutputFile.SystemError {
-            throw error.ofFoundation(target)
+        try access { () throws(OutputFile.SystemError) in
+            let written = chunk.withUnsafeBytes { bytes in
+                Result { () throws(OutputFile.SystemError) in try output.write(bytes) }
+            }
+            try written.get()
         }
     }
 
@@ -151,11 +154,7 @@ final class Download {
     }
 
     private func access<Value>(_ body: () throws(OutputFile.SystemError) -> Value) throws -> Value {
-        do {
-            return try body()
-        } catch {
-            throw error.ofFoundation(target)
-        }
+        try OutputFile.SystemError.ofFoundation(target, body)
     }
 }
 
@@ -165,18 +164,15 @@ struct DownloadRestart: Error {}
 
 extension DownloadStateMachine.Head {
     init(_ response: HTTPURLResponse) {
-        func value(_ name: String) -> String? {
-            response.value(forHTTPHeaderField: name)?.trimmingCharacters(in: .whitespaces)
-        }
         self.init(
             status: response.statusCode,
-            contentRange: value("Content-Range"),
-            contentLength: value("Content-Length"),
-            entityTag: value("ETag"),
-            lastModified: value("Last-Modified"),
-            date: value("Date"),
-            isEncoded: value("Content-Encoding").map { $0.lowercased() != "identity" && !$0.isEmpty } ?? false,
-            refusesRanges: value("Accept-Ranges")?.lowercased() == "none"
+            contentRange: response.singleValue("Content-Range"),
+            contentLength: response.singleValue("Content-Length"),
+            entityTag: response.singleValue("ETag"),
+            lastModified: response.singleValue("Last-Modified"),
+            date: response.singleValue("Date"),
+            isEncoded: response.isContentEncoded,
+            refusesRanges: response.singleValue("Accept-Ranges")?.lowercased() == "none"
         )
     }
 }
@@ -190,30 +186,10 @@ extension HTTPURLResponse {
             if let name = name as? String, let value = value as? String { headers[name] = value }
         }
         headers = headers.filter { !["content-range", "content-length"].contains($0.key.lowercased()) }
-        if let total = ContentRange(value(forHTTPHeaderField: "Content-Range") ?? "")?.total {
+        if let total = singleValue("Content-Range").flatMap(ContentRange.init)?.total {
             headers["Content-Length"] = String(total)
         }
         guard let url else { return self }
         return HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: headers) ?? self
-    }
-}
-
-extension OutputFile.SystemError {
-    /// Returns the `CocoaError` that Foundation throws for such an error, with the `POSIXError` as its underlying
-    /// error.
-    ///
-    /// - Parameter file: The file that the `CocoaError` names.
-    fileprivate func ofFoundation(_ file: URL) -> CocoaError {
-        let reason = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
-        let cocoaCode: CocoaError.Code =
-            switch reason.code {
-            case .ENOENT, .ENOTDIR: .fileNoSuchFile
-            case .EACCES, .EPERM: .fileWriteNoPermission
-            case .ENOSPC, .EDQUOT: .fileWriteOutOfSpace
-            case .EROFS: .fileWriteVolumeReadOnly
-            case .EAGAIN: .fileLocking
-            default: .fileWriteUnknown
-            }
-        return CocoaError(cocoaCode, userInfo: [NSFilePathErrorKey: file.path, NSUnderlyingErrorKey: reason])
     }
 }

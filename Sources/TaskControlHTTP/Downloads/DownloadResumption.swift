@@ -1,3 +1,5 @@
+internal import TaskControlSupport
+
 /// The location of a file that keeps the received part of an interrupted download, so that a later call of
 /// ``EndpointClient/download(_:to:resuming:onProgress:)`` requests only the rest.
 ///
@@ -9,9 +11,9 @@
 /// A received part can be continued under these conditions:
 /// - The response whose body is the received part had the status 200, no content coding (such as gzip), and no
 ///   `Accept-Ranges: none`.
-/// - The response had a strong validator, which identifies the exact content: an entity tag that is not weak, or,
-///   without any tag, a date of the last modification that is at least a minute older than the response (RFC 9110,
-///   8.8.2.2).
+/// - The response had a strong validator, which identifies the exact content: an entity tag that is not weak. If
+///   ``trustsModificationDates`` is `true`, a date of the last modification suffices, if there is no tag and the date is
+///   at least a minute older than the response (RFC 9110, 8.8.2.2).
 ///
 /// If the content on the server has changed since then, the server sends the new content as a whole, and the download
 /// begins again with its first byte.
@@ -19,15 +21,18 @@
 /// Before the rest of a body is appended to the received part, the validators of the two are compared. If they do not
 /// match, the download begins again with its first byte. The rule is:
 /// - If the received part has an entity tag, the rest must have the same tag.
-/// - If the received part has only a date, the rest must have no tag, and the same date or no date. So a server that
-///   ignores the header `If-Range` and sends no date with the rest can cause an error that is not detected: if its
-///   content has changed, parts of two different contents are joined. With such a server, verify a checksum of the
-///   content, or do not use a resumption.
+/// - If the received part has only a date, the rest must have no tag, and the same date or no date.
+///
+/// The status of a response counts only as far as its headers agree with it. If the response to a request for the rest
+/// has the status 200, the body replaces the received part if the content is another one, or if its length is that of
+/// the whole content. Otherwise the download begins again with its first byte. A body that is a part of the content
+/// according to its `Content-Range`, and was not requested, fails the download with ``HTTPError/Reason/content``.
 ///
 /// A second file beside ``partialFile``, with `.resume` after its name, contains the validator and a fingerprint of the
 /// URL. A download from another URL does not continue the part, but begins with the first byte. When the download is
 /// complete, ``partialFile`` replaces the target in one step, and the second file is removed. So ``partialFile`` must
-/// be on the same volume as the target.
+/// be on the same volume as the target. Both files must be regular files: a symbolic link or a pipe in the place of
+/// ``partialFile`` fails the download, and one in the place of the second file is replaced.
 ///
 /// The received part is not flushed to the disk, so a power failure can damage it. After a power failure, call
 /// ``discard()`` before the next download.
@@ -35,29 +40,47 @@ public struct DownloadResumption: Sendable, Hashable {
     /// The location of the file that contains the received part.
     public let partialFile: URL
 
+    /// Whether a part that has no entity tag is continued if the server has sent a date of the last modification.
+    /// `false`, the default: such a part is not kept, and the next download begins with the first byte.
+    ///
+    /// With `true`, a server that ignores the header `If-Range` and sends no date with the rest can cause an error that
+    /// is not detected: if its content has changed, parts of two different contents are joined. With such a server,
+    /// verify a checksum of the content.
+    public var trustsModificationDates: Bool
+
     /// Creates a resumption that keeps the received part in a file of your choice.
     ///
-    /// - Parameter partialFile: The file for the received part, in a folder that exists, and on the same volume as the
-    ///   target. Two downloads cannot use the file at the same time: the second one fails with a `CocoaError` with the
-    ///   code `fileLocking`.
-    public init(partialFile: URL) {
+    /// - Parameters:
+    ///   - partialFile: The file for the received part, in a folder that exists, and on the same volume as the target.
+    ///     Two downloads cannot use the file at the same time: the second one fails with a `CocoaError` with the code
+    ///     `fileLocking`.
+    ///   - trustsModificationDates: Whether a date of the last modification suffices to continue a part: see the
+    ///     property.
+    public init(partialFile: URL, trustsModificationDates: Bool = false) {
         self.partialFile = partialFile
+        self.trustsModificationDates = trustsModificationDates
     }
 
     /// Returns a resumption that keeps the received part in the folder of the target, in a file with the name of the
     /// target and an additional extension, such as `movie.mp4.partial`.
     ///
-    /// - Parameter file: The target of the download.
-    public static func beside(_ file: URL) -> DownloadResumption {
-        DownloadResumption(partialFile: file.appendingPathExtension("partial"))
+    /// - Parameters:
+    ///   - file: The target of the download.
+    ///   - trustsModificationDates: Whether a date of the last modification suffices to continue a part: see the
+    ///     property.
+    public static func beside(_ file: URL, trustsModificationDates: Bool = false) -> DownloadResumption {
+        DownloadResumption(
+            partialFile: file.appendingPathExtension("partial"),
+            trustsModificationDates: trustsModificationDates
+        )
     }
 
     /// The size of the received part in bytes, read from the file system at each access; `nil` if there is no received
     /// part that a later call can continue.
     public var receivedBytes: Int64? {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: partialFile.path)
-        guard record != nil, let size = (attributes?[.size] as? NSNumber)?.int64Value, size > 0 else { return nil }
-        return size
+        guard let record, let size = OutputFile.size(ofRegularFile: partialFile.path), size > 0 else { return nil }
+        let isContinued = trustsModificationDates || StrongValidator.isStrong(record.entity.validator)
+        return isContinued ? size : nil
     }
 
     /// Removes the received part, so that the next download begins with the first byte. Do not call this function while
@@ -82,12 +105,26 @@ extension DownloadResumption {
 
     /// The stored record; `nil` if there is none, or if it cannot be read.
     var record: Record? {
-        (try? Data(contentsOf: recordFile)).flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
+        OutputFile.content(ofRegularFile: recordFile.path)
+            .flatMap { try? JSONDecoder().decode(Record.self, from: Data($0)) }
     }
 
     /// Stores a record, in one step. Called before the first byte of the representation is written to the part.
     func store(_ record: Record) throws {
-        try JSONEncoder().encode(record).write(to: recordFile, options: .atomic)
+        let content = try JSONEncoder().encode(record)
+        try OutputFile.SystemError.ofFoundation(recordFile) { () throws(OutputFile.SystemError) in
+            let file = try OutputFile(replacing: recordFile.path)
+            do throws(OutputFile.SystemError) {
+                let written = content.withUnsafeBytes { bytes in
+                    Result { () throws(OutputFile.SystemError) in try file.write(bytes) }
+                }
+                try written.get()
+            } catch {
+                file.discard()
+                throw error
+            }
+            try file.finish()
+        }
     }
 
     /// Removes the record. Called before the part is changed to bytes that the record does not describe.
@@ -96,10 +133,8 @@ extension DownloadResumption {
     }
 
     private static func remove(_ file: URL) throws {
-        do {
-            try FileManager.default.removeItem(at: file)
-        } catch let error as CocoaError where error.code == .fileNoSuchFile {
-            // The file does not exist.
+        try OutputFile.SystemError.ofFoundation(file) { () throws(OutputFile.SystemError) in
+            try OutputFile.remove(file.path)
         }
     }
 

@@ -27,6 +27,9 @@ struct DownloadStateMachine: Hashable {
         var isEncoded = false
         /// Whether the server states that it does not serve ranges (`Accept-Ranges: none`).
         var refusesRanges = false
+
+        /// The value of `contentLength`, in bytes; `nil` if there is none, or if it is not valid.
+        var length: Int64? { contentLength.flatMap { ContentRange.number($0) } }
     }
 
     /// The action after the head of a response has arrived.
@@ -72,14 +75,21 @@ struct DownloadStateMachine: Hashable {
     /// Whether the server could not continue the received part, so that requests ask for the whole body.
     private var asksForEverything = false
 
+    /// Whether a date of the last modification may be the validator of the received part.
+    private let acceptsDates: Bool
+
     /// Creates the state of a download.
     ///
     /// - Parameters:
     ///   - entity: The representation of a part that was received before; `nil` if there is none.
     ///   - received: The number of bytes of that part. A negative number counts as 0.
-    init(_ entity: Entity? = nil, received: Int64 = 0) {
-        self.entity = entity
+    ///   - acceptsDates: Whether a date of the last modification may be the validator of a part. If `false`, a part
+    ///     that has only a date is not continued.
+    init(_ entity: Entity? = nil, received: Int64 = 0, acceptsDates: Bool = false) {
+        let isAccepted = entity.map { acceptsDates || StrongValidator.isStrong($0.validator) } ?? false
+        self.entity = isAccepted ? entity : nil
         self.received = max(0, received)
+        self.acceptsDates = acceptsDates
     }
 
     /// Whether a later request can continue the received part.
@@ -126,6 +136,11 @@ struct DownloadStateMachine: Hashable {
         case (206, nil):
             // A range that was not requested is not the whole content.
             return .refuse
+        case (200..<300, .some) where !isCertainlyWhole(head):
+            asksForEverything = true
+            return .restart
+        case (200..<300, _) where statesPart(head):
+            return .refuse
         case (200..<300, _):
             answered = body(head)
             return .write(from: 0)
@@ -139,6 +154,7 @@ struct DownloadStateMachine: Hashable {
     private func continues(_ range: ContentRange, at position: Int64, _ head: Head) -> Bool {
         guard let entity, !head.isEncoded, range.first == position, let total = range.total else { return false }
         guard entity.length == nil || entity.length == total else { return false }
+        if head.contentLength != nil, head.length != range.last - range.first + 1 { return false }
         // A server repeats the validators of the representation: different validators mean another representation.
         if let tag = head.entityTag { return tag == entity.validator }
         // A 206 must have the tag that the 200 had (RFC 9110, 15.3.7): without it, `If-Range` was perhaps ignored.
@@ -147,15 +163,39 @@ struct DownloadStateMachine: Hashable {
         return head.lastModified == nil || head.lastModified == entity.validator
     }
 
+    /// Returns whether the `Content-Range` of a response with a status other than 206 shows that the body is only a part
+    /// of a representation. In such a response the header has no meaning (RFC 9110, 14.4), but servers that ought to
+    /// send 206 send it.
+    private func statesPart(_ head: Head) -> Bool {
+        guard let range = head.contentRange.flatMap(ContentRange.init) else { return false }
+        if range.first > 0 || range.total.map({ range.last < $0 - 1 }) == true { return true }
+        return head.length.map { $0 - 1 != range.last } ?? false
+    }
+
+    /// Returns whether a response to a request for a range has the whole representation, although the server may have
+    /// sent the wrong status: the representation is another one, or has the same length as the one that the received
+    /// part belongs to.
+    private func isCertainlyWhole(_ head: Head) -> Bool {
+        guard let entity, !statesPart(head) else { return false }
+        let isOther =
+            StrongValidator.isStrong(entity.validator)
+            ? head.entityTag.map { $0 != entity.validator && $0 != "W/" + entity.validator }
+            : head.lastModified.map { $0 != entity.validator }
+        return isOther == true || !head.isEncoded && head.length != nil && head.length == entity.length
+    }
+
     /// Returns the body that a response with the whole representation announces. The body has no entity, and so cannot
     /// be continued, if it has a content coding, if the status is not 200, if the response has no strong validator, or
     /// if the server refuses ranges.
     private func body(_ head: Head) -> Body {
         guard head.status == 200, !head.isEncoded else { return Body() }
-        let length = head.contentLength.flatMap { ContentRange.number($0) }
-        let validator = StrongValidator.of(entityTag: head.entityTag, lastModified: head.lastModified, date: head.date)
+        let validator = StrongValidator.of(
+            entityTag: head.entityTag,
+            lastModified: acceptsDates ? head.lastModified : nil,
+            date: head.date
+        )
         guard let validator, !head.refusesRanges else { return Body() }
-        return Body(entity: Entity(validator: validator, length: length), end: length)
+        return Body(entity: Entity(validator: validator, length: head.length), end: head.length)
     }
 
     /// Records that the body of the last response is being written from now on. The state then describes the
@@ -185,6 +225,6 @@ struct DownloadStateMachine: Hashable {
 
     /// Returns to the initial state, so that the next request asks for the whole body. Does not change the file.
     mutating func forget() {
-        self = DownloadStateMachine()
+        self = DownloadStateMachine(acceptsDates: acceptsDates)
     }
 }

@@ -48,7 +48,10 @@ extension EndpointCall {
             try validate(request, download.head(toValidate: head, answer), attempt.response.body)
         }
         attempt.reportHead()
-        guard case .write(let position) = answer else { throw HTTPError(.status) }
+        guard case .write(let position) = answer else {
+            guard (200..<300).contains(head.statusCode) else { throw HTTPError(.status) }
+            throw HTTPError(.content, detail: "the body is a part of the content, which was not requested")
+        }
         try download.begin(at: position)
         progress?.expect(head, from: position)
         while let chunk = try await next(reader, download, &attempt) { try download.write(chunk) }

@@ -32,6 +32,8 @@ struct DownloadStateMachineTests {
         case unsatisfiable, unavailable
         case wrongStart, otherTag, untagged, unknownTotal, otherTotal, encoded, noRange, shorterRange, tooMuch
         case ignoresRange, rejected
+        // The rest, with the status 200: with a Content-Range, with a length, with neither, or without a tag.
+        case restAs200, restAs200OfLength, restAs200OfUnknownLength, restAs200WithoutTag
     }
 
     /// A download into an array, in as many calls as it takes.
@@ -137,6 +139,10 @@ struct DownloadStateMachineTests {
                 body.removeSubrange(1...)
             case .tooMuch: body.append([0, 9])
             case .ignoresRange: return whole
+            case .restAs200: head.status = 200
+            case .restAs200OfLength, .restAs200OfUnknownLength, .restAs200WithoutTag:
+                head = server.whole(length: behavior == .restAs200OfUnknownLength ? nil : Server.length - position)
+                if behavior == .restAs200WithoutTag { head.entityTag = nil }
             default: break
             }
             return (head, body)
@@ -240,7 +246,7 @@ struct DownloadStateMachineTests {
             #expect(!StrongValidator.isStrong(tag), "\(tag)")
         }
 
-        var machine = DownloadStateMachine(.init(validator: old, length: 10), received: 5)
+        var machine = DownloadStateMachine(.init(validator: old, length: 10), received: 5, acceptsDates: true)
         #expect(machine.request()?.validator == old)
         let range = "bytes 5-9/10"
         var other = machine
@@ -248,6 +254,82 @@ struct DownloadStateMachineTests {
         other = machine
         #expect(other.answer(.init(status: 206, contentRange: range, entityTag: "\"a\"")) == .restart)
         #expect(machine.answer(.init(status: 206, contentRange: range, lastModified: old)) == .write(from: 5))
+    }
+
+    @Test func aDateIsAValidatorOnlyWhereItIsAccepted() {
+        let (old, new) = ("Wed, 21 Oct 2015 07:28:00 GMT", "Wed, 21 Oct 2015 07:29:00 GMT")
+        for acceptsDates in [false, true] {
+            var machine = DownloadStateMachine(acceptsDates: acceptsDates)
+            _ = machine.request()
+            let head = DownloadStateMachine.Head(status: 200, contentLength: "10", lastModified: old, date: new)
+            #expect(machine.answer(head) == .write(from: 0))
+            machine.begin()
+            _ = machine.receive(5)
+            #expect(machine.canContinue == acceptsDates)
+            machine.forget()
+            #expect(machine == DownloadStateMachine(acceptsDates: acceptsDates))
+            let kept = DownloadStateMachine(.init(validator: old, length: 10), received: 5, acceptsDates: acceptsDates)
+            #expect(kept.canContinue == acceptsDates)
+        }
+    }
+
+    /// Answers to a request for the bytes from 4 on, of 10 bytes with the tag "a".
+    @Test(
+        arguments: [
+            // The rest of the content, and not the whole.
+            (DownloadStateMachine.Head(status: 200, contentRange: "bytes 4-9/10", entityTag: "\"a\""), .restart),
+            (.init(status: 200, contentRange: "bytes 4-9/10"), .restart),
+            (.init(status: 200, contentRange: "bytes 4-9/10", entityTag: "\"b\""), .restart),
+            (.init(status: 200, contentRange: "bytes 0-5/10", contentLength: "6", entityTag: "\"b\""), .restart),
+            (.init(status: 200, contentRange: "bytes 0-9/10", contentLength: "6", entityTag: "\"b\""), .restart),
+            (.init(status: 200, contentLength: "6", entityTag: "\"a\""), .restart),
+            (.init(status: 200, contentLength: "6", entityTag: "W/\"a\""), .restart),
+            (.init(status: 200, contentLength: "6"), .restart), (.init(status: 200, entityTag: "\"a\""), .restart),
+            (.init(status: 200, contentLength: "10, 6", entityTag: "\"a\""), .restart),
+            (.init(status: 203, contentLength: "6", entityTag: "\"a\""), .restart), (.init(status: 204), .restart),
+            (.init(status: 200, contentLength: "10", entityTag: "\"a\"", isEncoded: true), .restart),
+            // The whole content.
+            (.init(status: 200, contentLength: "10", entityTag: "\"a\""), .write(from: 0)),
+            (.init(status: 200, contentLength: "10"), .write(from: 0)),
+            (
+                .init(status: 200, contentRange: "bytes 0-9/10", contentLength: "10", entityTag: "\"a\""),
+                .write(from: 0)
+            ),
+            (.init(status: 200, contentLength: "6", entityTag: "\"b\""), .write(from: 0)),
+            (.init(status: 200, entityTag: "\"b\"", isEncoded: true), .write(from: 0)),
+            // A range whose length is another one than that of the body.
+            (.init(status: 206, contentRange: "bytes 4-9/10", contentLength: "10", entityTag: "\"a\""), .restart),
+            (.init(status: 206, contentRange: "bytes 4-9/10", contentLength: "6", entityTag: "\"a\""), .write(from: 4)),
+        ] as [(DownloadStateMachine.Head, DownloadStateMachine.Answer)]
+    )
+    func aStatusIsBelievedAsFarAsTheHeadSupportsIt(
+        _ head: DownloadStateMachine.Head,
+        _ expected: DownloadStateMachine.Answer
+    ) {
+        var machine = DownloadStateMachine(.init(validator: "\"a\"", length: 10), received: 4)
+        #expect(machine.request()?.position == 4)
+        #expect(machine.answer(head) == expected)
+        if expected == .restart { #expect(machine.request() == nil) }
+    }
+
+    /// Answers to a request without a range.
+    @Test(
+        arguments: [
+            (DownloadStateMachine.Head(status: 200, contentRange: "bytes 4-9/10"), .refuse),
+            (.init(status: 200, contentRange: "bytes 0-5/10"), .refuse),
+            (.init(status: 200, contentRange: "bytes 0-9/10", contentLength: "6"), .refuse),
+            (.init(status: 200, contentRange: "bytes 0-9223372036854775807/*", contentLength: "6"), .refuse),
+            (.init(status: 203, contentRange: "bytes 4-9/10"), .refuse),
+            (.init(status: 200, contentRange: "bytes 0-9/10", contentLength: "10"), .write(from: 0)),
+            (.init(status: 200, contentRange: "bytes 0-9/*"), .write(from: 0)),
+            (.init(status: 200, contentRange: "bytes */10", contentLength: "10"), .write(from: 0)),
+            (.init(status: 200, contentRange: "chapters 2-3/9", contentLength: "10"), .write(from: 0)),
+        ] as [(DownloadStateMachine.Head, DownloadStateMachine.Answer)]
+    )
+    func aPartIsNotWrittenAsTheWhole(_ head: DownloadStateMachine.Head, _ expected: DownloadStateMachine.Answer) {
+        var machine = DownloadStateMachine()
+        _ = machine.request()
+        #expect(machine.answer(head) == expected)
     }
 
     @Test func rangesAreRead() {

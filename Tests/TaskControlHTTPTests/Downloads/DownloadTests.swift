@@ -98,6 +98,97 @@ struct DownloadTests: DownloadSuite {
         }
     }
 
+    /// A server that sends the rest with the status of the whole. The next request has no range.
+    @Test(
+        arguments: [1, 2],
+        [
+            ["Content-Range": "bytes 4-9/10", "Content-Length": "6", "ETag": "\"a\""],
+            ["Content-Range": "bytes 4-9/10", "Content-Length": "6"], ["Content-Length": "6", "ETag": "\"a\""],
+            ["ETag": "\"a\""], [:],
+        ]
+    )
+    func theRestWithTheStatusOfTheWholeIsNotTheFile(attempts: Int, headers: [String: String]) async throws {
+        try await withFile { file, resumption in
+            let rest = MockTransport.Response(200, headers: headers, body: Data("456789".utf8))
+            let whole = MockTransport.Response(headers: ["Content-Length": "10"], body: Data("0123456789".utf8))
+            let transport = transport(Self.half, rest, whole)
+            let client = client(transport, attempts: attempts)
+            if attempts == 1 {
+                await #expect(throws: HTTPError.self) {
+                    try await client.download(Checked(), to: file, resuming: resumption)
+                }
+            }
+            try await client.download(Checked(), to: file, resuming: resumption)
+            #expect(try Data(contentsOf: file) == Data("0123456789".utf8))
+            #expect(ranges(transport) == [nil, "bytes=4-", nil])
+        }
+    }
+
+    @Test func aPartThatWasNotRequestedFailsWithAReason() async throws {
+        try await withFile { file, resumption in
+            for status in [200, 206] {
+                let part = MockTransport.Response(status, headers: Self.rest.headers, body: Data("456789".utf8))
+                let transport = transport(part, part)
+                let error = await #expect(throws: HTTPError.self) {
+                    try await client(transport, attempts: 2).download(Checked(), to: file, resuming: resumption)
+                }
+                #expect(error?.reason == .content && error?.statusCode == status)
+                #expect(error?.description.contains("a part of the content, which was not requested") == true)
+                #expect(transport.requests.count == 1)
+                let left = try files(beside: file)
+                #expect(left.isEmpty)
+            }
+        }
+    }
+
+    @Test func aDateContinuesAPartOnlyIfThatIsAskedFor() async throws {
+        let headers = [
+            "Content-Length": "10", "Last-Modified": "Wed, 21 Oct 2015 07:28:00 GMT",
+            "Date": "Wed, 21 Oct 2015 09:28:00 GMT",
+        ]
+        let half = MockTransport.Response(
+            headers: headers,
+            chunks: [Data("0123".utf8)],
+            failure: URLError(.networkConnectionLost)
+        )
+        let whole = MockTransport.Response(headers: headers, body: Data("0123456789".utf8))
+        let rest = MockTransport.Response(206, headers: ["Content-Range": "bytes 4-9/10"], body: Data("456789".utf8))
+        for trusts in [false, true] {
+            for attempts in [1, 2] {
+                try await withFile { file, _ in
+                    let resumption = DownloadResumption.beside(file, trustsModificationDates: trusts)
+                    let transport = transport(half, trusts ? rest : whole)
+                    let client = client(transport, attempts: attempts)
+                    if attempts == 1 {
+                        await #expect(throws: HTTPError.self) {
+                            try await client.download(Checked(), to: file, resuming: resumption)
+                        }
+                        #expect(resumption.receivedBytes == (trusts ? 4 : nil))
+                    }
+                    try await client.download(Checked(), to: file, resuming: resumption)
+                    #expect(try Data(contentsOf: file) == Data("0123456789".utf8))
+                    #expect(ranges(transport) == [nil, trusts ? "bytes=4-" : nil])
+                }
+            }
+        }
+        try await withFile { file, _ in
+            let server = transport(half, whole)
+            try await client(server, attempts: 2).download(Checked(), to: file)
+            #expect(ranges(server) == [nil, nil], "also within a call")
+        }
+        // A part that was kept while dates were trusted.
+        try await withFile { file, resumption in
+            await #expect(throws: HTTPError.self) {
+                try await client(transport(half))
+                    .download(Checked(), to: file, resuming: .beside(file, trustsModificationDates: true))
+            }
+            #expect(resumption.receivedBytes == nil)
+            let server = transport(whole)
+            try await client(server).download(Checked(), to: file, resuming: resumption)
+            #expect(ranges(server) == [nil])
+        }
+    }
+
     @Test func aRangeThatIsShorterThanAskedIsContinued() async throws {
         try await withFile { file, resumption in
             let part = MockTransport.Response(

@@ -1,3 +1,5 @@
+internal import TaskControlSupport
+
 /// An object that reads the body of an upload, part by part, and checks that the body has the announced length.
 ///
 /// It is Sendable because only one thread uses an instance at a time.
@@ -25,7 +27,11 @@ final class UploadReader: @unchecked Sendable {
             source = .data(data)
             length = Int64(data.count)
         case .file(let url):
-            let file = try FileHandle(forReadingFrom: url)
+            // Not by Foundation, which waits for the other end if the file has become a pipe meanwhile.
+            let descriptor = try OutputFile.SystemError.ofFoundation(url, isReading: true) {
+                () throws(OutputFile.SystemError) in try OutputFile.open(regularFile: url.path)
+            }
+            let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
             length = Int64(clamping: try file.seekToEnd())
             try file.seek(toOffset: 0)
             source = .file(file)
