@@ -9,7 +9,11 @@
 /// - The URL is shown without user, password and fragment, and with the names of its query items but not their values.
 /// - The body of a response with a 2xx status is not shown at all, since the whole body may be a credential.
 /// - Of any other body, only the first bytes are shown. In them, and in the text of ``underlyingError``, `…` replaces
-///   the credentials of the request, and all text that looks like a credential.
+///   the credentials of the request (also in Base64, percent-encoded, or in another case), and all text that looks like
+///   a credential.
+///
+/// - Of a body that could not be decoded, the path to the place is shown, such as `books.[3].title`. In it, `…` replaces
+///   the keys that are not declared in the program: the keys of dictionaries.
 ///
 /// The following text looks like a credential: in JSON, XML, HTML, forms, headers and lines of a configuration, a value
 /// whose name indicates a secret (`token`, `password`, `private_key` and the like); anywhere, a JSON Web Token, a PEM
@@ -73,7 +77,10 @@ public struct HTTPError: Error, Sendable {
     /// The first bytes of the response's body, at most 512, as one line of text without credentials. If the body is not
     /// text, its size, such as "840 bytes that are not text". `nil` if no byte of a body has arrived, or if the status
     /// is 2xx.
-    public var bodyPrefix: String? { body?.text(without: Redaction.secrets(in: asked?.headers ?? [:], credentials)) }
+    public var bodyPrefix: String? { body?.text(without: secrets) }
+
+    /// The credentials of the request, which are not shown in any text.
+    private var secrets: [String] { Redaction.secrets(in: asked?.headers ?? [:], credentials) }
 
     /// The headers that the authenticator attached, by name. Their values are removed from the text of the body, in which the server may repeat them.
     private var credentials: [String: String] = [:]
@@ -175,6 +182,10 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
 
     func line(_ bodyPrefix: String?, cause: String?) -> String {
         let asked = [method, url].compactMap(\.self).joined(separator: " ")
+        let secrets = detail == nil && cause == nil ? [] : secrets
+        let (detail, cause) = (
+            detail.map { Redaction.text($0, without: secrets) }, cause.map { Redaction.text($0, without: secrets) }
+        )
         let said = [asked, statusCode.map(String.init), what, detail, cause, bodyPrefix]
         return said.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ": ")
     }

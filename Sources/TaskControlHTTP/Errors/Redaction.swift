@@ -3,16 +3,39 @@ enum Redaction {
     static let mark = "…"
 
     /// Returns the secrets in headers, the longest first: whole values and their words, if they have at least 8
-    /// characters. They are removed from texts in which a server may repeat them.
+    /// characters, and other forms in which a server may repeat them: in Base64, decoded from Base64, and
+    /// percent-encoded. They are removed from texts in which a server may repeat them.
     ///
     /// - Parameters:
     ///   - headers: Headers, of which only those whose name indicates a credential are secret.
     ///   - credentials: Headers that are secret regardless of their names.
     static func secrets(in headers: [String: String], _ credentials: [String: String]) -> [String] {
-        (headers.filter { isSecret($0.key) }.map(\.value) + credentials.values)
+        let words = (headers.filter { isSecret($0.key) }.map(\.value) + credentials.values)
             .flatMap { $0.split(whereSeparator: { " ;,=".contains($0) }).map(String.init) + [$0] }
             .filter { $0.count >= 8 }
-            .sorted { $0.count > $1.count }
+        let plain = words + words.flatMap(decodedForms)
+        return Set(plain + plain.flatMap(encodedForms)).filter { $0.count >= 8 }
+            .sorted { ($0.count, $0) > ($1.count, $1) }
+    }
+
+    /// Returns the text of a secret that is in Base64, and the password in this text, for the scheme `Basic`.
+    private static func decodedForms(of secret: String) -> [String] {
+        let padded = secret + String(repeating: "=", count: (4 - secret.utf8.count % 4) % 4)
+        guard let text = Data(base64Encoded: padded).flatMap({ String(data: $0, encoding: .utf8) }) else { return [] }
+        return [text] + text.split(separator: ":", maxSplits: 1).dropFirst().map(String.init)
+    }
+
+    private static func encodedForms(of secret: String) -> [String] {
+        let base64 = Data(secret.utf8).base64EncodedString().trimmingCharacters(in: ["="])
+        let url = base64.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+        return [base64, url, secret.percentEncoded]
+    }
+
+    /// Returns a text in which `…` replaces secrets, in upper and lower case.
+    ///
+    /// - Parameter secrets: The secrets, the longest first.
+    static func text(_ text: String, without secrets: [String]) -> String {
+        secrets.reduce(text) { $0.replacingOccurrences(of: $1, with: mark, options: .caseInsensitive) }
     }
 
     /// Returns whether a header, a field of a form or a key of JSON with this name contains a credential.
@@ -100,7 +123,7 @@ enum Redaction {
             if count > bytes.count, let cut = Redaction.beginning(ofAny: secrets, atEndOf: shown) {
                 shown = shown.dropLast(cut) + mark
             }
-            for secret in secrets { shown = shown.replacingOccurrences(of: secret, with: mark) }
+            shown = Redaction.text(shown, without: secrets)
             return withoutCredentials(in: shown).split(whereSeparator: \.isNewline).joined(separator: " ")
                 + (count > bytes.count ? " (\(count) bytes)" : "")
         }
@@ -109,7 +132,8 @@ enum Redaction {
     /// Returns how many characters at the end of a text are the beginning of a secret, whose rest is missing because the text was cut off; `nil` if
     /// none are.
     private static func beginning(ofAny secrets: [String], atEndOf text: String) -> Int? {
-        for secret in secrets {
+        let text = text.lowercased()
+        for secret in secrets.map({ $0.lowercased() }) {
             let longest = min(secret.count - 1, text.count)
             guard longest >= 4 else { continue }
             if let cut = (4...longest).reversed().first(where: { text.hasSuffix(secret.prefix($0)) }) { return cut }
@@ -122,24 +146,56 @@ enum Redaction {
     static func text(of error: any Error) -> String {
         if let error = error as? URLError { return "URLError \(error.errorCode): \(error.localizedDescription)" }
         if let error = error as? DecodingError { return error.inWords }
-        let text = type(of: error) is NSError.Type ? error.localizedDescription : String(describing: error)
-        return withoutCredentials(in: text)
+        if let error = error as? EncodingError { return error.inWords }
+        if type(of: error) is NSError.Type { return withoutCredentials(in: error.localizedDescription) }
+        // The description that Swift creates shows all stored values, such as the keys in a DecodingError.
+        // The test is one of the type: an error itself is also an NSError, which has a description.
+        let type = type(of: error)
+        let hasDescription = type is any CustomStringConvertible.Type || type is any CustomDebugStringConvertible.Type
+        return withoutCredentials(in: hasDescription ? String(describing: error) : Diagnostics.text(of: error))
     }
 }
 
 extension DecodingError {
     fileprivate var inWords: String {
-        func place(_ context: Context) -> String {
-            let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
-            // A path may contain keys of a dictionary that the server has sent.
-            return path.isEmpty ? "" : " at \(Redaction.withoutCredentials(in: path))"
-        }
-        return switch self {
-        case .keyNotFound(let key, let context): "the key \"\(key.stringValue)\" is missing" + place(context)
-        case .typeMismatch(let type, let context): "\(type) was expected" + place(context)
-        case .valueNotFound(let type, let context): "\(type) was expected, and nothing is there" + place(context)
-        case .dataCorrupted(let context): "the data is corrupted" + place(context)
+        switch self {
+        case .keyNotFound(let key, let context):
+            (key.isDeclared ? "the key \"\(key.stringValue)\" is missing" : "a key is missing") + context.place
+        case .typeMismatch(let type, let context): "\(type) was expected" + context.place
+        case .valueNotFound(let type, let context): "\(type) was expected, and nothing is there" + context.place
+        case .dataCorrupted(let context): "the data is corrupted" + context.place
         @unknown default: "it can't be decoded"
         }
+    }
+}
+
+extension EncodingError {
+    fileprivate var inWords: String {
+        switch self {
+        case .invalidValue(let value, let context):
+            "a value of the type \(type(of: value)) can't be encoded" + codingPath(context.codingPath)
+        @unknown default: "it can't be encoded"
+        }
+    }
+}
+
+extension DecodingError.Context {
+    fileprivate var place: String { TaskControlHTTP.codingPath(codingPath) }
+}
+
+/// Returns the text of a path to a value, such as ` at books.[3].title`. A key that is not declared in the program is
+/// shown as `…`.
+private func codingPath(_ path: [any CodingKey]) -> String {
+    guard !path.isEmpty else { return "" }
+    let keys = path.map { key in key.intValue.map { "[\($0)]" } ?? (key.isDeclared ? key.stringValue : Redaction.mark) }
+    return " at " + keys.joined(separator: ".")
+}
+
+extension CodingKey {
+    /// Whether the text of the key is certainly written in the program, as the case of an enumeration is. Any other
+    /// key, such as that of a dictionary, may be a part of a body, and so may be a secret.
+    fileprivate var isDeclared: Bool {
+        let mirror = Mirror(reflecting: self)
+        return mirror.displayStyle == .enum && mirror.children.isEmpty
     }
 }

@@ -83,6 +83,86 @@ struct RedactionTests {
         #expect(!"\(error)".contains("hush"))
     }
 
+    @Test func noKeyOfABodyIsInTheErrorOfADecoder() throws {
+        struct Shelf: Decodable {
+            let booksByName: [String: Int]
+        }
+        /// A key of any text.
+        struct AnyKey: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+        struct Dynamic: Decodable {
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: AnyKey.self)
+                for key in container.allKeys { _ = try container.decode(Int.self, forKey: key) }
+                let missing = container.allKeys.map { AnyKey(stringValue: $0.stringValue + "2") }
+                for key in missing { _ = try container.decode(Int.self, forKey: key) }
+            }
+        }
+        let snakes = JSONDecoder()
+        snakes.keyDecodingStrategy = .convertFromSnakeCase
+        #expect(try text(Shelf.self, #"{"booksByName": {"hush": "x"}}"#) == "Int was expected at booksByName.…")
+        #expect(try text(Shelf.self, #"{"books_by_name": {"hush": null}}"#, snakes).hasSuffix(" at booksByName.…"))
+        #expect(try text([String: [Int]].self, #"{"hush": [1, "x"]}"#) == "Int was expected at ….[1]")
+        #expect(try text(Dynamic.self, #"{"hush": "x"}"#) == "Int was expected at …")
+        #expect(try text(Dynamic.self, #"{"hush": 1}"#) == "a key is missing")
+        #expect(try text(Shelf.self, "{}") == #"the key "booksByName" is missing"#)
+    }
+
+    private struct Wrapped: Error { let error: (any Error)? }
+
+    private func text<Content: Decodable>(
+        _ type: Content.Type,
+        _ body: String,
+        _ decoder: JSONDecoder = JSONDecoder()
+    ) throws -> String {
+        let error = try #require(throws: HTTPError.self) {
+            try HTTPError.decode(type, from: Data(body.utf8), with: decoder)
+        }
+        for text in ["\(error)", error.localizedDescription, String(reflecting: error), error.eventText] {
+            #expect(!text.contains("hush"))
+        }
+        // An error of an application that contains the one of the decoder.
+        let wrapped = "\(HTTPError(.content, underlyingError: Wrapped(error: error.underlyingError)))"
+        #expect(!wrapped.contains("hush"))
+        return error.description.replacingOccurrences(of: "the body has unexpected content: ", with: "")
+    }
+
+    @Test func noValueIsInTheErrorOfAnEncoder() throws {
+        struct Login: Encodable { let hushed = Double.nan }
+        let error = try #require(throws: EncodingError.self) { try JSONEncoder().encode(Login()) }
+        let text = HTTPError(.request, underlyingError: error).description
+        #expect(text == "the request can't be sent: a value of the type Double can't be encoded at hushed")
+    }
+
+    /// The forms in which a server repeats a credential of the request.
+    @Test(arguments: [
+        ["Authorization": "Bearer Hush/1234+5678"], ["X-API-Key": "Hush/1234+5678"],
+        ["Authorization": "Basic " + Data("ann:Hush/1234+5678".utf8).base64EncodedString()],
+    ])
+    func aCredentialThatIsRepeatedIsNotShown(_ headers: [String: String]) throws {
+        struct Chatty: Error, CustomStringConvertible { let description: String }
+        var request = URLRequest(url: URL(string: "http://h")!)
+        request.allHTTPHeaderFields = headers
+        let secret = "Hush/1234+5678"
+        let base64 = Data(secret.utf8).base64EncodedString()
+        for repeated in [secret, secret.uppercased(), secret.lowercased(), base64, "Hush%2F1234%2B5678"] {
+            for error in [
+                HTTPError(.status, detail: "it says \(repeated)"),
+                HTTPError(.status, underlyingError: Chatty(description: "it says \(repeated)")), HTTPError(.status),
+            ] {
+                let body = Data("it says \(repeated).".utf8)
+                let complete = error.completed(request: request, response: try response(400), data: body)
+                for text in [complete.description, complete.eventText] {
+                    #expect(!text.contains(repeated), "\(text)")
+                }
+            }
+        }
+    }
+
     /// A pattern that can be read in several ways would not return within the time limit of the suite.
     ///
     /// The texts are built here: a test runner prints each argument of a test.
