@@ -2,7 +2,7 @@
 /// again.
 final class BodyReader {
     private var iterator: HTTPResponseBody.AsyncIterator
-    private var peeked: [Data] = []
+    private var peeked = PartBuffer<Data>()
     private let progress: ProgressReporter.Transfer?
 
     init(_ body: HTTPResponseBody, _ progress: ProgressReporter.Transfer?) {
@@ -15,7 +15,7 @@ final class BodyReader {
     /// - Throws: `CancellationError`, unchanged. Any other error of the body is wrapped in an ``HTTPError`` with the
     ///   reason ``HTTPError/Reason/transport``.
     func next() async throws -> Data? {
-        if !peeked.isEmpty { return peeked.removeFirst() }
+        if let chunk = peeked.removeFirst() { return chunk }
         return try await read()
     }
 
@@ -26,7 +26,7 @@ final class BodyReader {
     func peek(_ limit: Int) async throws -> Data {
         var data = Data()
         while data.count < limit, let chunk = try await read() {
-            peeked.append(chunk)
+            peeked.append(chunk, bytes: chunk.count)
             data.append(chunk.prefix(limit - data.count))
         }
         return data
