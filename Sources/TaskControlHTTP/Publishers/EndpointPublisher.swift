@@ -14,7 +14,8 @@ public import OpenCombine
 /// ```
 ///
 /// The type conforms to the `Publisher` protocol of Combine, or to that of OpenCombine if the platform has no Combine
-/// and the package trait `OpenCombine` is enabled.
+/// and the package trait `OpenCombine` is enabled. A file that imports OpenCombine and this module needs
+/// `import class OpenCombine.AnyCancellable` for a `Set<AnyCancellable>`: TaskControl has a type of that name too.
 ///
 /// The publisher sends nothing by itself. Each subscriber starts a request of its own when it first demands a value,
 /// and receives either the content and then the completion, or an error as the completion. Both arrive on the
