@@ -137,6 +137,6 @@ extension URLRequest {
             headers["Content-Type"] = body.contentType
         }
         // Not `setValue`, which drops an invalid value without an error: the client must find the invalid value.
-        if !headers.isEmpty { allHTTPHeaderFields = headers }
+        if !headers.isEmpty { allHTTPHeaderFields = HeaderField.joined(headers) }
     }
 }

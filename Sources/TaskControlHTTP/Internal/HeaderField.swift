@@ -13,6 +13,30 @@ enum HeaderField {
         value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
     }
 
+    /// Returns headers by their names. The values of headers whose names are equal, also if they differ in upper and lower
+    /// case (RFC 9110, 5.1), are joined (5.3), under the first spelling of the name.
+    static func joined(_ headers: some Sequence<(String, String)>) -> [String: String] {
+        var fields: [String: String] = [:]
+        var spellings: [String: String] = [:]
+        fields.reserveCapacity(headers.underestimatedCount)
+        for (name, value) in headers {
+            let key = name.lowercased()
+            if let spelling = spellings[key] {
+                fields[spelling]! += ", " + value
+            } else {
+                spellings[key] = name
+                fields[name] = value
+            }
+        }
+        return fields
+    }
+
+    /// Returns headers with unique names, also if upper and lower case are not distinguished. The values of equal names are
+    /// joined in the order of their spellings.
+    static func joined(_ headers: [String: String]) -> [String: String] {
+        joined(headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+    }
+
     /// Returns the error for an invalid value of a header. Its text names the header, and does not contain the value.
     static func invalidValue(of name: String) -> HTTPError {
         HTTPError(

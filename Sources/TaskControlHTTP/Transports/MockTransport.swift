@@ -110,7 +110,7 @@ public final class MockTransport: HTTPTransport {
                 url: url,
                 statusCode: response.status,
                 httpVersion: "HTTP/1.1",
-                headerFields: response.headers
+                headerFields: HeaderField.joined(response.headers)
             )
         else { throw URLError(.badURL) }
         var chunks = response.chunks[...]

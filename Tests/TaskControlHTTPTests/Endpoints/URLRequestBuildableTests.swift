@@ -31,4 +31,13 @@ struct URLRequestBuildableTests: URLRequestBuildable {
     func queryItemsComeBehindWhatIsThere(_ url: String, _ items: [URLQueryItem], _ expected: String) {
         #expect(get(URL(string: url)!, queryItems: items).url?.absoluteString == expected)
     }
+
+    @Test func headersWhoseNamesDifferInCaseAreJoined() {
+        let request = get(
+            URL(string: "books")!,
+            headers: ["X-A": "1", "x-a": "2", "ACCEPT": "a", "X-a": "3", "accept": "b"]
+        )
+        #expect(request.value(forHTTPHeaderField: "x-a") == "1, 3, 2")
+        #expect(request.value(forHTTPHeaderField: "Accept") == "a, b")
+    }
 }

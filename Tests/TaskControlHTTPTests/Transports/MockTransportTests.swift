@@ -66,6 +66,15 @@ struct MockTransportTests {
         #expect(transport.requests.count == 3)
     }
 
+    @Test func headersWhoseNamesDifferInCaseAreJoined() async throws {
+        let transport = MockTransport.responding { _ in
+            MockTransport.Response(headers: ["Vary": "a", "vary": "b", "VARY": "c"])
+        }
+        let request = HTTPTransportRequest(URLRequest(url: URL(string: "http://h")!))
+        let head = try await transport.withResponse(to: request) { $0.head }
+        #expect(head.value(forHTTPHeaderField: "Vary") == "c, a, b")
+    }
+
     @Test func aCallerThatIsCancelledLeavesTheClosure() async throws {
         let gate = Gate()
         let transport = MockTransport { _ in
