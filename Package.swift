@@ -65,7 +65,7 @@ let package = Package(
         // Only with the trait, these four.
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
-        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.26.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.36.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.30.0"),
         // Only with the traits of the same names: Logging, Metrics, Tracing.
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
@@ -144,23 +144,22 @@ let package = Package(
                 ),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(
                     name: "NIOFoundationCompat",
                     package: "swift-nio",
                     condition: .when(traits: ["AsyncHTTPClient"])
                 ),
-                .product(
-                    name: "NIOHTTPCompression",
-                    package: "swift-nio-extras",
-                    condition: .when(traits: ["AsyncHTTPClient"])
-                ),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
+                .target(name: "CTaskControlZlib", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ],
             exclude: excludedManifest,
             resources: privacyManifest
         ),
+        // The system's zlib, which decompresses responses of AsyncHTTPClient. SwiftNIO needs its headers too.
+        .systemLibrary(name: "CTaskControlZlib"),
         // Keeps the results of flights. A product of its own: an application without a cache does not link it.
         .target(name: "TaskControlCaching", dependencies: ["TaskControl"]),
         // Work on many elements at the same time.
@@ -285,6 +284,9 @@ let package = Package(
                     condition: .when(traits: ["AsyncHTTPClient"])
                 ),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
@@ -350,7 +352,7 @@ let package = Package(
 )
 
 for target in package.targets
-where !["SourceCompatibilityTests", "CTaskControl", "CTaskControlTesting"].contains(target.name) {
+where !["SourceCompatibilityTests", "CTaskControl", "CTaskControlTesting", "CTaskControlZlib"].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

@@ -12,6 +12,12 @@ extension EndpointClient {
     /// The endpoint creates the request, and validates the response before the closure is called; its
     /// `content(from:with:)` is not called.
     ///
+    /// Until the call returns, the exchange has one of the connections of the transport, which by default has 6
+    /// (``URLSessionTransport``) or 8 (`AsyncHTTPClientTransport`) connections to a host over HTTP/1. With as many
+    /// responses open, every other request to the host waits, also one that the closure sends. For responses that stay
+    /// open, such as server-sent events, use a client with a transport of its own, and a configuration that allows enough
+    /// connections.
+    ///
     /// - Parameters:
     ///   - endpoint: Creates the request and validates the response.
     ///   - receive: Called at most once, in the caller's isolation. When the closure returns or throws, the exchange

@@ -144,32 +144,31 @@ struct Call {
         }
     }
 
-    /// Adds the header with the time until the deadline of the task, if the policies have such a header and the request
-    /// is not shared: the callers of a shared request have different deadlines.
-    ///
-    /// - Returns: The header; `nil` if none was added.
-    /// - Throws: `DeadlineExceededError` if the deadline has passed.
-    private func sendDeadline(in request: inout URLRequest) throws -> DeadlineHeader? {
-        guard let remaining = Task.currentDeadline?.remaining else { return nil }
-        if remaining <= .zero { throw DeadlineExceededError() }
-        guard let header = policies.deadlineHeader, !(policies.coalescesGETRequests && request.httpMethod == "GET")
-        else { return nil }
-        request.setValue(header.value(for: remaining), forHTTPHeaderField: header.name)
-        return header
+    /// Throws `DeadlineExceededError` if the deadline of the task has passed.
+    private func checkDeadline() throws {
+        if let remaining = Task.currentDeadline?.remaining, remaining <= .zero { throw DeadlineExceededError() }
+    }
+
+    /// Returns the header in which a request sends the time until the deadline; `nil` if the policies have no such
+    /// header, or if the request is shared: its callers have different deadlines.
+    private func deadlineHeader(of request: URLRequest) -> DeadlineHeader? {
+        policies.coalescesGETRequests && request.httpMethod == "GET" ? nil : policies.deadlineHeader
     }
 
     /// Attaches the credential to the request, checks the request, and sends it.
     private mutating func send<Value>(_ exchange: Exchange<Value>) async throws -> Value {
         var request = request
         try prepare(&request)
-        let deadlineHeader = try sendDeadline(in: &request)
+        try checkDeadline()
         var prepared = PreparedRequest(request, body)
         prepared.allowsInsecureRedirects = policies.allowsInsecureRedirects
-        prepared.deadlineHeader = deadlineHeader
+        prepared.deadlineHeader = deadlineHeader(of: request)
         attempt.request = prepared
         if let authenticator = policies.authenticator {
             prepared.credential = try await authenticator.attach(to: &prepared.request)
             attempt.request = prepared
+            // Obtaining the credential can have taken the rest of the time.
+            try checkDeadline()
         }
         // Checked here too, for transports of other modules, which may not check the request.
         try HTTPTransportRequest(prepared.request, body: body).check()

@@ -55,9 +55,7 @@ struct ExchangeHedging: Sendable {
         over transport: any HTTPTransport,
         limit: Int?
     ) async throws -> ReceivedResponse {
-        var (request, response) = (request, ReceivedResponse())
-        // A hedge has less time than the exchange before it.
-        request.updateDeadline()
+        var response = ReceivedResponse()
         do {
             try await transport.collect(request, into: &response, limit: limit, nil)
         } catch {

@@ -7,10 +7,12 @@ struct PreparedRequest: Sendable {
     let body: UploadEndpointBody?
     /// The serial number of the authenticator's credential in ``request``; `nil` if there is none.
     var credential: CredentialSerial?
-    /// The header of ``request`` that contains the time until the deadline; `nil` if there is none.
+    /// The header that is added to ``request`` when it is sent, with the time until the deadline; `nil` for none.
     var deadlineHeader: DeadlineHeader?
     /// Whether the transport follows redirects from HTTPS to HTTP.
     var allowsInsecureRedirects = false
+    /// Whether the request has waited in vain for a connection of the transport.
+    let connectionWait = ConnectionWait()
     /// A closure that the transport calls before it follows a redirect; `nil` if there is none.
     var willFollowRedirect: (@Sendable () -> Void)?
 
@@ -32,13 +34,7 @@ struct PreparedRequest: Sendable {
         return (request.allHTTPHeaderFields ?? [:]).filter { without[$0.key] != $0.value }
     }
 
-    /// Sets the header with the time until the deadline to the time that is left now, if the request has such a header.
-    mutating func updateDeadline() {
-        guard let deadlineHeader, let remaining = Task.currentDeadline?.remaining else { return }
-        request.setValue(deadlineHeader.value(for: remaining), forHTTPHeaderField: deadlineHeader.name)
-    }
-
-    /// Returns the request in the form that a transport receives.
+    /// Returns the request in the form that a transport receives, with the time that is left now until the deadline.
     ///
     /// - Parameter progress: Reports the bytes that are sent; `nil` for no reports.
     func transportRequest(_ progress: ProgressReporter.Transfer?) -> HTTPTransportRequest {
@@ -50,7 +46,12 @@ struct PreparedRequest: Sendable {
             allowsInsecureRedirects: allowsInsecureRedirects,
             didSend: progress?.didSend
         )
+        transportRequest.connectionWait = connectionWait
         transportRequest.willFollowRedirect = willFollowRedirect
+        if let deadlineHeader {
+            transportRequest.deadlineHeader = deadlineHeader
+            transportRequest.setDeadline(in: deadlineHeader)
+        }
         return transportRequest
     }
 }

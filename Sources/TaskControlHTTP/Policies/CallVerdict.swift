@@ -57,8 +57,15 @@ extension Attempt {
         if let head = response.head, head.isFailureOfHost { return .failed(failure(head, error)) }
         guard let error else { return .healthy }
         let isBrokenOff = error is TimeoutError || (error as? HTTPError)?.reason == .transport
-        if stage != .preparation, isBrokenOff, TaskControlHTTP.isRetryable(error) { return .failed(error) }
+        let isOfHost = TaskControlHTTP.isRetryable(error) && !hasWaitedInVain(error)
+        if stage != .preparation, isBrokenOff, isOfHost { return .failed(error) }
         return response.head == nil ? .unknown : .healthy
+    }
+
+    /// Whether the request was not sent, because all connections of the transport to the host were in use.
+    private func hasWaitedInVain(_ error: any Error) -> Bool {
+        guard response.head == nil else { return false }
+        return request?.connectionWait.wasInVain == true || isWaitForConnection(error)
     }
 
     /// Returns the error that is reported to the host's policy for a status of 5xx or 429: an ``HTTPError``, even if

@@ -45,7 +45,9 @@ public import TaskControlResilience
 ///   a success, even if the endpoint or the decoder throws.
 /// - A transient error of the transport, and a `TimeoutError` of a time limit of the client, are failures.
 /// - A call does not count if it is cancelled, ends at a deadline, has sent nothing, or fails with an error of the
-///   transport that another attempt cannot change: ``HTTPRetryPolicy`` lists these errors.
+///   transport that another attempt cannot change: ``HTTPRetryPolicy`` lists these errors. So a request does not
+///   count that has waited in vain for a connection of the transport, because all of them were in use. (For a request to
+///   an `https` URL, ``URLSessionTransport`` cannot tell.)
 ///
 /// The closures `isFailure` of the throttle and of the breaker are called only for these failures, and can exclude some
 /// of them: for example, for a response with the status 501 they receive an ``HTTPError`` whose

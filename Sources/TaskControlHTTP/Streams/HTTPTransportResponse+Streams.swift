@@ -26,6 +26,9 @@ extension HTTPTransportResponse {
     /// ```
     ///
     /// At a longer line or longer data, the iteration throws ``HTTPError/Reason/bodyTooLarge``.
+    ///
+    /// An open stream of events has one of the transport's connections to its host, which by default are 6 or 8: use a
+    /// client with a transport of its own for streams.
     public var events: ResponseEvents { events(limit: 1 << 20) }
 
     /// Returns the server-sent events of the body, as they arrive.

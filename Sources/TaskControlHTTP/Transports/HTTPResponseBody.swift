@@ -9,7 +9,8 @@
 /// stops receiving, except ``URLSessionTransport`` on Linux.
 ///
 /// If the body is cut short, the iteration throws. So a body that ends without an error is complete, except possibly a
-/// compressed body of ``URLSessionTransport`` on Linux.
+/// compressed body of ``URLSessionTransport`` on Linux. A response without content, such as that to a HEAD, has an empty
+/// body, whatever its `Content-Encoding`.
 ///
 /// ## Cancellation
 /// A reader that is cancelled while it waits for the next part receives an error: `CancellationError`, or the error

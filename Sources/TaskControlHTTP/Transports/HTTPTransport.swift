@@ -32,7 +32,8 @@ public protocol HTTPTransport: Sendable {
     ///   - receive: Called once, when the head has arrived, in the caller's isolation.
     /// - Returns: The value of `receive`.
     /// - Throws: The error of `receive`, unchanged; an error of the network, as the library of the transport reports
-    ///   it; or `URLError` with one of the following codes. For the URL of the request: `unsupportedURL` if the scheme
+    ///   it (of a transport of another module, `URLError` or `POSIXError`: a client treats no other type as transient); or
+    ///   `URLError` with one of the following codes. For the URL of the request: `unsupportedURL` if the scheme
     ///   is not supported, such as `ftp`; `badURL` if the URL has no host, or a port outside 1...65535. For the target
     ///   of a redirect: `unsupportedURL` if the scheme is neither `http` nor `https`; `redirectToNonExistentLocation`
     ///   if the target is not a valid URL with a host, or has a port outside 1...65535, or if there are several

@@ -16,6 +16,23 @@ extension HTTPTransportRequest {
 }
 
 extension URL {
+    /// The value of the header `Authorization` for the user and the password of the URL (RFC 7617); `nil` if there is no
+    /// user. The escapes are decoded to bytes, since they need not be those of UTF-8.
+    var basicCredential: String? {
+        guard let user = user(percentEncoded: true) else { return nil }
+        var bytes = Data()
+        var rest = "\(user):\(password(percentEncoded: true) ?? "")".utf8[...]
+        while let first = rest.popFirst() {
+            if first == UInt8(ascii: "%"), let byte = UInt8(Substring(rest.prefix(2)), radix: 16) {
+                bytes.append(byte)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(first)
+            }
+        }
+        return "Basic \(bytes.base64EncodedString())"
+    }
+
     static let unusablePort = "The port of the URL is not in 1...65535."
 
     /// Whether the URL has a port in 1...65535, or none.

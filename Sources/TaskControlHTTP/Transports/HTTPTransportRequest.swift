@@ -26,9 +26,15 @@ public struct HTTPTransportRequest: Sendable {
     /// Its parameters are the number of bytes of the body that have been sent, and the length of the body in bytes, or
     /// `nil` if the length is not known. The first number never decreases, except when the body is sent again, after a
     /// redirect or on a new connection. The closure is called from any thread, one call after another, and never after
-    /// the exchange has ended. With ``URLSessionTransport`` on Linux it is called on the queue of the session: a
-    /// closure that blocks delays every exchange of the transport.
+    /// the exchange has ended. With ``URLSessionTransport`` on Linux it is called on a queue of Foundation: a closure
+    /// that blocks delays every exchange of every such transport.
     public var didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
+
+    /// The header of the request that contains the time until the deadline of the task; `nil` if there is none.
+    var deadlineHeader: DeadlineHeader?
+
+    /// The object that the transport informs when an exchange of the request has ended; `nil` if there is none.
+    var connectionWait: ConnectionWait?
 
     /// A closure that is called before the transport follows a redirect; `nil` if there is none.
     var willFollowRedirect: (@Sendable () -> Void)?
@@ -55,5 +61,26 @@ public struct HTTPTransportRequest: Sendable {
         self.credentialHeaders = credentialHeaders
         self.allowsInsecureRedirects = allowsInsecureRedirects
         self.didSend = didSend
+    }
+}
+
+extension HTTPTransportRequest {
+    /// Whether the request may be sent again although the server may have executed it already: its method is idempotent
+    /// by RFC 9110 (9.2.2), or it has the header `Idempotency-Key`.
+    var isRepeatable: Bool {
+        HTTPRetryPolicy.isIdempotent(request) || request.value(forHTTPHeaderField: "Idempotency-Key") != nil
+    }
+
+    /// Sets a header to the time that is left until the deadline of the task, if the task has one.
+    mutating func setDeadline(in header: DeadlineHeader) {
+        guard let remaining = Task.currentDeadline?.remaining else { return }
+        request.setValue(header.value(for: remaining), forHTTPHeaderField: header.name)
+    }
+
+    /// Sets the header with the time until the deadline again, if the request still has it: a redirect to another origin
+    /// removes it. For transports, each time that they send the request.
+    mutating func updateDeadline() {
+        guard let header = deadlineHeader, request.value(forHTTPHeaderField: header.name) != nil else { return }
+        setDeadline(in: header)
     }
 }

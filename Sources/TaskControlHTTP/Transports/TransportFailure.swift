@@ -1,8 +1,16 @@
-/// An error of a transport that states whether another attempt can succeed. After a transport error of any other type,
-/// another attempt is assumed to be able to succeed.
+/// An error of a transport that states whether another attempt can succeed. A transport error of any other type is not
+/// known to be transient: after such an error, another attempt is assumed to fail in the same way.
 protocol TransportFailure: Error {
     /// Whether the request can succeed if it is sent again.
     var isRetryable: Bool { get }
+
+    /// Whether the request was not sent because all connections of the transport to the server were in use. By default
+    /// `false`.
+    var isWaitForConnection: Bool { get }
+}
+
+extension TransportFailure {
+    var isWaitForConnection: Bool { false }
 }
 
 /// Returns whether a request can succeed if it is sent again after `error`, an error of a transport.
@@ -10,7 +18,11 @@ func isRetryable(_ error: any Error) -> Bool {
     // Apple's URLSession throws an NSError, which a cast bridges to a type and not to a protocol.
     if let error = error as? URLError { return error.isRetryable }
     if let error = error as? CocoaError { return error.isRetryable }
-    return (error as? any TransportFailure)?.isRetryable ?? true
+    if let error = error as? POSIXError { return error.isRetryable }
+    #if AsyncHTTPClient
+    if error.isOfHTTP2 { return true }
+    #endif
+    return (error as? any TransportFailure)?.isRetryable ?? false
 }
 
 extension URLError: TransportFailure {
@@ -20,11 +32,21 @@ extension URLError: TransportFailure {
             .userAuthenticationRequired, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection, .fileDoesNotExist,
-            .noPermissionsToReadFile, .fileIsDirectory:
+            .noPermissionsToReadFile, .fileIsDirectory, .cannotDecodeRawData, .cannotDecodeContentData:
             false
         default: true
         }
     }
+}
+
+/// An error of a system call of the network, such as `ECONNABORTED`, which Apple's `URLSession` passes on.
+extension POSIXError: TransportFailure {
+    var isRetryable: Bool { true }
+}
+
+/// The error of an attempt that has reached its time limit.
+extension TimeoutError: TransportFailure {
+    var isRetryable: Bool { true }
 }
 
 /// An error of Foundation's file functions, for example for an upload whose file cannot be read. Another attempt does
@@ -52,6 +74,14 @@ extension HTTPError: TransportFailure {
         default: true
         }
     }
+
+    var isWaitForConnection: Bool { underlyingError.map(TaskControlHTTP.isWaitForConnection) ?? false }
+}
+
+/// Returns whether an error of a transport means that all of its connections to the server were in use. This is not a
+/// failure of the server.
+func isWaitForConnection(_ error: any Error) -> Bool {
+    (error as? any TransportFailure)?.isWaitForConnection ?? false
 }
 
 /// Returns whether an error of a transport means that the transport could not open a trusted connection, and so has

@@ -1,3 +1,5 @@
+import FlyingFox
+import Foundation
 import TaskControl
 import TaskControlHTTP
 import TaskControlTesting
@@ -112,5 +114,95 @@ struct DeadlineHeaderTests {
         let client = EndpointClient(transport, policies: policies)
         _ = try await withDeadline(in: .seconds(1), clock: clock) { try await client.request(Text()) }
         #expect(headers(transport) == [nil])
+    }
+
+    @Test func theTimeInWhichACredentialIsObtainedIsNotLeft() async throws {
+        let clock = clock
+        let transport = ScriptedTransport(.ok("there"))
+        let authenticator = Authenticator.bearer {
+            await clock.advance(by: .milliseconds(400))
+            return "token"
+        }
+        let policies = ClientPolicies(authenticator: authenticator, deadlineHeader: .requestTimeout)
+        let client = EndpointClient(transport, policies: policies)
+        _ = try await withDeadline(in: .milliseconds(1_000), clock: clock) { try await client.request(Text()) }
+        #expect(headers(transport) == ["600"])
+    }
+
+    @Test func aRequestIsNotSentIfItsCredentialArrivesAfterTheDeadline() async throws {
+        let clock = clock
+        let transport = ScriptedTransport(.ok("there"))
+        let authenticator = Authenticator.bearer {
+            await clock.advance(by: .seconds(1))
+            return "token"
+        }
+        let client = EndpointClient(transport, policies: ClientPolicies(authenticator: authenticator))
+        let error = await thrown {
+            try await withDeadline(in: .seconds(1), clock: SleeplessClock(time: clock)) {
+                try await client.request(Text())
+            }
+        }
+        #expect(error is DeadlineExceededError && transport.sent.events.isEmpty)
+    }
+
+    /// Otherwise its value would be removed from the texts of errors, as that of a credential is.
+    @Test func theHeaderIsNoCredential() async throws {
+        let clock = clock
+        let transport = ScriptedTransport(.status(404, "not before 600"))
+        let authenticator = Authenticator.bearer {
+            await clock.advance(by: .milliseconds(400))
+            return "token"
+        }
+        let policies = ClientPolicies(authenticator: authenticator, deadlineHeader: .requestTimeout)
+        let client = EndpointClient(transport, policies: policies)
+        let error = await thrown {
+            try await withDeadline(in: .milliseconds(1_000), clock: clock) { try await client.request(Checked()) }
+        }
+        #expect(headers(transport) == ["600"])
+        #expect("\(try #require(error))".contains("not before 600"))
+    }
+
+    @Test(arguments: TransportUnderTest.allCases)
+    func aRequestAfterARedirectSendsWhatIsLeft(_ kind: TransportUnderTest) async throws {
+        let clock = clock
+        try await RouteServer.run { server in
+            let received = OrderRecorder<String?>()
+            for path in ["a", "b", "c"] {
+                await server.route("GET /\(path)") { request in
+                    received.record(request.headers[HTTPHeader("Request-Timeout")])
+                    await clock.advance(by: .milliseconds(100))
+                    let next = path == "a" ? server.url("b") : server.url("c")
+                    let isLast = path == "c"
+                    return HTTPResponse(
+                        statusCode: isLast ? .ok : .temporaryRedirect,
+                        headers: isLast ? [:] : [.location: next.absoluteString]
+                    )
+                }
+            }
+            let client = EndpointClient(
+                requestAdapter: AnyHost(),
+                transport: kind.make(),
+                policies: ClientPolicies(deadlineHeader: .requestTimeout)
+            )
+            _ = try await withDeadline(in: .milliseconds(1_000), clock: clock) {
+                try await client.request(Text(path: server.url("a").absoluteString))
+            }
+            #expect(received.events == ["1000", "900", "800"])
+        }
+    }
+
+    @Test(arguments: TransportUnderTest.allCases)
+    func aRedirectToAnotherOriginTakesNoDeadlineAlong(_ kind: TransportUnderTest) async throws {
+        let server = try RawServer { connection, request in
+            if request.target == "/b" { return try connection.respond() }
+            let port = request["Host"]?.split(separator: ":").last ?? ""
+            try connection.respond(302, [("Location", "http://localhost:\(port)/b")])
+        }
+        let policies = ClientPolicies(deadlineHeader: .requestTimeout)
+        let client = EndpointClient(requestAdapter: AnyHost(), transport: kind.make(), policies: policies)
+        _ = try await withDeadline(in: .seconds(1), clock: clock) {
+            try await client.request(Text(path: server.url("a").absoluteString))
+        }
+        #expect(server.log.now.requests.map { $0["Request-Timeout"] } == ["1000", nil])
     }
 }

@@ -1,12 +1,17 @@
 import Foundation
 import TaskControl
+import TaskControlResilience
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControlHTTP
 
 #if AsyncHTTPClient
 import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NIOHTTP2
 import NIOSSL
 #endif
 
@@ -42,7 +47,38 @@ struct PermanentFailureTests {
         }
     }
 
+    @Test(arguments: [
+        (Mishap() as any Error, false), (CancellationError(), false), (CocoaError(.fileReadUnknown), false),
+        (DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "")), false),
+        (URLError(.cannotDecodeRawData), false), (URLError(.cannotDecodeContentData), false),
+        (HTTPError(.transport, underlyingError: Mishap()), false), (URLError(.networkConnectionLost), true),
+        (POSIXError(.ECONNABORTED), true), (TimeoutError(duration: .seconds(1)), true), (HTTPError(.transport), true),
+        (HTTPError(.transport, underlyingError: POSIXError(.ECONNRESET)), true),
+    ])
+    func onlyAnErrorThatIsKnownToBeTransientIsRetryable(_ example: (error: any Error, isRetryable: Bool)) {
+        #expect(isRetryable(example.error) == example.isRetryable)
+    }
+
+    @Test func anErrorOfAnUnknownTypeIsNeitherRetriedNorAFailureOfTheHost() async throws {
+        let transport = ScriptedTransport(.unreachable(Mishap()))
+        let judge = Judge()
+        let policies = ClientPolicies(retry: HTTPRetryPolicy(backoff: .none), resilience: .shared(judge.policy))
+        let client = EndpointClient(transport, policies: policies)
+        let error = await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+        #expect(error?.underlyingError is Mishap)
+        #expect(transport.sent.count == 1)
+        #expect(await judge.verdict == .unknown)
+    }
+
     #if AsyncHTTPClient
+    @Test func errorsOfTheNetworkLibrariesAreRetryable() {
+        let errors: [any Error] = [
+            IOError(errnoCode: ECONNRESET, reason: "read"), ChannelError.eof, HTTPParserError.invalidStatus,
+            BoringSSLError.noError, NIOHTTP2Errors.noSuchStream(streamID: 1),
+        ]
+        for error in errors { #expect(isRetryable(error)) }
+    }
+
     @Test(arguments: TransportUnderTest.allCases)
     func aCertificateThatIsNotTrustedIsNotRetried(_ kind: TransportUnderTest) async throws {
         let server = try await SelfSignedServer()

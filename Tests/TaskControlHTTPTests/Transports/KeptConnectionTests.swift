@@ -1,5 +1,6 @@
 import Foundation
 import TaskControlHTTP
+import TaskControlTesting
 import Testing
 
 #if AsyncHTTPClient
@@ -48,17 +49,93 @@ struct KeptConnectionTests {
         #expect(server.log.now.requests.count == 1)
     }
 
-    #if AsyncHTTPClient
-    @Test func aPostIsNotSentAgain() async throws {
-        let server = try forgetful()
-        let transport = TransportUnderTest.asyncHTTPClient.make()
-        _ = try await transport.fetch(server.url("1"))
-        let error = await thrown { try await transport.fetch(server.url("2"), "POST") }
-        guard server.hadOneConnection else { return }
-        #expect(error != nil)
-        #expect(server.log.now.requests.map(\.target) == ["/1", "/2"])
+    /// Bodies, and the `Content-Length` that they are sent with.
+    private static let bodies: [(body: UploadEndpointBody?, length: String?)] = [
+        (nil, "0"), (.data(Data()), "0"), (.data(Data("hello".utf8)), "5"),
+        (.stream(length: 5) { InputStream(data: Data("hello".utf8)) }, "5"),
+        (.stream(length: 0) { InputStream(data: Data()) }, "0"),
+        (.stream(length: nil) { InputStream(data: Data("hello".utf8)) }, nil),
+        (.stream(length: nil) { InputStream(data: Data()) }, nil),
+    ]
+
+    /// The server has read the request when it closes the connection, so it may have executed the request. (libcurl can begin to send it again, and
+    /// is then stopped before the body.)
+    @Test(arguments: TransportUnderTest.allCases, ["POST", "PATCH", "LOCK"])
+    func aRequestThatIsNotIdempotentIsSentOnce(_ kind: TransportUnderTest, _ method: String) async throws {
+        for (body, _) in Self.bodies {
+            for resets in [false, true] {
+                let whole = OrderRecorder<String>()
+                let server = try RawServer { connection, request in
+                    try connection.readBody(of: request)
+                    whole.record(request.target)
+                    if request.target == "/1" { return try connection.respond() }
+                    if resets { connection.reset() } else { connection.close() }
+                }
+                let transport = kind.make()
+                _ = try await transport.fetch(server.url("1"))
+                var request = URLRequest(url: server.url("2"))
+                request.httpMethod = method
+                let error = await thrown { try await transport.fetch(HTTPTransportRequest(request, body: body)) }
+                #expect(error != nil && !(error is CancellationError))
+                try await server.log.wait { $0.live == 0 }
+                #expect(whole.events == ["/1", "/2"])
+            }
+        }
     }
 
+    @Test(arguments: TransportUnderTest.allCases)
+    func aRequestThatIsNotIdempotentIsAnsweredOnAKeptConnection(_ kind: TransportUnderTest) async throws {
+        let server = try RawServer { connection, request in
+            try connection.readBody(of: request)
+            try connection.respond(body: Array("there".utf8))
+        }
+        let transport = kind.make()
+        var request = URLRequest(url: server.url("1"))
+        request.httpMethod = "POST"
+        for (body, _) in Self.bodies {
+            let answer = try await transport.fetch(HTTPTransportRequest(request, body: body))
+            #expect(answer.body == Data("there".utf8))
+        }
+        #expect(server.log.now.requests.map { $0["Content-Length"] } == Self.bodies.map(\.length))
+    }
+
+    @Test(arguments: TransportUnderTest.allCases)
+    func aRequestWithAKeyMayBeSentAgain(_ kind: TransportUnderTest) async throws {
+        for (body, _) in Self.bodies {
+            let server = try RawServer { connection, request in
+                try connection.readBody(of: request)
+                if request.target == "/2", connection.number == 1 { return connection.close() }
+                try connection.respond(body: Array("there".utf8))
+            }
+            let transport = kind.make()
+            _ = try await transport.fetch(server.url("1"))
+            var request = URLRequest(url: server.url("2"))
+            request.httpMethod = "POST"
+            request.setValue("7", forHTTPHeaderField: "Idempotency-Key")
+            let answer = try await transport.fetch(HTTPTransportRequest(request, body: body))
+            #expect(answer.body == Data("there".utf8))
+        }
+    }
+
+    /// A redirect is another request, which the server has asked for.
+    @Test(arguments: TransportUnderTest.allCases, [307, 308])
+    func aRedirectThatKeepsTheBodyIsFollowedOnAKeptConnection(_ kind: TransportUnderTest, _ status: Int) async throws {
+        for (body, _) in Self.bodies {
+            let server = try RawServer { connection, request in
+                try connection.readBody(of: request)
+                if request.target == "/2" { return try connection.respond(status, [("Location", "/3")]) }
+                try connection.respond(body: Array(request.method.utf8))
+            }
+            let transport = kind.make()
+            _ = try await transport.fetch(server.url("1"))
+            var request = URLRequest(url: server.url("2"))
+            request.httpMethod = "POST"
+            #expect(try await transport.fetch(HTTPTransportRequest(request, body: body)).body == Data("POST".utf8))
+            #expect(server.log.now.requests.map(\.target) == ["/1", "/2", "/3"])
+        }
+    }
+
+    #if AsyncHTTPClient
     /// With a time limit of an hour for the connection, the client's own repetition would continue for an hour.
     @Test func aServerThatRefusesTheConnectionFailsAtOnce() async throws {
         var configuration = HTTPClient.Configuration.taskControl

@@ -124,6 +124,25 @@ struct ResponseTests {
         #expect(head.value(forHTTPHeaderField: "Set-Cookie") == "a=1, b=2")
     }
 
+    #if AsyncHTTPClient
+    /// Foundation on Linux keeps one of them.
+    @Test func headersWhoseNamesDifferInCaseAreJoined() async throws {
+        let server = try RawServer { connection, _ in
+            try connection.respond(
+                200,
+                [
+                    ("Cache-Control", "max-age=60"), ("VARY", "a"), ("cache-control", "private"), ("Vary", "b"),
+                    ("vary", "c"),
+                ]
+            )
+        }
+        let (head, _) = try await TransportUnderTest.asyncHTTPClient.make().fetch(server.url())
+        #expect(head.value(forHTTPHeaderField: "Cache-Control") == "max-age=60, private")
+        #expect(head.value(forHTTPHeaderField: "Vary") == "a, b, c")
+        #expect(head.allHeaderFields.count == 3)
+    }
+    #endif
+
     @Test(arguments: TransportUnderTest.allCases)
     func earlyHintsAreNotTheHead(_ kind: TransportUnderTest) async throws {
         let server = try RawServer { connection, _ in

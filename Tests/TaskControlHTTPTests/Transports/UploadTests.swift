@@ -76,7 +76,9 @@ struct UploadTests {
             _ = try await transport.fetch(HTTPTransportRequest(request))
         }
         #expect(server.log.now.requests.map(\.method) == [method, method])
-        #expect(server.hadOneConnection)
+        // On Linux, a request that must not be repeated has a connection of its own, if it has no body.
+        let isOnItsOwn = kind == .urlSession && !URLSessionTransport.isHeldBack && ["POST", "PATCH"].contains(method)
+        #expect(server.hadOneConnection != isOnItsOwn)
     }
 
     @Test(arguments: TransportUnderTest.allCases)
@@ -160,7 +162,7 @@ struct UploadTests {
         let transport = kind.make()
         for path in ["a", "b"] {
             var request = URLRequest(url: server.url(path))
-            request.httpMethod = "POST"
+            request.httpMethod = "PUT"
             request.httpBody = Pattern.data(1_000)
             #expect(try await transport.fetch(HTTPTransportRequest(request)).body == Data("1000 true".utf8))
         }

@@ -1,7 +1,6 @@
 #if AsyncHTTPClient
 public import AsyncHTTPClient
 internal import NIOCore
-internal import NIOHTTPCompression
 
 /// A transport over AsyncHTTPClient, for servers. Available with the package trait `AsyncHTTPClient`. In this
 /// description, *the client* is the `HTTPClient` of AsyncHTTPClient, which the transport uses.
@@ -14,19 +13,36 @@ internal import NIOHTTPCompression
 /// of any length needs only the memory of a few of its parts. Files and streams are sent as they are read, on a thread
 /// of their own.
 ///
+/// ## Compression
+/// A transport with a client of its own (``init(configuration:)``) decompresses bodies: gzip, also with several members,
+/// and deflate, also without the header of zlib. A body that cannot be decompressed fails with
+/// `URLError.cannotDecodeRawData`. A body in a coding that was not asked for, such as brotli, is not changed. The
+/// decompression is not limited, since a body is read part by part; ``ClientPolicies/bodyLimit`` limits the length of a
+/// body that is collected.
+///
+/// If the configuration enables the decompression of AsyncHTTPClient (`decompression`), for example because of its limit,
+/// that decompression is used instead. It understands neither several members nor deflate without the header of zlib, and
+/// an empty body in chunks that has a coding is an error.
+///
 /// ## Time limits
 /// The `timeoutInterval` of a request limits how long the server may be silent, in seconds, including the wait for a
 /// connection, as in `URLSession`. The limit `timeout.read` of the client's configuration applies too: at the earlier
 /// of both limits, the request fails. For a slow server, raise both limits. The interval of 60 seconds, which is the
 /// default of `URLRequest`, has no effect: only `timeout.read` then applies.
 ///
+/// Both limits apply only while the transport waits for the server: a reader may pause between two parts of a body for as
+/// long as it needs. Exception: AsyncHTTPClient itself applies `timeout.read`, and counts such pauses, if its client was
+/// passed to ``init(_:)``, or if the configuration allows HTTP/2.
+///
 /// A request that waits longer than `timeout.connect` for a connection of the pool fails with
-/// `HTTPClientError.getConnectionFromPoolTimeout`, which an ``HTTPRetryPolicy`` treats as a transient error.
+/// `HTTPClientError.getConnectionFromPoolTimeout`, which an ``HTTPRetryPolicy`` treats as a transient error. It is not a
+/// failure of the host: see ``HTTPResilience``.
 ///
 /// ## Connections that the server has closed
 /// A server may close an idle connection at the moment that the next request is sent on it. A transport with a client
 /// of its own (``init(configuration:)``) then sends the request again, at most twice, if the method of the request is
-/// idempotent (RFC 9110, 9.2.2) and its body can be sent again. Any other request fails with
+/// idempotent (RFC 9110, 9.2.2), or if it has the header `Idempotency-Key`, and its body can be sent again. Any other
+/// request fails with
 /// `HTTPClientError.remoteConnectionClosed`, and so does every request of a transport whose client was passed to
 /// ``init(_:)``.
 ///
@@ -37,6 +53,15 @@ internal import NIOHTTPCompression
 /// A user and a password in a URL are sent as `Authorization: Basic`, unless the request has such a header. There is no
 /// cookie jar: cookies that a server sets are not sent back.
 ///
+/// ## Limitations
+/// AsyncHTTPClient 1.37 and SwiftNIO 2.101 have the following limitations:
+/// - A URL whose path has escapes that are not those of UTF-8, such as `/caf%E9`, fails with `URLError.badURL`, since
+///   AsyncHTTPClient would send `/` in its place.
+/// - A response fails whose lines end in LF alone, with a header in several lines, or with more than one `Content-Length`.
+///
+/// ## Proxies
+/// The proxy is that of the client's configuration (`proxy`). The environment of the process is not used.
+///
 /// ## Cancellation
 /// A cancelled caller receives `CancellationError`, and its exchange ends: the connection is closed. If a caller was
 /// cancelled before the call, nothing is sent.
@@ -45,22 +70,26 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     private static let maxResends = 2
 
     private let client: HTTPClient
-    private let isOwner: Bool
+    private let decompression: ClientExchange.Decompression
+    /// The exchanges that share the connections of the client; `nil` if it can use HTTP/2, or is not known.
+    private let line: ConnectionLine?
 
     /// Creates a transport with an `HTTPClient` of its own, which is shut down when the transport is deallocated.
     ///
-    /// - Parameter configuration: The configuration of the client. By default, gzip and deflate are decompressed, and a
-    ///   server may be silent for 60 seconds. The configuration's setting for redirects is not used: the transport
-    ///   follows redirects itself.
+    /// - Parameter configuration: The configuration of the client. By default, a server may be silent for 60 seconds.
+    ///   The configuration's setting for redirects is not used: the transport follows redirects itself. The transport
+    ///   decompresses bodies itself too, unless the configuration enables the decompression of AsyncHTTPClient.
     public init(configuration: HTTPClient.Configuration = .taskControl) {
         var configuration = configuration
         configuration.redirectConfiguration = .disallow
+        decompression = if case .disabled = configuration.decompression { .byTransport } else { .byClient }
         ConnectionGuard.install(in: &configuration)
+        let limit = configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit
+        line = configuration.httpVersion == .http1Only ? ConnectionLine(limit: limit) : nil
         client = HTTPClient(
             eventLoopGroupProvider: .shared(HTTPClient.defaultEventLoopGroup),
             configuration: configuration
         )
-        isOwner = true
     }
 
     /// Creates a transport that uses an existing client. The transport does not shut down the client: the code that
@@ -73,8 +102,11 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ///   decides whether the response is decompressed.
     public init(_ client: HTTPClient) {
         self.client = client
-        isOwner = false
+        decompression = .byUser
+        line = nil
     }
+
+    private var isOwner: Bool { decompression != .byUser }
 
     deinit {
         // Each exchange retains the transport, so no exchange is left.
@@ -97,12 +129,17 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         var redirects = RedirectPolicy()
         var resends = 0
         while true {
-            let exchange = ClientExchange(request, upload)
-            defer { exchange.leave() }
+            request.updateDeadline()
+            let exchange = ClientExchange(request, upload, decompression)
+            let place = line?.enter(request)
+            defer {
+                exchange.leave()
+                line?.leave(place)
+            }
             let head: HTTPURLResponse
             do {
                 head = try await withTaskCancellationHandler {
-                    try await exchange.open(client, asksForEncoding: isOwner)
+                    try await exchange.open(client)
                 } onCancel: {
                     performOutsideHandler { exchange.cancel() }
                 }
@@ -111,7 +148,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 // connection, or makes a new one.
                 let unanswered = error as? UnansweredConnection
                 let error = unanswered?.cause ?? error
-                guard isOwner, unanswered?.wasKept ?? true, request.isIdempotent, resends < Self.maxResends else {
+                guard isOwner, unanswered?.wasKept ?? true, request.isRepeatable, resends < Self.maxResends else {
                     throw error
                 }
                 do {
@@ -142,13 +179,6 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     }
 }
 
-extension HTTPTransportRequest {
-    /// Whether the method is idempotent by RFC 9110 (9.2.2).
-    fileprivate var isIdempotent: Bool {
-        HTTPRetryPolicy.isIdempotent(request)
-    }
-}
-
 extension HTTPClient.Configuration {
     /// The default configuration of an ``AsyncHTTPClientTransport``. It differs from the default of AsyncHTTPClient in
     /// order to be similar to `URLSession`:
@@ -164,7 +194,6 @@ extension HTTPClient.Configuration {
     ///   a slow server, raise `timeout.connect` and the number of connections.
     /// - An idle connection is closed after 45 seconds (`connectionPool.idleTimeout`), before the 60 seconds at which
     ///   many load balancers close it.
-    /// - Bodies are decompressed from gzip and deflate, without a limit, since a body is read part by part.
     ///
     /// Unlike `URLSession`, which also uses HTTP/2, the configuration allows only HTTP/1.1 (`httpVersion`), since
     /// AsyncHTTPClient ends the process when a server resets an HTTP/2 stream at certain moments (its issue 922, open
@@ -172,8 +201,7 @@ extension HTTPClient.Configuration {
     public static var taskControl: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
-            timeout: Timeout(connect: .seconds(60), read: .seconds(60)),
-            decompression: .enabled(limit: .none)
+            timeout: Timeout(connect: .seconds(60), read: .seconds(60))
         )
         configuration.httpVersion = .http1Only
         configuration.connectionPool.idleTimeout = .seconds(45)

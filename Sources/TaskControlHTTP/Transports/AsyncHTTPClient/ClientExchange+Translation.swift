@@ -10,24 +10,28 @@ extension ClientExchange {
     /// - Parameters:
     ///   - client: The client that will send the request. While a body is sent part by part, the reading of its next
     ///     parts waits for the event loops of this client.
-    ///   - asksForEncoding: Whether an `Accept-Encoding` header is added to a request that has none.
-    /// - Throws: `URLError` if the URL of the request is not valid.
-    func clientRequest(for client: HTTPClient, asksForEncoding: Bool) throws -> (HTTPClientRequest, isStream: Bool) {
+    ///   - decompression: Decides which `Accept-Encoding` is added to a request that has none.
+    /// - Throws: `URLError` if the URL of the request is not valid, or if the client would send another one.
+    func clientRequest(for client: HTTPClient, _ decompression: Decompression) throws -> (
+        HTTPClientRequest, isStream: Bool
+    ) {
         try request.checkURL(schemes: ["http", "https", "http+unix", "https+unix", "unix"])
         guard let url = request.request.url else { throw URLError(.badURL) }
+        // The client (1.37) takes "/" for a path that it cannot decode, such as "/caf%E9".
+        guard !url.path.isEmpty || url.path(percentEncoded: true).isEmpty else {
+            throw URLError(.badURL, text: "AsyncHTTPClient cannot send a path whose escapes are not those of UTF-8.")
+        }
         var translated = HTTPClientRequest(url: url.absoluteString)
         translated.method = HTTPMethod(rawValue: request.request.httpMethod ?? "GET")
         for (name, value) in request.request.allHTTPHeaderFields ?? [:] {
             translated.headers.add(name: name, value: value)
         }
-        if let user = url.user(percentEncoded: false), !translated.headers.contains(name: "Authorization") {
-            // Foundation on Linux does the same. On Apple's platforms, Foundation sends the credential only when the
-            // server asks for it.
-            let credential = Data("\(user):\(url.password(percentEncoded: false) ?? "")".utf8).base64EncodedString()
-            translated.headers.add(name: "Authorization", value: "Basic \(credential)")
+        if let credential = url.basicCredential, !translated.headers.contains(name: "Authorization") {
+            // On Apple's platforms, Foundation sends the credential only when the server asks for it.
+            translated.headers.add(name: "Authorization", value: credential)
         }
-        if asksForEncoding, !translated.headers.contains(name: "Accept-Encoding") {
-            translated.headers.add(name: "Accept-Encoding", value: "gzip, deflate")
+        if let encodings = decompression.acceptedEncodings, !translated.headers.contains(name: "Accept-Encoding") {
+            translated.headers.add(name: "Accept-Encoding", value: encodings)
         }
         guard let upload else { return (translated, false) }
         // The client adds the length of the body.
@@ -44,18 +48,13 @@ extension ClientExchange {
 
     /// Returns the head of a response in the form of Foundation.
     func head(of response: HTTPClientResponse) throws -> HTTPURLResponse {
-        var fields: [String: String] = [:]
-        fields.reserveCapacity(response.headers.count)
-        for (name, value) in response.headers {
-            if let before = fields.updateValue(value, forKey: name) { fields[name] = before + ", " + value }
-        }
         // Where the client has followed redirects of its own, the URL is that of the last one.
         let asked = request.request.url!
         let head = HTTPURLResponse(
             url: response.history.count > 1 ? response.url ?? asked : asked,
             statusCode: Int(response.status.code),
             httpVersion: response.version.major == 2 ? "HTTP/2" : "HTTP/1.1",
-            headerFields: fields
+            headerFields: HeaderField.joined(response.headers.lazy.map { ($0.name, $0.value) })
         )
         guard let head else { throw URLError(.badServerResponse) }
         return head

@@ -11,14 +11,32 @@ internal import TaskControl
 /// an ``ExchangeStateMachine``. So this task never waits for another thread, and the state machine stores no
 /// continuation: its `Waiter` is `Never`.
 final class ClientExchange: Sendable {
+    /// The place where the bodies of responses are decompressed.
+    enum Decompression {
+        case byTransport
+        /// By the client of the transport, as its configuration says.
+        case byClient
+        /// Not known: the client was made by a user of the transport.
+        case byUser
+
+        /// The codings that are asked for if a request does not name any.
+        var acceptedEncodings: String? {
+            switch self {
+            case .byTransport: "gzip, deflate"
+            // The client does not understand deflate without the header of zlib.
+            case .byClient: "gzip"
+            case .byUser: nil
+            }
+        }
+    }
+
     private typealias Machine = ExchangeStateMachine<HTTPURLResponse, Data, Never>
-    private typealias Iterator = HTTPClientResponse.Body.AsyncIterator
 
     private struct State {
         var machine = Machine(limit: nil)
-        /// The client's iterator over the parts of the body; `nil` while the reader fetches a part. Releasing the
-        /// iterator ends the exchange.
-        var iterator: Iterator?
+        /// The parts of the body that have not arrived yet; `nil` while the reader fetches one. Releasing this value ends
+        /// the exchange.
+        var rest: DecodedBody?
         /// The number of bytes of the request's body that have been sent.
         var sent: Int64 = 0
     }
@@ -27,29 +45,30 @@ final class ClientExchange: Sendable {
     let upload: UploadReader?
     /// The longest time for which the server may be silent; `nil` for the limit of the client's configuration.
     private let limit: Duration?
+    private let decompression: Decompression
     private let state = Locked(State())
 
-    init(_ request: HTTPTransportRequest, _ upload: UploadReader?) {
+    init(_ request: HTTPTransportRequest, _ upload: UploadReader?, _ decompression: Decompression) {
         self.request = request
         self.upload = upload
+        self.decompression = decompression
         let interval = request.request.timeoutInterval
         limit = interval == 60 || interval.isNaN ? nil : .seconds(min(max(interval, 0.001), 31_536_000))
     }
 
     /// Sends the request, unless the caller is cancelled, and waits for the head of the response.
     ///
-    /// - Parameters:
-    ///   - client: Sends the request.
-    ///   - asksForEncoding: Whether an `Accept-Encoding` header is added to a request that has none.
+    /// - Parameter client: Sends the request.
     /// - Throws: The error of the client; `CancellationError` if the caller is cancelled.
-    func open(_ client: HTTPClient, asksForEncoding: Bool) async throws -> HTTPURLResponse {
+    func open(_ client: HTTPClient) async throws -> HTTPURLResponse {
         if state.withLock({ $0.machine.start() }) {
             do {
-                let (request, isStream) = try clientRequest(for: client, asksForEncoding: asksForEncoding)
+                let (request, isStream) = try clientRequest(for: client, decompression)
                 let response = try await execute(request, on: client, isStream: isStream)
                 if let upload, !isStream { didSend(upload.length ?? 0, of: upload.length) }
-                let (head, iterator) = (try head(of: response), response.body.makeAsyncIterator())
-                state.withLock { $0.iterator = iterator }
+                let head = try head(of: response)
+                let rest = DecodedBody(response, decodes: decompression == .byTransport, limit: limit)
+                state.withLock { $0.rest = rest }
                 perform { $0.didStart() }
                 perform { $0.receive(head: head) }
             } catch {
@@ -69,34 +88,31 @@ final class ClientExchange: Sendable {
 
     private func next() async throws -> Data? {
         while true {
-            let (answer, iterator) = state.withLock { state in
+            let (answer, rest) = state.withLock { state in
                 let (answer, _) = state.machine.takePart()
-                guard case .wait = answer else { return (answer, Iterator?.none) }
-                return (answer, state.iterator.take())
+                guard case .wait = answer else { return (answer, DecodedBody?.none) }
+                return (answer, state.rest.take())
             }
             switch answer {
             case .value(let part): return part
             case .end: return nil
             case .failure(let failure): throw failure.error(left: HTTPClientError.cancelled)
             case .wait:
-                // The iterator is missing while another reader fetches a part: one body has two readers.
-                guard let iterator else { throw HTTPClientError.cancelled }
-                await fetch(from: iterator)
+                // The rest is missing while another reader fetches a part: one body has two readers.
+                guard let rest else { throw HTTPClientError.cancelled }
+                await fetch(from: rest)
             }
         }
     }
 
     /// Fetches the next part of the body, and passes it to the state machine.
-    private func fetch(from iterator: sending Iterator) async {
-        var iterator = iterator
+    private func fetch(from rest: sending DecodedBody) async {
+        var rest = rest
         do {
-            let buffer =
-                if let limit { try await next(of: &iterator, within: limit) } else { try await iterator.next() }
-            guard let buffer else { return end(nil) }
-            let part = Data(buffer: buffer)
+            guard let part = try await rest.next() else { return end(nil) }
             state.withLock { state in
                 _ = state.machine.receive(part: part, bytes: part.count)
-                if state.machine.isOpen { state.iterator = iterator }
+                if state.machine.isOpen { state.rest = rest }
             }
         } catch {
             end(error)
@@ -118,9 +134,9 @@ final class ClientExchange: Sendable {
     func leave() { perform { $0.leave() } }
 
     private func perform(_ event: (inout Machine) -> Machine.Action) {
-        // Released outside the lock, since releasing the iterator calls the client.
+        // Released outside the lock, since this calls the client.
         let released = state.withLock { state in
-            event(&state.machine).command == .cancel ? state.iterator.take() : nil
+            event(&state.machine).command == .cancel ? state.rest.take() : nil
         }
         withExtendedLifetime(released) {}
     }
@@ -148,17 +164,6 @@ extension ClientExchange {
             return try await client.execute(request, deadline: deadline)
         }
         return try await unlessSilent(for: limit) { try await client.execute(request, deadline: .distantFuture) }
-    }
-
-    private func next(of iterator: inout Iterator, within limit: Duration) async throws -> ByteBuffer? {
-        // Used only by the child task, while this task waits for the end of the child task.
-        nonisolated(unsafe) var reading = iterator
-        defer { iterator = reading }
-        do {
-            return try await withTimeout(limit) { try await reading.next() }
-        } catch is TimeoutError {
-            throw HTTPClientError.readTimeout
-        }
     }
 
     /// Waits for a response, and throws if the server is silent for too long.

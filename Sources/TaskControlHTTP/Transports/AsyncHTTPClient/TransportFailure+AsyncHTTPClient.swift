@@ -2,8 +2,15 @@
 internal import AsyncHTTPClient
 internal import Foundation
 internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTP2
 internal import NIOPosix
 internal import NIOSSL
+
+extension Error {
+    /// Whether the error is one of the many types of an HTTP/2 connection, such as a stream that the server has reset.
+    var isOfHTTP2: Bool { self is any NIOHTTP2Error }
+}
 
 extension HTTPClientError: TransportFailure {
     var isRetryable: Bool {
@@ -16,6 +23,9 @@ extension HTTPClientError: TransportFailure {
         default: false
         }
     }
+
+    // The client reports `connectTimeout` if there are no connections because none could be made.
+    var isWaitForConnection: Bool { self == .getConnectionFromPoolTimeout }
 }
 
 extension NIOSSLError: TransportFailure {
@@ -37,6 +47,20 @@ extension NIOSSLExtraError: TransportFailure {
     var isRetryable: Bool { false }
 }
 
+/// An error of TLS after the handshake.
+extension BoringSSLError: TransportFailure {
+    var isRetryable: Bool { true }
+}
+
+extension ChannelError: TransportFailure {
+    var isRetryable: Bool { true }
+}
+
+/// A response that is not valid HTTP.
+extension HTTPParserError: TransportFailure {
+    var isRetryable: Bool { true }
+}
+
 #if canImport(Network)
 extension HTTPClient.NWTLSError: TransportFailure {
     /// Whether the server has closed the connection (`errSSLClosedAbort`, `errSSLClosedNoNotify`), so that another attempt may succeed.
@@ -55,12 +79,16 @@ extension HTTPClientError: RefusedConnection {
 
 /// The error of a connection to a host that is given as an address: `ECONNREFUSED` means that the server has refused it. (For a host that is given by
 /// name, NIO throws a `NIOConnectionError`.)
-extension IOError: RefusedConnection {
+extension IOError: TransportFailure, RefusedConnection {
+    var isRetryable: Bool { true }
+
     var isRefusedConnection: Bool { errnoCode == ECONNREFUSED }
 }
 
 /// The error of a connection to a host that is given by name: no address of the host has accepted a connection, or the host has no address.
-extension NIOConnectionError: RefusedConnection {
+extension NIOConnectionError: TransportFailure, RefusedConnection {
+    var isRetryable: Bool { true }
+
     var isRefusedConnection: Bool { true }
 }
 

@@ -24,7 +24,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
     ///   - request: The request.
     ///   - upload: The body of the request, opened for reading; `nil` if there is none, or if the session reads it
     ///     itself.
-    ///   - taskQueue: The queue on which tasks are cancelled, suspended and resumed.
+    ///   - taskQueue: The queue on which tasks are made, cancelled, suspended and resumed.
     init(_ request: HTTPTransportRequest, _ upload: SessionUpload?, taskQueue: DispatchQueue) {
         self.request = request
         self.upload = upload
@@ -32,7 +32,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
         state = Locked(State(machine: Machine(limit: SessionPlatform.bytesBeforePause)))
     }
 
-    /// Sends the request, unless the exchange was cancelled before.
+    /// Sends the request, unless the exchange was cancelled before. Called on the task queue.
     func start(in session: URLSession) {
         guard state.withLock({ $0.machine.start() }) else { return }
         let task = SessionPlatform.task(for: self, in: session)

@@ -21,18 +21,39 @@ enum SessionPlatform {
         )
     }
 
+    /// Calls a closure with the session that sends the request of an exchange.
+    ///
+    /// libcurl sends a request again if a kept connection ends without an answer, although the server may have executed
+    /// the request. If the request has a body, ``newStream(for:)`` can prevent this. A request with an empty body, or
+    /// with none, that must not be repeated is sent by a session of its own, and so on a new connection.
+    static func withSession(for exchange: SessionExchange, _ shared: URLSession, _ body: (URLSession) -> Void) {
+        let isEmpty = exchange.upload.map { $0.length == 0 } ?? true
+        guard isEmpty, !exchange.request.isRepeatable else { return body(shared) }
+        let session = session(shared.configuration, nil)
+        body(session)
+        session.finishTasksAndInvalidate()
+    }
+
     static func upload(of request: HTTPTransportRequest) throws -> SessionUpload? {
         try request.body.map(UploadReader.init)
     }
 
     static func task(for exchange: SessionExchange, in session: URLSession) -> URLSessionTask {
         var request = exchange.request.request
+        // libcurl cannot decode every user and password.
+        if let credential = request.url?.basicCredential, request.value(forHTTPHeaderField: "Authorization") == nil {
+            request.setValue(credential, forHTTPHeaderField: "Authorization")
+        }
+        // libcurl's schemes are in lower case.
+        if let url = request.url?.absoluteString, let scheme = request.url?.scheme, scheme != scheme.lowercased() {
+            request.url = URL(string: scheme.lowercased() + url.dropFirst(scheme.count))
+        }
         // 60 is the default of a request: the time limit of the session's configuration then applies.
         if request.timeoutInterval != 60 { request.timeoutInterval = sanitized(request.timeoutInterval) }
         if let upload = exchange.upload {
-            // Every body is a stream, since only a stream can be sent again: libcurl sends a request again if a kept
-            // connection turns out to be closed. Foundation then traps if the body is a file, and waits for the
-            // response to an incomplete request if the body is data.
+            // Every body is a stream, since only a stream can be sent again, or refuse that: libcurl sends a request
+            // again if a kept connection turns out to be closed. Foundation then traps if the body is a file, and waits
+            // for the response to an incomplete request if the body is data.
             request.httpBodyStream = ReaderStream(upload, exchange)
             // A header with a blank value makes libcurl omit the header. Otherwise libcurl would send
             // `Transfer-Encoding: chunked` even if there is a length, and Foundation would add the `Content-Type` of a
@@ -48,8 +69,14 @@ enum SessionPlatform {
         return session.dataTask(with: request)
     }
 
+    /// Opens the body again, for libcurl, which is about to send the request again on a new connection.
+    ///
+    /// - Throws: `URLError` with the code `networkConnectionLost` if the request must not be repeated.
     static func newStream(for exchange: SessionExchange) throws -> InputStream? {
-        try upload(of: exchange.request).map { ReaderStream($0, exchange) }
+        guard exchange.request.isRepeatable else {
+            throw URLError(.networkConnectionLost, text: "The server closed the connection without an answer.")
+        }
+        return try upload(of: exchange.request).map { ReaderStream($0, exchange) }
     }
 
     /// Returns the error for a failure that the session reports, with the code that the failure has on Apple's
@@ -93,6 +120,10 @@ enum SessionPlatform {
     static func session(_ configuration: URLSessionConfiguration, _ delegate: (any URLSessionDelegate)?) -> URLSession {
         // This delegate receives the challenges and metrics, which the exchange, as the task's delegate, does not.
         URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    }
+
+    static func withSession(for exchange: SessionExchange, _ shared: URLSession, _ body: (URLSession) -> Void) {
+        body(shared)
     }
 
     static func upload(of request: HTTPTransportRequest) throws -> SessionUpload? {

@@ -27,26 +27,42 @@
 /// - sends trailers after a body in chunks, or
 /// - sends `Content-Length: 9223372036854775807`.
 ///
-/// A server can delay every exchange of the transport:
+/// All sessions of the process share one queue, on which one exchange can delay every exchange of every such transport.
+/// Meanwhile a time limit, or a cancellation, ends the call, but not the work on the queue:
 /// - The time that Foundation takes to read the head of a response grows with the square of the number of lines: 8,000
-///   lines take 2 seconds; 70,000 lines take more than 45 seconds. All exchanges of a transport share one queue. A time
-///   limit ends the call, but not this work.
+///   lines take 2 seconds; 70,000 lines take more than 45 seconds.
+/// - A stream is read on the queue, and progress is reported there, so the stream or the progress closure can block it.
 ///
 /// Responses:
-/// - A body of gzip whose compressed data are incomplete is treated as complete if it has the length that
-///   `Content-Length` states. An invalid body of brotli is treated as empty.
-/// - A header with a byte that is not UTF-8, such as `é` in Latin-1, fails the exchange with `URLError.unknown`.
+/// - A body of gzip whose compressed data are incomplete is treated as complete if the message itself is complete, by its
+///   `Content-Length` or its last chunk. An invalid body of brotli is treated as empty.
+/// - A body of gzip with several members, or with bytes after the compressed data, fails the exchange.
+/// - The following heads fail the exchange with `URLError.unknown`: a header with a byte that is not UTF-8, such as `é`
+///   in Latin-1; a header without a space after the colon, or whose value consists of several spaces; a status line
+///   without a space after the status; lines that end in LF alone.
+/// - Of two headers whose names differ only in upper and lower case, one is lost.
+/// - A response that the server sends on an idle connection before it closes it, such as 408 from HAProxy or Jetty, is
+///   taken for the response to the next request on that connection.
+/// - A redirect is followed after its body has arrived: if the body is cut short, the exchange fails.
 /// - A response with the status 301 to 308 that is not followed has no body.
 /// - There is no back-pressure: bytes that the reader of a response has not read yet are kept in memory.
 ///
 /// Requests:
 /// - A URL with an IPv6 address, such as `http://[::1]:8080/`, fails with `URLError.badURL`.
-/// - A stream is read on the session's queue, and progress is reported there: if the stream or the progress closure
-///   blocks, all exchanges of this transport stop.
+/// - If the server closes a kept connection without an answer, libcurl sends the request again, up to five times,
+///   without asking a ``HTTPRetryPolicy``. The transport prevents this if the method is not idempotent (RFC 9110, 9.2.2)
+///   and the request has no header `Idempotency-Key`: the exchange fails with `URLError.networkConnectionLost`. For this
+///   purpose, such a request with an empty body, or with none, is sent on a new connection, which is then closed. The
+///   head of a request with a body can still be sent again, without the body, before the exchange fails.
 /// - `timeoutInterval` is in whole seconds, rounded up.
 /// - A certificate that is not trusted fails the exchange with the same code as on Apple's platforms, such as
 ///   `URLError.serverCertificateUntrusted`. The transport recognizes the certificate only by the text of libcurl's
 ///   error, which another version of libcurl can change.
+///
+/// ## Proxies
+/// On Apple's platforms, the proxies are those of the system and of the configuration. On Linux, libcurl takes them from
+/// the environment of the process: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`. A proxy of `http_proxy`
+/// receives requests to `http` URLs with all of their headers, such as `Authorization`.
 ///
 /// ## Cancellation
 /// A cancelled caller receives `CancellationError` at once, and its exchange ends: the connection is closed. If a
@@ -55,7 +71,10 @@ public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     /// The cookie jar from which the session adds cookies; `nil` if it has none.
     private let jar: HTTPCookieStorage?
-    /// The queue on which tasks are cancelled, suspended and resumed, one after another.
+    /// The exchanges that share the connections of the session. Only those over plain HTTP: `https` can be HTTP/2, whose
+    /// exchanges share one connection.
+    private let line: ConnectionLine
+    /// The queue on which tasks are made, cancelled, suspended and resumed, one after another.
     private let taskQueue = DispatchQueue(label: "TaskControlHTTP.URLSessionTransport")
 
     /// Creates a transport with a session of its own.
@@ -77,6 +96,7 @@ public final class URLSessionTransport: HTTPTransport {
             "URLSessionTransport: a background session does not call task delegates. Use URLSessionConfiguration.default or .ephemeral."
         )
         session = SessionPlatform.session(configuration, delegate)
+        line = ConnectionLine(limit: configuration.httpMaximumConnectionsPerHost)
         jar = configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil
     }
 
@@ -102,10 +122,15 @@ public final class URLSessionTransport: HTTPTransport {
         var redirects = RedirectPolicy()
         while true {
             try request.checkURL()
+            request.updateDeadline()
             let exchange = SessionExchange(request, upload, taskQueue: taskQueue)
             let end: End<Value> = try await withCancellationHandler {
-                defer { exchange.leave() }
-                exchange.start(in: session)
+                let place = request.request.url?.scheme?.lowercased() == "http" ? line.enter(request) : nil
+                defer {
+                    exchange.leave()
+                    line.leave(place)
+                }
+                start(exchange)
                 let head = try await exchange.head()
                 if let next = try redirects.request(after: head, to: request),
                     let upload = try Self.reopened(next)
@@ -123,6 +148,15 @@ public final class URLSessionTransport: HTTPTransport {
             case .redirect(let next, let reopened): (request, upload) = (next, reopened)
             }
         }
+    }
+
+    /// Starts an exchange on the task queue.
+    ///
+    /// Not on this thread: Foundation on Linux makes a task with a `sync` to a queue that another exchange, even of
+    /// another session, can keep busy for a long time. The caller waits for the head of the response, where it can be
+    /// cancelled. Retains this transport until then, since its session must not be invalidated before.
+    private func start(_ exchange: SessionExchange) {
+        taskQueue.async { SessionPlatform.withSession(for: exchange, self.session) { exchange.start(in: $0) } }
     }
 
     /// Returns the cookies that the session would add to a request from its `httpCookieStorage`; `nil` if there are
