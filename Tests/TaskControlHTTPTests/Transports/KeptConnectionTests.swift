@@ -71,12 +71,14 @@ struct KeptConnectionTests {
                     if request.target == "/1" { return try connection.respond() }
                     if resets { connection.reset() } else { connection.close() }
                 }
-                let transport = kind.make()
-                _ = try await transport.fetch(server.url("1"))
-                var request = URLRequest(url: server.url("2"))
-                request.httpMethod = method
-                let error = await thrown { try await transport.fetch(HTTPTransportRequest(request, body: body)) }
-                #expect(error != nil && !(error is CancellationError))
+                do {
+                    let transport = kind.make()
+                    _ = try await transport.fetch(server.url("1"))
+                    var request = URLRequest(url: server.url("2"))
+                    request.httpMethod = method
+                    let error = await thrown { try await transport.fetch(HTTPTransportRequest(request, body: body)) }
+                    #expect(error != nil && !(error is CancellationError))
+                }
                 try await server.log.wait { $0.live == 0 }
                 #expect(whole.events == ["/1", "/2"])
             }

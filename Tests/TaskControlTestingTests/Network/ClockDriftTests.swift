@@ -23,7 +23,7 @@ struct ClockDriftTests {
         #expect(clock.rate == 0.5)
     }
 
-    @Test(arguments: [5e-324, 1e-300, 0.5, 1, 2, 1e300, .greatestFiniteMagnitude])
+    @Test(arguments: [Double.leastNonzeroMagnitude, 1e-300, 0.5, 1, 2, 1e300, .greatestFiniteMagnitude])
     func extremeRatesAndJumpsAreBounded(rate: Double) {
         var clock = ClockDrift(rate: rate)
         let longest = Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999) * 18

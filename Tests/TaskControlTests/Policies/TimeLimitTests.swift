@@ -66,7 +66,7 @@ struct TimeLimitTests {
     @Test func anOperationWhoseLimitHasPassedBeforeItBeganDoesNotBegin() async throws {
         let phase = _TimeLimit._RacePhase(limit: limit)
         phase.expire()
-        await Task { #expect(throws: CancellationError.self) { try phase.begin() } }.value
+        await Task { _ = #expect(throws: CancellationError.self) { try phase.begin() } }.value
         phase.end()
         #expect(phase.isExpired && phase.hasEnded)
     }

@@ -31,7 +31,7 @@ struct DepartureTests {
 
     @Test(.tags(.schedules), arguments: Call.allCases)
     func abandonedWorkIsCancelledWhenTheCallOfItsLastCallerHasReturned(_ call: Call) async throws {
-        try await simulate(seeds: Schedules.seeds(400, inDebug: 100)) { sim in
+        try simulate(seeds: Schedules.seeds(400, inDebug: 100)) { sim in
             let (work, isLeft) = (Locked<TaskReference?>(nil), Gate())
             await call.leave {
                 work.withLock { $0 = .current }
@@ -44,7 +44,7 @@ struct DepartureTests {
 
     @Test(.tags(.schedules))
     func thePermitThatACallerWaitedForBelongsToTheNextOneWhenTheCallHasReturned() async throws {
-        try await simulate(seeds: Schedules.seeds(400, inDebug: 100)) { sim in
+        try simulate(seeds: Schedules.seeds(400, inDebug: 100)) { sim in
             let semaphore = AsyncSemaphore(value: 2)
             try await semaphore.acquire()
             let leaver = Task { try await semaphore.acquire(2) }
@@ -60,7 +60,7 @@ struct DepartureTests {
 
     @Test(.tags(.schedules))
     func theTurnThatACallerWaitedForBelongsToTheNextOneWhenTheCallHasReturned() async throws {
-        try await simulate(seeds: Schedules.seeds(400, inDebug: 100)) { sim in
+        try simulate(seeds: Schedules.seeds(400, inDebug: 100)) { sim in
             let (queue, gate) = (FIFOQueue(), Gate())
             Task(on: queue) { await gate.waitIgnoringCancellation() }
             let leaver = Task { try await queue.run {} }
@@ -79,7 +79,7 @@ struct DepartureTests {
 
     @Test(.tags(.schedules), arguments: [false, true])
     func anAwaitedTaskIsCancelledWhenTheCallHasReturned(isFollower: Bool) async throws {
-        try await simulate(seeds: Schedules.seeds(400, inDebug: 100)) { sim in
+        try simulate(seeds: Schedules.seeds(400, inDebug: 100)) { sim in
             let (store, isCancelled) = (TaskStore<Int>(), Locked(false))
             let task = store.addTask(forKey: 1) {
                 try? await Task.sleep(for: .seconds(100))  // simulated time
