@@ -175,37 +175,6 @@ struct SnapshotTests {
     }
 
     /// A flight of one kind begins one of another, which asks the first: neither knows of the other.
-    @Test func flightsOfTwoObjectsThatAskForEachOtherAreACircle() async throws {
-        try await watched { books, recorder in
-            let (one, other) = (SingleFlight<Int, Int>(), SingleFlight<Int, Int>())
-            let (oneRuns, otherRuns) = (Gate(), Gate())
-            let tasks = [
-                Task {
-                    _ = try await one.run(1) {
-                        oneRuns.open()
-                        try await otherRuns.wait()
-                        return try await other.run(1) { 1 }
-                    }
-                },
-                Task {
-                    _ = try await other.run(1) {
-                        otherRuns.open()
-                        try await oneRuns.wait()
-                        return try await one.run(1) { 1 }
-                    }
-                },
-            ]
-            try await recorder.wait { $0.named("SingleFlight.joined").count == 2 }
-            let snapshot = books.snapshot
-            guard case .waitsForItself(let ids) = snapshot.warnings.first else { Issue.record("\(snapshot)"); return }
-            #expect(Set(ids) == Set(snapshot.owners.flatMap(\.entries).map(\.id)) && ids.count == 2)
-            one.cancelAll()
-            other.cancelAll()
-            for task in tasks { _ = await task.result }
-            try await recorder.wait { $0.filter { $0.outcome != nil }.count == 2 }
-        }
-    }
-
     @Test func aTaskThatDrainsItsOwnLifetimeIsACircle() async throws {
         try await watched { books, recorder in
             let lifetime = AsyncLifetime()

@@ -40,7 +40,7 @@ struct StartTests {
             isLate.withLock { $0 = true }
             gate.open()
         }
-        DispatchQueue.global().asyncAfter(deadline: .now() + 20, execute: end)
+        DispatchQueue.global().asyncAfter(deadline: .now() + 300, execute: end)
         defer {
             end.cancel()
             gate.open()
@@ -79,7 +79,7 @@ struct StartTests {
             isLate.withLock { $0 = true }
             gate.open()
         }
-        DispatchQueue.global().asyncAfter(deadline: .now() + 20, execute: end)
+        DispatchQueue.global().asyncAfter(deadline: .now() + 300, execute: end)
         defer {
             end.cancel()
             gate.open()
