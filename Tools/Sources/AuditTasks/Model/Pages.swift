@@ -1,0 +1,3 @@
+enum Pages {
+    static func text(of rule: Rule) -> String { rule.title }
+}

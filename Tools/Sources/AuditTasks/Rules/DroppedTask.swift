@@ -1,0 +1,31 @@
+import SwiftSyntax
+
+extension Context {
+    /// Rule 1: a task whose handle is dropped, and that retains an owner with a lifetime.
+    mutating func checkDroppedTasks() {
+        for task in tasks where task.isDropped {
+            guard let (owner, hold) = hold(of: task.closure), !owner.isProcessWide, !isTestCase(owner) else { continue }
+            let kind = owner.kind == .actor ? "actor" : "class"
+            switch hold.weight {
+            case .nothing: continue
+            case .hop:
+                report(
+                    .droppedTask, .note, at: task.call,
+                    "the handle of this task is dropped, and it \(hold.way): the \(kind) `\(owner.shortName)` lives until the awaited call returns")
+            case .work:
+                report(
+                    .droppedTask, .warning, at: task.call,
+                    "nothing can cancel this task, and it \(hold.way): the \(kind) `\(owner.shortName)` lives until the task ends")
+            case .endless:
+                report(
+                    .droppedTask, .error, at: task.call,
+                    "nothing can cancel this task, and it \(hold.way): its loop keeps the \(kind) `\(owner.shortName)` alive as long as it runs")
+            }
+        }
+    }
+
+    func isTestCase(_ type: TypeInfo) -> Bool {
+        index.inherits(type, from: ["XCTestCase"], module: file.module)
+            || (file.isTest && (type.shortName.hasSuffix("Tests") || type.shortName.hasSuffix("TestCase") || type.attributes.contains("Suite")))
+    }
+}

@@ -1,0 +1,278 @@
+import SwiftSyntax
+
+extension Context {
+    /// Rule 2: a task that is discarded, replaced without being cancelled, or stored and never cancelled.
+    mutating func checkUncancelledTasks() {
+        var seen: Set<String> = []
+        for task in tasks {
+            switch task.fate {
+            case .discarded: checkDiscarded(task)
+            case .stored(let store):
+                guard let owner = type(of: task.call), let property = index.property(store.name, of: owner, module: file.module), !property.isStatic else {
+                    continue
+                }
+                guard owner.isReference || property.attributes.contains("State"), !owner.isProcessWide, !isTestCase(owner) else { continue }
+                let isFirst = seen.insert(owner.name + "." + store.name).inserted
+                check(task, store, owner, property, isFirst: isFirst)
+            default: continue
+            }
+        }
+    }
+
+    private mutating func checkDiscarded(_ task: TaskCreation) {
+        let awaits = task.closure.statements.awaits(skip: isOwnTask)
+        guard !awaits.isEmpty, !file.isTest, !file.isMain else { return }
+        let isHop = awaits.count == 1 && task.closure.statements.count == 1 && !hasEndlessLoop(Syntax(task.closure.statements))
+            && task.closure.statements.first.map { $0.text.hasPrefix("await") || $0.text.hasPrefix("try await") || $0.text.hasPrefix("try? await") } == true
+        let owner = typePath(of: task.call).map { " of `\($0)`" } ?? ""
+        report(
+            .uncancelledTask, isHop ? .note : .warning, at: task.call,
+            "`_ =` discards the only handle of this task\(owner): nothing can cancel it or await its end, and its errors are lost")
+    }
+
+    private mutating func check(
+        _ task: TaskCreation, _ store: TaskCreation.Store, _ owner: TypeInfo, _ property: TypeInfo.Property, isFirst: Bool
+    ) {
+        guard !task.closure.statements.awaits(skip: isOwnTask).isEmpty else { return }
+        let life = lifeOfProperty(store.name, owner: owner)
+        if life.escapes { return }
+        let isReplaced = replacesWithoutCancelling(task, store, owner) && !life.observesOldValue
+        let weight = hold(of: task.closure)?.hold.weight ?? .nothing
+        let isNeverCancelled = isFirst && !life.isCancelled && !life.isAwaited && !isCancelledElsewhere(store.name)
+        let isUnreachable = isFirst && life.isCancelledInDeinitOnly && weight == .endless && !life.isAwaited
+        guard isReplaced || isNeverCancelled || isUnreachable else { return }
+
+        var fix: [Edit] = []
+        if isReplaced, property.isOptional || (store.key != nil && property.type?.contains("[") == true), let item = store.node.parent?.as(CodeBlockItemSyntax.self) {
+            fix.append(Edit(insert: "\(store.target)?.cancel()\n\(indentation(of: item))", at: item.start.utf8Offset))
+        }
+        if isNeverCancelled, store.key == nil, owner.isReference, weight < .endless, let edit = deinitEdit(store.name, owner: owner, property) {
+            if !isReplaced || !fix.isEmpty { fix.append(edit) }
+        } else if isNeverCancelled {
+            fix = []
+        }
+        let kind = owner.kind == .actor ? "actor" : owner.kind == .class ? "class" : "view"
+        let what = "the task in `\(store.name)`"
+        let name = "the \(kind) `\(owner.shortName)`"
+        if isUnreachable, !isReplaced {
+            report(
+                .uncancelledTask, .error, at: task.call,
+                "\(what) is cancelled in `deinit` only, and its loop retains \(name): `deinit` never runs")
+        } else if isReplaced, isNeverCancelled {
+            report(
+                .uncancelledTask, .warning, at: task.call,
+                "\(what) replaces the previous one without cancelling it, and \(name) never cancels it", fix: fix)
+        } else if isReplaced {
+            report(
+                .uncancelledTask, .warning, at: task.call,
+                "\(what) of \(name) replaces the previous one, which goes on: nothing cancels it", fix: fix)
+        } else {
+            let end = kind == "view" ? "when it disappears" : "in `deinit` or elsewhere"
+            report(
+                .uncancelledTask, weight == .endless ? .error : .warning, at: task.call,
+                "\(what) is stored, but \(name) does not cancel it \(end)", fix: fix)
+        }
+    }
+
+    private func isCancelledElsewhere(_ name: String) -> Bool { index.cancelledNames.contains(name) }
+
+    // MARK: Replacement
+
+    private static let calledOnce: Set<String> = [
+        "init", "viewDidLoad", "awakeFromNib", "loadView", "application", "applicationDidFinishLaunching", "setUp", "setUpWithError", "makeUIView",
+    ]
+
+    private func replacesWithoutCancelling(_ task: TaskCreation, _ store: TaskCreation.Store, _ owner: TypeInfo) -> Bool {
+        guard store.key != "+", store.node.is(SequenceExprSyntax.self) else { return false }
+        let scope = Scope(of: task.call, skippingClosures: true)
+        guard let body = scope.node, !Self.calledOnce.contains(scope.name) else { return false }
+        if let key = store.key, isFresh(key, in: body) { return false }
+        // Whatever is done with the property before the new task is stored: a check, a cancellation, or a wait for the old one.
+        let isHandled = body.hasNode { node in
+            guard node.position < store.node.position || task.closure.encloses(node) else { return false }
+            if let reference = node.as(DeclReferenceExprSyntax.self), reference.baseName.text == store.name, !isLabel(reference) {
+                return !store.node.encloses(reference) || task.closure.encloses(reference) && reference.position < task.closure.statements.position
+            }
+            if let call = node.as(FunctionCallExprSyntax.self), node.position < store.node.position, let name = call.calledName,
+                call.base == nil || call.base?.text == "self", call.calledExpression.text != "Task"
+            {
+                return methods(name, of: owner).contains { method in
+                    method.body.map { cancels(store.name, in: Syntax($0)) || clears(store.name, in: Syntax($0), of: owner) } ?? false
+                }
+            }
+            return false
+        }
+        if isHandled { return false }
+        return !hasFlag(before: store.node, in: body, owner: owner)
+    }
+
+    private func isLabel(_ reference: DeclReferenceExprSyntax) -> Bool { false }
+
+    private func isFresh(_ key: String, in body: Syntax) -> Bool {
+        body.hasNode { node in
+            guard let binding = node.as(PatternBindingSyntax.self), binding.pattern.text == key else { return false }
+            return true
+        } || key.contains("UUID()") || key.contains("next") || key.contains("count")
+    }
+
+    private func clears(_ property: String, in body: Syntax, of owner: TypeInfo) -> Bool {
+        body.all(FunctionCallExprSyntax.self).contains { call in
+            guard let name = call.calledName, call.base == nil || call.base?.text == "self" else { return false }
+            return methods(name, of: owner).contains { $0.body.map { cancels(property, in: Syntax($0)) } ?? false }
+        }
+    }
+
+    /// Whether code returns early because of a flag, and sets that flag.
+    func hasFlag(before node: Syntax, in body: Syntax, owner: TypeInfo) -> Bool {
+        let conditions = body.all(ConditionElementListSyntax.self).filter { $0.position < node.position }
+        let changes = Mutation.all(in: body, skip: { _ in false }).map(\.root.name)
+        return conditions.contains { list in
+            list.all(DeclReferenceExprSyntax.self).contains { changes.contains($0.baseName.text) && isMember($0.baseName.text, of: owner) }
+        }
+    }
+
+    // MARK: The life of a property
+
+    struct PropertyLife {
+        var isCancelled = false
+        var isCancelledInDeinitOnly = false
+        var isAwaited = false
+        var escapes = false
+        var observesOldValue = false
+    }
+
+    /// Whether code cancels what a property holds.
+    func cancels(_ property: String, in body: Syntax) -> Bool {
+        guard body.hasNode(where: { $0.as(DeclReferenceExprSyntax.self)?.baseName.text == property || $0.as(OptionalBindingConditionSyntax.self)?.pattern.text == property })
+        else { return false }
+        return body.all(DeclReferenceExprSyntax.self).contains { reference in
+            guard ["cancel", "cancelAll"].contains(reference.baseName.text), let member = reference.parent?.as(MemberAccessExprSyntax.self) else { return false }
+            guard let root = member.base?.root else { return true }
+            if root.name == property { return true }
+            guard !root.viaSelf else { return false }
+            // A name for what the property holds: `for task in tasks`, `if let running = task`, `$0`.
+            return isAlias(root.name, of: property, in: body)
+        }
+    }
+
+    private func isAlias(_ name: String, of property: String, in body: Syntax) -> Bool {
+        func mentions(_ node: some SyntaxProtocol) -> Bool {
+            node.as(DeclReferenceExprSyntax.self)?.baseName.text == property
+                || node.hasNode { $0.as(DeclReferenceExprSyntax.self)?.baseName.text == property }
+        }
+        func declares(_ node: some SyntaxProtocol) -> Bool {
+            node.as(IdentifierPatternSyntax.self)?.identifier.text == name
+                || node.hasNode { $0.as(IdentifierPatternSyntax.self)?.identifier.text == name }
+        }
+        return body.hasNode { node in
+            if let loop = node.as(ForStmtSyntax.self) { return declares(loop.pattern) && mentions(loop.sequence) }
+            if let binding = node.as(OptionalBindingConditionSyntax.self), let value = binding.initializer { return declares(binding.pattern) && mentions(value) }
+            if let binding = node.as(PatternBindingSyntax.self), let value = binding.initializer { return declares(binding.pattern) && mentions(value) }
+            if let closure = node.as(ClosureExprSyntax.self), let call = closure.call, mentions(call.calledExpression) {
+                return name.hasPrefix("$") || closure.parameterNames.contains(name)
+            }
+            return false
+        }
+    }
+
+    func lifeOfProperty(_ name: String, owner: TypeInfo) -> PropertyLife {
+        var life = PropertyLife()
+        var inDeinit = false
+        var elsewhere = false
+        for block in owner.blocks {
+            for item in block.members {
+                let body = Syntax(item)
+                if let variable = item.decl.as(VariableDeclSyntax.self),
+                    variable.bindings.contains(where: { $0.pattern.text == name }), let accessors = variable.bindings.first?.accessorBlock
+                {
+                    if accessors.text.contains("oldValue"), accessors.text.contains("cancel") { life.observesOldValue = true }
+                    continue
+                }
+                if isTypeDeclaration(Syntax(item.decl)) { continue }
+                guard body.hasNode(where: { $0.as(DeclReferenceExprSyntax.self)?.baseName.text == name || $0.as(OptionalBindingConditionSyntax.self)?.pattern.text == name })
+                else { continue }
+                if awaitsValue(of: name, in: body) { life.isAwaited = true }
+                if escapes(name, in: body) { life.escapes = true }
+                guard cancels(name, in: body) else { continue }
+                if item.decl.is(DeinitializerDeclSyntax.self) { inDeinit = true } else if !isReplacement(name, in: body) { elsewhere = true }
+            }
+        }
+        // `deinit` that calls a method which cancels: then that method is in `elsewhere`.
+        life.isCancelled = inDeinit || elsewhere
+        life.isCancelledInDeinitOnly = inDeinit && !elsewhere
+        return life
+    }
+
+    /// Whether a cancellation only makes room for the next task.
+    private func isReplacement(_ property: String, in body: Syntax) -> Bool {
+        let stores = Mutation.all(in: body, skip: { _ in false }).filter { $0.root.name == property && $0.isAssignment && !$0.isReset }
+        guard !stores.isEmpty else { return false }
+        let cancellations = body.all(DeclReferenceExprSyntax.self).filter { $0.baseName.text == "cancel" }
+        return cancellations.allSatisfy { cancellation in
+            // A cancellation in another closure, such as that of `onDisappear`, is not part of the replacement.
+            let place = Scope(of: cancellation).node?.id
+            return stores.contains { store in
+                store.node.position > cancellation.position && (Scope(of: store.node).node?.id == place || Scope(of: cancellation).node.map { $0.position < store.node.position && $0.endPosition < store.node.position } == true)
+            }
+        }
+    }
+
+    private func awaitsValue(of property: String, in body: Syntax) -> Bool {
+        body.all(MemberAccessExprSyntax.self).contains { member in
+            guard ["value", "result"].contains(member.declName.baseName.text), member.ancestors.contains(where: { $0.is(AwaitExprSyntax.self) }),
+                let root = member.base?.root
+            else { return false }
+            return root.name == property || isAlias(root.name, of: property, in: body)
+                || Mutation.all(in: body, skip: { _ in false }).contains { $0.root.name == property && $0.values.first?.text == root.name }
+        }
+    }
+
+    /// Whether the property's task is handed to others: returned, or passed to a function.
+    private func escapes(_ property: String, in body: Syntax) -> Bool {
+        body.all(DeclReferenceExprSyntax.self).contains { reference in
+            guard reference.baseName.text == property else { return false }
+            var node = Syntax(reference)
+            if let member = node.parent?.as(MemberAccessExprSyntax.self) {
+                guard member.base?.text == "self", member.declName.id == reference.id else { return false }
+                node = Syntax(member)
+            }
+            guard let parent = node.parent else { return false }
+            if parent.is(ReturnStmtSyntax.self) { return true }
+            guard let argument = parent.as(LabeledExprSyntax.self) else { return false }
+            return argument.parent?.parent?.is(FunctionCallExprSyntax.self) ?? false
+        }
+    }
+
+    // MARK: Edits
+
+    func indentation(of node: some SyntaxProtocol) -> String {
+        var text = ""
+        for piece in node.leadingTrivia.reversed() {
+            switch piece {
+            case .spaces(let count): text = String(repeating: " ", count: count) + text
+            case .tabs(let count): text = String(repeating: "\t", count: count) + text
+            default: return text
+            }
+        }
+        return text
+    }
+
+    private func deinitEdit(_ name: String, owner: TypeInfo, _ property: TypeInfo.Property) -> Edit? {
+        guard !property.isComputed, property.isOptional || property.type?.hasPrefix("Task<") == true else { return nil }
+        let call = "\(name)\(property.isOptional ? "?" : "").cancel()"
+        for block in owner.blocks where block.root.id == file.tree.root.id {
+            guard let parent = block.parent, parent.is(ClassDeclSyntax.self) || parent.is(ActorDeclSyntax.self) else { continue }
+            let inner = block.members.first.map { indentation(of: $0) } ?? "    "
+            if let end = owner.deinits.first, let body = end.body {
+                guard end.root.id == file.tree.root.id else { return nil }
+                return Edit(insert: "\n\(inner)    \(call)", at: body.leftBrace.endPositionBeforeTrailingTrivia.utf8Offset)
+            }
+            guard owner.deinits.isEmpty else { return nil }
+            let brace = block.rightBrace
+            let close = brace.leadingTrivia.contains { if case .newlines = $0 { true } else { false } } ? "" : "\n"
+            return Edit(
+                insert: "\(close)\n\(inner)deinit {\n\(inner)    \(call)\n\(inner)}", at: block.members.last?.endPositionBeforeTrailingTrivia.utf8Offset ?? brace.position.utf8Offset)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// Finds the Swift files of a project.
+public enum SourceFinder {
+    public enum Failure: Error, CustomStringConvertible {
+        case missing(String)
+        case noSwift(String)
+
+        public var description: String {
+            switch self {
+            case .missing(let path): "no such file or folder: \(path)"
+            case .noSwift(let path): "no Swift file in \(path)"
+            }
+        }
+    }
+
+    /// Folders of build products and of other people's code.
+    private static let skipped: Set<String> = ["Pods", "Carthage", "DerivedData", "node_modules", "checkouts", "SourcePackages"]
+
+    /// The Swift files at paths, in folders too, sorted.
+    public static func files(at paths: [String]) throws(Failure) -> [String] {
+        var found: Set<String> = []
+        for path in paths {
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { throw .missing(path) }
+            if !isFolder.boolValue {
+                guard path.hasSuffix(".swift") else { throw .noSwift(path) }
+                found.insert(path)
+                continue
+            }
+            var files: [String] = []
+            collect(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, into: &files)
+            guard !files.isEmpty else { throw .noSwift(path) }
+            found.formUnion(files)
+        }
+        return found.sorted()
+    }
+
+    private static func collect(_ folder: String, into files: inout [String]) {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return }
+        for name in names.sorted() where !name.hasPrefix(".") {
+            let path = folder == "." ? name : folder + "/" + name
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { continue }
+            if isFolder.boolValue {
+                // A link may lead back to a folder around it.
+                let isLink = (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
+                if !isLink, !skipped.contains(name), !name.hasSuffix(".xcassets") { collect(path, into: &files) }
+            } else if name.hasSuffix(".swift") {
+                files.append(path)
+            }
+        }
+    }
+}
