@@ -73,7 +73,15 @@ extension Context {
     private func mentions(_ node: Syntax, owner: TypeInfo, alias: String, after: AbsolutePosition? = nil, locals: Set<String>) -> Bool {
         func isMention(_ node: Syntax) -> Bool {
             guard let reference = node.as(DeclReferenceExprSyntax.self), reference.isFirst else { return false }
-            if let after, reference.position < after { return false }
+            if let after {
+                guard reference.position >= after else { return false }
+                // A log of the error depends on nothing.
+                if let clause = reference.ancestors.first(where: { $0.is(CatchClauseSyntax.self) }), after > node.position,
+                    Mutation.all(in: clause, skip: { _ in false }).isEmpty
+                {
+                    return false
+                }
+            }
             let name = reference.baseName.text
             if name == alias || (name == "self" && alias == "self") { return true }
             guard alias == "self", !locals.contains(name), name.first?.isLetter == true else { return false }
@@ -169,7 +177,7 @@ extension Context {
                     if let first = body.awaits(skip: isOwnTask).first,
                         isAssignedToMember(first, owner: owner, locals: names)
                             || Mutation.all(in: Syntax(body), skip: isOwnTask).contains(where: {
-                                $0.node.position > first.end && property($0.root, in: owner, locals: names) != nil
+                                $0.node.position >= first.end && property($0.root, in: owner, locals: names) != nil
                                     && $0.node.ancestors.contains { $0.is(DeferStmtSyntax.self) } == false
                             })
                     {

@@ -136,6 +136,17 @@ struct TaskCreation {
                     store = assignment(to: elements[0], node: Syntax(sequence), local: name)
                 }
             }
+            // `entries[key] = .running(task)`
+            if let argument = reference.parent?.as(LabeledExprSyntax.self), let outer = argument.parent?.parent?.as(FunctionCallExprSyntax.self),
+                let list = outer.parent?.as(ExprListSyntax.self), let sequence = list.parent?.as(SequenceExprSyntax.self)
+            {
+                let elements = Array(list)
+                if elements.count == 3, elements[1].is(AssignmentExprSyntax.self), !elements[0].is(DiscardAssignmentExprSyntax.self),
+                    outer.calledExpression.text.hasPrefix(".")
+                {
+                    store = assignment(to: elements[0], node: Syntax(sequence), local: name)
+                }
+            }
             if let argument = reference.parent?.as(LabeledExprSyntax.self), let outer = argument.parent?.parent?.as(FunctionCallExprSyntax.self),
                 ["append", "insert"].contains(outer.calledName ?? ""), let root = outer.base?.root,
                 let scope = Scope(of: outer, skippingClosures: true).node, root.viaSelf || !localNames(scope).contains(root.name)

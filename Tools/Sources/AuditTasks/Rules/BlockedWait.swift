@@ -26,7 +26,7 @@ extension Context {
             guard let loop = node.as(ForStmtSyntax.self), loop.awaitKeyword != nil, loop.sequence.text == group else { return false }
             return loop.body.exitsLoop
         }
-        guard takesFirst else { return }
+        guard takesFirst, isTimeout(sleepers[0], body, group) else { return }
         let others = children.filter { child in !sleepers.contains { $0.id == child.id } }
         let cancels = body.hasNode { node in
             node.as(FunctionCallExprSyntax.self).map { $0.calledName == "cancelAll" && $0.base?.text == group } ?? false
@@ -43,6 +43,14 @@ extension Context {
         report(
             .blockedWait, .warning, at: call,
             "the group waits for the loser of this race, which ignores its cancellation: `\(summary(stubborn))`")
+    }
+
+    /// Whether a child that sleeps then decides the race: it throws or returns a value, or nothing is left to do when it wins.
+    private func isTimeout(_ child: FunctionCallExprSyntax, _ body: CodeBlockItemListSyntax, _ group: String) -> Bool {
+        if let closure = child.closures.last, closure.statements.count > 1 { return true }
+        guard let last = body.last else { return false }
+        return last.hasNode { $0.as(FunctionCallExprSyntax.self)?.calledName == "next" }
+            || last.item.is(ReturnStmtSyntax.self) || last.text.contains("cancelAll")
     }
 
     private func summary(_ call: FunctionCallExprSyntax) -> String {
@@ -113,11 +121,8 @@ extension Context {
     // MARK: Tests
 
     private mutating func checkSleepInTest(_ call: FunctionCallExprSyntax) {
-        guard file.isTest, call.isSleep || ["usleep", "sleep"].contains(call.calledExpression.text) else { return }
-        if call.isSleep {
-            let base = call.base?.text ?? ""
-            guard base == "Task" || base == "Thread" || base.hasSuffix("ContinuousClock()") || base.hasSuffix("SuspendingClock()") || base.hasPrefix("Task<") else { return }
-        }
+        guard file.isTest, call.isSleep, let base = call.base?.text else { return }
+        guard base == "Task" || base.hasPrefix("Task<") || base == "ContinuousClock()" || base == "SuspendingClock()" else { return }
         guard let function = testFunction(around: call) else { return }
         // A loop that asks again until something holds depends on a condition, and not on the time.
         for ancestor in call.ancestors {
@@ -129,7 +134,7 @@ extension Context {
         guard let body = function.body, body.statements.hasNode(skip: { $0.endPosition <= call.endPosition }, where: { isAssertion($0) && $0.position > call.position }) else { return }
         report(
             .blockedWait, .warning, at: call,
-            "`\(function.name.text)` sleeps and then expects a result: on a slow machine it comes later, and the test fails")
+            "`\(function.name.text)` sleeps for a time and then expects: the time is too short on a slow machine, and wasted on a fast one")
     }
 
     private func isAssertion(_ node: Syntax) -> Bool {

@@ -130,9 +130,9 @@ extension Context {
             if isCalled { continue }
             // The check is made again after the await.
             let isChecked = body.hasNode { node in
-                guard node.position > first.end, node.end < change.node.end || node.encloses(change.node) else { return false }
+                guard node.position >= first.end, node.end < change.node.end || node.encloses(change.node) else { return false }
                 let conditions = node.as(IfExprSyntax.self).map { Syntax($0.conditions) } ?? node.as(GuardStmtSyntax.self).map { Syntax($0.conditions) }
-                guard let conditions, conditions.position > first.end else { return false }
+                guard let conditions, conditions.position >= first.end else { return false }
                 return names(in: conditions, owner: owner, locals: locals).contains(name)
             }
             if isChecked { continue }

@@ -162,6 +162,7 @@ extension Context {
         if file.isTest, !isUnbounded(loop) { return }
         let sleeps = body.all(FunctionCallExprSyntax.self, skip: isInner).filter(\.isSleep)
         let swallowed = sleeps.first { call in
+            guard !leavesAfterwards(Syntax(call), loop) else { return false }
             guard let attempt = call.ancestors.first(where: { $0.is(TryExprSyntax.self) || $0.is(CodeBlockItemSyntax.self) })?.as(TryExprSyntax.self) else { return false }
             if attempt.questionOrExclamationMark?.text == "?" { return !isChecked(attempt) }
             return attempt.questionOrExclamationMark == nil && !leavesLoop(attempt, loop: loop)
@@ -171,6 +172,16 @@ extension Context {
             .retryLoop, .error, at: swallowed,
             "the loop does not end when its task is cancelled: from then on `sleep` returns at once, and the loop spins",
             fix: conditionEdit(loop))
+    }
+
+    /// Whether the code behind a call leaves the loop.
+    private func leavesAfterwards(_ node: Syntax, _ loop: Syntax) -> Bool {
+        for ancestor in node.ancestors {
+            if ancestor.id == loop.id { return false }
+            guard let list = ancestor.as(CodeBlockItemListSyntax.self), let last = list.last, last.position > node.position else { continue }
+            if last.item.leavesBlock, !last.item.is(ContinueStmtSyntax.self) { return true }
+        }
+        return false
     }
 
     /// Whether the value of `try? await Task.sleep` is looked at, as in `guard (try? await …) != nil else { return }`.

@@ -72,8 +72,13 @@ extension Context {
     }
 
     func mentions(_ name: String, in node: Syntax) -> Bool {
-        node.as(DeclReferenceExprSyntax.self)?.baseName.text == name
-            || node.hasNode { $0.as(DeclReferenceExprSyntax.self)?.baseName.text == name }
+        func isMention(_ node: Syntax) -> Bool {
+            if let reference = node.as(DeclReferenceExprSyntax.self) { return reference.baseName.text == name }
+            // `if let name`
+            guard let binding = node.as(OptionalBindingConditionSyntax.self) else { return false }
+            return binding.initializer == nil && binding.pattern.text == name
+        }
+        return isMention(node) || node.hasNode(where: isMention)
     }
 
     private mutating func checkFailures(
@@ -183,7 +188,7 @@ extension Context {
                 let name = property(store.root, in: owner, locals: locals.subtracting([store.root.name])), isInLeavingBranch(call, in: Syntax(body))
             else { continue }
             let work = body.all(TryExprSyntax.self, skip: isOwnTask).first { attempt in
-                attempt.questionOrExclamationMark == nil && attempt.position > call.end && !attempt.awaits().isEmpty
+                attempt.questionOrExclamationMark == nil && attempt.position >= call.end && !attempt.awaits().isEmpty
                     && !attempt.ancestors.contains { $0.is(DoStmtSyntax.self) }
             }
             guard let work else { continue }
@@ -191,7 +196,7 @@ extension Context {
                 guard node.is(DeferStmtSyntax.self) || node.is(CatchClauseSyntax.self) else { return false }
                 return node.text.contains(name) || node.text.contains("resume")
             }
-            guard !isResumedOnFailure, body.hasNode(where: { $0.position > work.end && mentions(name, in: $0) }) else { continue }
+            guard !isResumedOnFailure, body.hasNode(where: { $0.position >= work.end && mentions(name, in: $0) }) else { continue }
             report(
                 .sharedTask, .error, at: work,
                 "the callers in `\(name)` wait for the work of the first caller: if that fails or is cancelled, nothing resumes them")

@@ -9,13 +9,25 @@ extension Context {
             let others = attempt.catchClauses.filter { $0.id != general.id }
             guard !others.contains(where: { knowsCancellation(Syntax($0.catchItems)) }), !knowsCancellation(Syntax(general)) else { continue }
             // `catch` in a function that others call to find out whether it is cancelled.
-            guard !attempt.body.text.contains("Task.isCancelled"), let owner = type(of: attempt) else { continue }
+            guard !attempt.body.text.contains("Task.isCancelled"), let owner = type(of: attempt), isShown(owner, attempt) else { continue }
             let error = errorName(of: general)
             guard let shown = shown(in: general, error: error, owner: owner) else { continue }
             report(
                 .shownCancellation, .warning, at: general,
                 "this `catch` also catches a cancellation, and \(shown): a user who leaves sees an error", fix: edit(attempt, general))
         }
+    }
+
+    /// Whether a type is a part of a user interface, as far as its declaration and its name tell.
+    private func isShown(_ owner: TypeInfo, _ node: some SyntaxProtocol) -> Bool {
+        if owner.kind == .actor { return false }
+        if owner.attributes.contains("MainActor") || owner.attributes.contains("Observable") || owner.inherits.contains("ObservableObject") { return true }
+        if owner.inherits.contains("View") || owner.properties.values.contains(where: { !$0.attributes.filter { ["State", "Published", "Binding", "StateObject"].contains($0) }.isEmpty }) {
+            return true
+        }
+        if index.isIsolated(owner, module: file.module) { return true }
+        if case .function(let function) = Scope(of: node, skippingClosures: true), function.attributeNames.contains("MainActor") { return true }
+        return ["View", "Model", "Controller", "Screen", "Presenter", "Coordinator", "Store", "Page", "Cell", "Scene", "Window"].contains { owner.shortName.hasSuffix($0) }
     }
 
     private func awaitsAndThrows(_ body: CodeBlockSyntax) -> Bool {

@@ -92,7 +92,7 @@ extension Context {
         "messagehandler", "eventhandler", "readabilityhandler", "onupdate", "onvalue", "onnext", "online", "onchunk", "onframe", "onsample", "didread",
         "valueshandler", "updatehandler",
     ]
-    private static let singleWords = ["challenge", "response", "memorywarning", "completionhandler", "completion", "notification"]
+    private static let singleWords = ["changed", "challenge", "response", "memorywarning", "completionhandler", "completion", "notification"]
     private static let verbs: Set<String> = ["append", "write", "log", "enqueue", "record", "send", "emit", "yield", "publish", "push"]
 
     private mutating func checkStream(_ task: TaskCreation, _ place: Place) {
