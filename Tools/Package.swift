@@ -2,12 +2,19 @@
 
 import PackageDescription
 
+// A package of its own: a client of the library resolves and compiles none of it.
+let pages = [
+    "dropped-task", "uncancelled-task", "task-per-event", "continuation", "check-then-await", "shared-task",
+    "retry-loop", "blocked-wait", "task-order", "shown-cancellation",
+]
+
 let package = Package(
     name: "Tools",
     platforms: [.macOS(.v13)],
     products: [
         .library(name: "AuditTasks", targets: ["AuditTasks"]),
         .executable(name: "audit-tasks", targets: ["audit-tasks"]),
+        .plugin(name: "AuditTasksPlugin", targets: ["AuditTasksPlugin"]),
     ],
     dependencies: [
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
@@ -19,12 +26,23 @@ let package = Package(
             dependencies: [
                 .product(name: "SwiftParser", package: "swift-syntax"),
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
-            ]),
+            ],
+            resources: pages.map { .embedInCode("AuditTasks.docc/\($0).md") }
+        ),
         .executableTarget(
             name: "audit-tasks",
             dependencies: [
                 "AuditTasks",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ]),
+            ]
+        ),
+        .plugin(
+            name: "AuditTasksPlugin",
+            capability: .command(
+                intent: .custom(verb: "audit-tasks", description: "Finds the tasks without an owner in this package.")
+            ),
+            dependencies: ["audit-tasks"]
+        ),
+        .testTarget(name: "AuditTasksTests", dependencies: ["AuditTasks"]),
     ]
 )

@@ -12,7 +12,8 @@ struct AuditTasksCommand: ParsableCommand {
             The status is 0 without findings, 1 with findings, and 2 if something could not be read.
 
             A comment in the line of a finding, or above it, allows it: // audit: allow RULE because …
-            """)
+            """
+    )
 
     @Argument(help: "Folders and Swift files.")
     var paths: [String] = []
@@ -26,7 +27,12 @@ struct AuditTasksCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Print the page of a rule, by its number or name.", valueName: "rule"))
     var explain: String?
 
-    @Option(help: ArgumentHelp("Apply the fixes of a rule to the files, where they are certain to compile.", valueName: "rule"))
+    @Option(
+        help: ArgumentHelp(
+            "Apply the fixes of a rule to the files, where they are certain to compile.",
+            valueName: "rule"
+        )
+    )
     var fix: String?
 
     @Flag(help: "Also report notes, such as tasks of a single call.")
@@ -42,15 +48,15 @@ struct AuditTasksCommand: ParsableCommand {
                 try command.run()
                 return
             }
-            exit(try audit.status())
+            Foundation.exit(try audit.status())
         } catch let failure as Failure {
             writeError("error: \(failure.description)\n")
-            exit(2)
+            Foundation.exit(2)
         } catch {
             let status = exitCode(for: error)
             guard status != .success else { exit(withError: error) }
             writeError(fullMessage(for: error) + "\n")
-            exit(2)
+            Foundation.exit(2)
         }
     }
 
@@ -63,9 +69,13 @@ struct AuditTasksCommand: ParsableCommand {
         }
         guard let format = Format(rawValue: format) else { throw Failure(description: "unknown format: \(format)") }
         let fixed = try fix.map { try rule($0) }
-        guard !paths.isEmpty else { throw Failure(description: "no path. Usage: audit-tasks PATH…, or audit-tasks --help") }
+        guard !paths.isEmpty else {
+            throw Failure(description: "no path. Usage: audit-tasks PATH…, or audit-tasks --help")
+        }
         var known: Baseline?
-        do { known = try baseline.map { try Baseline(contentsOf: $0) } } catch { throw Failure(description: "\(error)") }
+        do { known = try baseline.map { try Baseline(contentsOf: $0) } } catch {
+            throw Failure(description: "\(error)")
+        }
         let files: [String]
         do { files = try SourceFinder.files(at: paths) } catch { throw Failure(description: error.description) }
 
@@ -80,13 +90,21 @@ struct AuditTasksCommand: ParsableCommand {
         if let known { findings = known.new(findings) }
         if let fixed {
             let changed: [Finding]
-            do { changed = try Fixer.fix(findings.filter { $0.rule == fixed }) } catch { throw Failure(description: "\(error)") }
+            do { changed = try Fixer.fix(findings.filter { $0.rule == fixed }) } catch {
+                throw Failure(description: "\(error)")
+            }
             for finding in changed { writeError("fixed: \(finding.file):\(finding.line): \(finding.rule.name)\n") }
-            if changed.isEmpty { writeError("no finding of \(fixed.name) has a fix that is certain to compile: see --explain \(fixed.name)\n") }
+            if changed.isEmpty {
+                writeError(
+                    "no finding of \(fixed.name) has a fix that is certain to compile: see --explain \(fixed.name)\n"
+                )
+            }
             findings.removeAll { finding in changed.contains { $0 == finding } }
         }
         FileHandle.standardOutput.write(Data(format.text(of: findings).utf8))
-        if statistics { writeError(Statistics(report, findings: findings, seconds: Date().timeIntervalSince(start)).text) }
+        if statistics {
+            writeError(Statistics(report, findings: findings, seconds: Date().timeIntervalSince(start)).text)
+        }
         if !report.unreadable.isEmpty { return 2 }
         return findings.isEmpty ? 0 : 1
     }

@@ -13,7 +13,9 @@ final class ProgressLine: @unchecked Sendable {
     @Sendable func update(_ done: Int, _ total: Int) {
         lock.withLock {
             let now = Date()
-            guard now.timeIntervalSince(start) > 2, now.timeIntervalSince(last) > (isTerminal ? 0.2 : 5) || done == total else { return }
+            guard now.timeIntervalSince(start) > 2,
+                now.timeIntervalSince(last) > (isTerminal ? 0.2 : 5) || done == total
+            else { return }
             last = now
             writeError("\(isTerminal ? "\r" : "")\(done) of \(total) files\(isTerminal && done < total ? "" : "\n")")
         }

@@ -27,6 +27,7 @@ actor Errand {
     ) async -> Ending {
         let interruption = Interruption { [lifetime] signal in
             announce("cancelling; Ctrl-C again quits at once")
+            // audit: allow dropped-task because a process that is being interrupted has no owner for it
             Task {
                 await self.note(signal)
                 await lifetime.shutdown(grace: .zero)

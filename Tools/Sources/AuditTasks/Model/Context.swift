@@ -24,11 +24,26 @@ struct Context {
         tasks = calls.filter(\.isTaskCreation).compactMap { TaskCreation($0) }
     }
 
-    mutating func report(_ rule: Rule, _ severity: Severity, at node: some SyntaxProtocol, _ message: String, fix: [Edit] = []) {
+    mutating func report(
+        _ rule: Rule,
+        _ severity: Severity,
+        at node: some SyntaxProtocol,
+        _ message: String,
+        fix: [Edit] = []
+    ) {
         let (line, column) = file.location(node.start)
         guard !file.allows(rule, line: line) else { return }
         findings.append(
-            Finding(file: file.path, line: line, column: column, rule: rule, severity: severity, message: message, fix: fix))
+            Finding(
+                file: file.path,
+                line: line,
+                column: column,
+                rule: rule,
+                severity: severity,
+                message: message,
+                fix: fix
+            )
+        )
     }
 
     /// The path of the type that a node is in.
@@ -55,9 +70,13 @@ struct Context {
     }
 
     /// The stored property that a name in a function is, if it is one of the type's and not a local variable.
-    func property(_ root: (name: String, viaSelf: Bool, isWhole: Bool)?, in type: TypeInfo, locals: Set<String>) -> String? {
+    func property(_ root: (name: String, viaSelf: Bool, isWhole: Bool)?, in type: TypeInfo, locals: Set<String>)
+        -> String?
+    {
         guard let root, root.viaSelf || !locals.contains(root.name) else { return nil }
-        guard let property = index.property(root.name, of: type, module: file.module), !property.isStatic else { return nil }
+        guard let property = index.property(root.name, of: type, module: file.module), !property.isStatic else {
+            return nil
+        }
         return root.name
     }
 }
@@ -76,7 +95,9 @@ enum Scope {
         for ancestor in node.ancestors {
             if let function = ancestor.as(FunctionDeclSyntax.self) { self = .function(function); return }
             if let initializer = ancestor.as(InitializerDeclSyntax.self) { self = .initializer(initializer); return }
-            if let deinitializer = ancestor.as(DeinitializerDeclSyntax.self) { self = .deinitializer(deinitializer); return }
+            if let deinitializer = ancestor.as(DeinitializerDeclSyntax.self) {
+                self = .deinitializer(deinitializer); return
+            }
             if let accessor = ancestor.as(AccessorDeclSyntax.self) {
                 self = .accessor(Syntax(accessor), specifier: accessor.accessorSpecifier.text)
                 return
@@ -156,7 +177,9 @@ func localNames(_ node: Syntax) -> Set<String> {
     var names: Set<String> = []
     func add(_ pattern: Syntax) {
         if let name = pattern.as(IdentifierPatternSyntax.self) { names.insert(name.identifier.text) }
-        pattern.walk { if let name = $0.as(IdentifierPatternSyntax.self) { names.insert(name.identifier.text) }; return true }
+        pattern.walk {
+            if let name = $0.as(IdentifierPatternSyntax.self) { names.insert(name.identifier.text) }; return true
+        }
     }
     if let function = node.as(FunctionDeclSyntax.self) { names.formUnion(function.parameterNames) }
     if let closure = node.as(ClosureExprSyntax.self) { names.formUnion(closure.parameterNames) }

@@ -53,13 +53,18 @@ extension Context {
         // The closures around it, from the inside out.
         var inner = Syntax(closure)
         for ancestor in closure.ancestors {
-            if ancestor.is(FunctionDeclSyntax.self) || ancestor.is(InitializerDeclSyntax.self) || ancestor.is(AccessorBlockSyntax.self) { break }
+            if ancestor.is(FunctionDeclSyntax.self) || ancestor.is(InitializerDeclSyntax.self)
+                || ancestor.is(AccessorBlockSyntax.self)
+            {
+                break
+            }
             guard let outer = ancestor.as(ClosureExprSyntax.self) else { continue }
             for item in outer.signature?.capture?.items ?? [] where item.name.text == "self" {
                 guard let specifier = item.specifier?.specifier.text else { return .strong(alias: "self") }
                 guard specifier == "weak" else { return .none }
                 let isUnwrapped = outer.hasNode(skip: { $0.is(ClosureExprSyntax.self) && $0.id != inner.id }) { node in
-                    guard node.position < inner.position, let binding = node.as(OptionalBindingConditionSyntax.self) else { return false }
+                    guard node.position < inner.position, let binding = node.as(OptionalBindingConditionSyntax.self)
+                    else { return false }
                     return binding.pattern.text == "self"
                 }
                 return isUnwrapped ? .strong(alias: "self") : .weak(alias: "self")
@@ -70,13 +75,19 @@ extension Context {
     }
 
     /// Whether code mentions the owner: by `self`, or by the name of a member.
-    private func mentions(_ node: Syntax, owner: TypeInfo, alias: String, after: AbsolutePosition? = nil, locals: Set<String>) -> Bool {
+    private func mentions(
+        _ node: Syntax,
+        owner: TypeInfo,
+        alias: String,
+        after: AbsolutePosition? = nil,
+        locals: Set<String>
+    ) -> Bool {
         func isMention(_ node: Syntax) -> Bool {
             guard let reference = node.as(DeclReferenceExprSyntax.self), reference.isFirst else { return false }
             if let after {
                 guard reference.position >= after else { return false }
                 // A log of the error depends on nothing.
-                if let clause = reference.ancestors.first(where: { $0.is(CatchClauseSyntax.self) }), after > node.position,
+                if let clause = reference.ancestors.first(where: { $0.is(CatchClauseSyntax.self) }),
                     Mutation.all(in: clause, skip: { _ in false }).isEmpty
                 {
                     return false
@@ -106,7 +117,9 @@ extension Context {
         var strongest = Hold()
         closure.statements.walk { node in
             if isOwnTask(node) { return false }
-            if let binding = node.as(OptionalBindingConditionSyntax.self), let region = region(of: binding, alias: alias) {
+            if let binding = node.as(OptionalBindingConditionSyntax.self),
+                let region = region(of: binding, alias: alias)
+            {
                 let name = binding.pattern.text
                 // In a loop, the strong reference ends with each turn of the loop.
                 let isInLoop = binding.ancestors.prefix { $0.id != closure.id }.contains { isLoop($0) }
@@ -114,15 +127,19 @@ extension Context {
                 for part in region {
                     let next = weight(of: part, owner: owner, alias: name, locals: locals)
                     if next.weight > hold.weight { hold = next }
-                    if next.weight == .hop, part.position > binding.position, region.count > 1 { hold.weight = max(hold.weight, .hop) }
+                    if next.weight == .hop, part.position > binding.position, region.count > 1 {
+                        hold.weight = max(hold.weight, .hop)
+                    }
                 }
                 if !isInLoop, hold.weight > strongest.weight {
                     strongest = hold
-                    strongest.way = "holds `self` strongly from `\(binding.parent?.parent?.parent?.is(GuardStmtSyntax.self) == true ? "guard let" : "let") \(name)` on"
+                    strongest.way =
+                        "holds `self` strongly from `\(binding.parent?.parent?.parent?.is(GuardStmtSyntax.self) == true ? "guard let" : "let") \(name)` on"
                 }
             }
             // `await self?.run()`, which retains the owner while it runs.
-            if let call = node.as(FunctionCallExprSyntax.self), let name = call.calledName, call.base?.unwrapped.text == alias,
+            if let call = node.as(FunctionCallExprSyntax.self), let name = call.calledName,
+                call.base?.unwrapped.text == alias,
                 call.base?.is(OptionalChainingExprSyntax.self) == true
             {
                 if isEndless(method: name, of: owner), Hold.Weight.endless > strongest.weight {
@@ -140,9 +157,11 @@ extension Context {
         guard value == alias else { return nil }
         for ancestor in binding.ancestors {
             if let condition = ancestor.as(IfExprSyntax.self) { return [Syntax(condition.body)] }
-            if let loop = ancestor.as(WhileStmtSyntax.self) { _ = loop; return nil }
+            if ancestor.is(WhileStmtSyntax.self) { return nil }
             if ancestor.is(GuardStmtSyntax.self) {
-                guard let item = ancestor.parent?.as(CodeBlockItemSyntax.self), let list = item.parent?.as(CodeBlockItemListSyntax.self) else {
+                guard let item = ancestor.parent?.as(CodeBlockItemSyntax.self),
+                    let list = item.parent?.as(CodeBlockItemListSyntax.self)
+                else {
                     return nil
                 }
                 return list.filter { $0.position > item.position }.map { Syntax($0) }
@@ -159,8 +178,11 @@ extension Context {
             hold.weight = .endless
             return hold
         }
-        let awaits = ([node] + node.awaits(skip: isOwnTask)).filter { $0.is(AwaitExprSyntax.self) || $0.as(ForStmtSyntax.self)?.awaitKeyword != nil }
-        for call in node.all(FunctionCallExprSyntax.self, skip: isOwnTask) where isCall(call, on: alias, locals: locals) {
+        let awaits = ([node] + node.awaits(skip: isOwnTask)).filter {
+            $0.is(AwaitExprSyntax.self) || $0.as(ForStmtSyntax.self)?.awaitKeyword != nil
+        }
+        for call in node.all(FunctionCallExprSyntax.self, skip: isOwnTask) where isCall(call, on: alias, locals: locals)
+        {
             if let name = call.calledName, isEndless(method: name, of: owner) {
                 hold.weight = .endless
                 return hold
@@ -168,9 +190,13 @@ extension Context {
         }
         guard let first = awaits.first else { return hold }
         if awaits.count == 1 {
-            hold.weight = isUsed(first) || mentions(node, owner: owner, alias: alias, after: first.end, locals: locals) ? .work : .hop
+            hold.weight =
+                isUsed(first) || mentions(node, owner: owner, alias: alias, after: first.end, locals: locals)
+                ? .work : .hop
             // `Task { await load() }`, and `load` does the work.
-            if hold.weight == .hop, let call = calls(in: first).first(where: { isCall($0, on: alias, locals: locals) }), let name = call.calledName {
+            if hold.weight == .hop, let call = calls(in: first).first(where: { isCall($0, on: alias, locals: locals) }),
+                let name = call.calledName
+            {
                 for method in methods(name, of: owner) where owner.kind == .class {
                     guard let body = method.body else { continue }
                     let names = localNames(Syntax(method)).union(conditionNames(Syntax(method)))
@@ -210,7 +236,9 @@ extension Context {
             if parent.is(TryExprSyntax.self) || parent.is(TupleExprSyntax.self) { node = parent; continue }
             if parent.is(CodeBlockItemSyntax.self) { return false }
             if parent.is(ReturnStmtSyntax.self) { return false }
-            if let list = parent.as(ExprListSyntax.self) { return list.first?.is(DiscardAssignmentExprSyntax.self) != true }
+            if let list = parent.as(ExprListSyntax.self) {
+                return list.first?.is(DiscardAssignmentExprSyntax.self) != true
+            }
             return true
         }
         return true
@@ -229,7 +257,9 @@ extension Context {
             guard method.isAsync, let body = method.body else { return false }
             if hasEndlessLoop(Syntax(body)) { return true }
             return body.all(AwaitExprSyntax.self, skip: isOwnTask).contains { awaiting in
-                guard let call = awaiting.expression.unwrapped.as(FunctionCallExprSyntax.self), let next = call.calledName, next != name else { return false }
+                guard let call = awaiting.expression.unwrapped.as(FunctionCallExprSyntax.self),
+                    let next = call.calledName, next != name
+                else { return false }
                 return isCall(call, on: "self", locals: []) && isEndless(method: next, of: owner, depth: depth + 1)
             }
         }
@@ -247,8 +277,15 @@ extension Context {
             return !sequence.contains("group") && !sequence.hasPrefix("[")
         }
         if let loop = node.as(WhileStmtSyntax.self) {
-            guard !loop.body.awaits(skip: isOwnTask).isEmpty || loop.conditions.contains(where: { $0.text.contains("await") }) else { return false }
+            guard
+                !loop.body.awaits(skip: isOwnTask).isEmpty
+                    || loop.conditions.contains(where: { $0.text.contains("await") })
+            else { return false }
             return loop.isUnbounded
+        }
+        if let loop = node.as(RepeatStmtSyntax.self) {
+            return ["true", "!Task.isCancelled"].contains(loop.condition.text)
+                && !loop.body.awaits(skip: isOwnTask).isEmpty
         }
         return false
     }

@@ -11,7 +11,8 @@ struct Mutation {
     let node: Syntax
 
     static let methods: Set<String> = [
-        "append", "insert", "remove", "removeValue", "removeAll", "removeFirst", "removeLast", "updateValue", "merge", "formUnion", "subtract",
+        "append", "insert", "remove", "removeValue", "removeAll", "removeFirst", "removeLast", "updateValue", "merge",
+        "formUnion", "subtract",
         "toggle", "popFirst", "popLast", "formIntersection", "enqueue", "push", "add", "set",
     ]
 
@@ -31,7 +32,8 @@ struct Mutation {
             let elements = Array(sequence.elements)
             guard elements.count >= 3 else { return nil }
             let isPlain = elements[1].is(AssignmentExprSyntax.self)
-            let isCompound = elements[1].as(BinaryOperatorExprSyntax.self).map { Self.isCompound($0.operator.text) } ?? false
+            let isCompound =
+                elements[1].as(BinaryOperatorExprSyntax.self).map { Self.isCompound($0.operator.text) } ?? false
             guard isPlain || isCompound, let root = elements[0].root else { return nil }
             self.root = root
             target = elements[0]
@@ -41,7 +43,8 @@ struct Mutation {
             self.node = node
             return
         }
-        guard let call = node.as(FunctionCallExprSyntax.self), let name = call.calledName, Self.methods.contains(name), let base = call.base,
+        guard let call = node.as(FunctionCallExprSyntax.self), let name = call.calledName, Self.methods.contains(name),
+            let base = call.base,
             let root = base.root
         else { return nil }
         self.root = root
@@ -66,7 +69,9 @@ struct Mutation {
 }
 
 extension ExprSyntax {
-    var containsAwait: Bool { self.is(AwaitExprSyntax.self) || hasNode(skip: isOtherTime) { $0.is(AwaitExprSyntax.self) } }
+    var containsAwait: Bool {
+        self.is(AwaitExprSyntax.self) || hasNode(skip: isOtherTime) { $0.is(AwaitExprSyntax.self) }
+    }
 }
 
 extension SyntaxProtocol {
@@ -85,22 +90,29 @@ extension SyntaxProtocol {
     func checksCancellation(skip: (Syntax) -> Bool = { _ in false }) -> Bool {
         hasNode(skip: skip) { node in
             guard let reference = node.as(DeclReferenceExprSyntax.self) else { return false }
-            return ["isCancelled", "checkCancellation", "CancellationError", "cancelled", "isCancellation", "isShuttingDown"]
-                .contains(reference.baseName.text) || reference.baseName.text.lowercased().hasPrefix("iscancel")
+            return [
+                "isCancelled", "checkCancellation", "CancellationError", "cancelled", "isCancellation",
+                "isShuttingDown",
+            ]
+            .contains(reference.baseName.text) || reference.baseName.text.lowercased().hasPrefix("iscancel")
         }
     }
 
     /// Whether code certainly leaves the block that it is in.
     var leaves: Bool {
-        guard let last = self.as(CodeBlockSyntax.self)?.statements.last ?? self.as(CodeBlockItemListSyntax.self)?.last else { return false }
+        guard let last = self.as(CodeBlockSyntax.self)?.statements.last ?? self.as(CodeBlockItemListSyntax.self)?.last
+        else { return false }
         return last.item.leavesBlock
     }
 }
 
 extension CodeBlockItemSyntax.Item {
     var leavesBlock: Bool {
-        if let expression = self.as(ExpressionStmtSyntax.self)?.expression ?? self.as(ExprSyntax.self) { return expression.leavesBlock }
-        return self.is(ReturnStmtSyntax.self) || self.is(ThrowStmtSyntax.self) || self.is(BreakStmtSyntax.self) || self.is(ContinueStmtSyntax.self)
+        if let expression = self.as(ExpressionStmtSyntax.self)?.expression ?? self.as(ExprSyntax.self) {
+            return expression.leavesBlock
+        }
+        return self.is(ReturnStmtSyntax.self) || self.is(ThrowStmtSyntax.self) || self.is(BreakStmtSyntax.self)
+            || self.is(ContinueStmtSyntax.self)
     }
 }
 

@@ -30,10 +30,13 @@ struct SourceFile: Sendable {
         let components = path.split(separator: "/")
         let name = components.last.map(String.init) ?? path
         isTest =
-            components.dropLast().contains { $0 == "Tests" || $0.hasSuffix("Tests") || $0 == "Test Utilities" } || name.hasSuffix("Tests.swift")
+            components.dropLast().contains { $0 == "Tests" || $0.hasSuffix("Tests") || $0 == "Test Utilities" }
+            || name.hasSuffix("Tests.swift")
             || name.hasSuffix("Test.swift") || text.contains("import XCTest") || text.contains("import Testing\n")
         isMain = name == "main.swift"
-        isConcurrent = ["Task", "await", "ontinuation", "emaphore", "DispatchGroup", "async"].contains { text.contains($0) }
+        isConcurrent = ["Task", "await", "ontinuation", "emaphore", "DispatchGroup", "async"].contains {
+            text.contains($0)
+        }
         allowed = isConcurrent && text.contains("audit:") ? Self.allowances(text) : [:]
     }
 
@@ -42,7 +45,9 @@ struct SourceFile: Sendable {
 
     private static func module(of path: String) -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        if let index = parts.lastIndex(where: { $0 == "Sources" || $0 == "Tests" || $0 == "Source" }), index + 2 < parts.count {
+        if let index = parts.lastIndex(where: { $0 == "Sources" || $0 == "Tests" || $0 == "Source" }),
+            index + 2 < parts.count
+        {
             return parts[...(index + 1)].joined(separator: "/")
         }
         return parts.prefix(max(1, min(parts.count - 1, 3))).joined(separator: "/")

@@ -51,7 +51,8 @@ func isDeferredCode(_ node: Syntax) -> Bool {
 }
 
 func isTypeDeclaration(_ node: Syntax) -> Bool {
-    node.is(ClassDeclSyntax.self) || node.is(StructDeclSyntax.self) || node.is(EnumDeclSyntax.self) || node.is(ActorDeclSyntax.self)
+    node.is(ClassDeclSyntax.self) || node.is(StructDeclSyntax.self) || node.is(EnumDeclSyntax.self)
+        || node.is(ActorDeclSyntax.self)
         || node.is(ProtocolDeclSyntax.self) || node.is(ExtensionDeclSyntax.self)
 }
 
@@ -64,7 +65,9 @@ func isOtherTime(_ node: Syntax) -> Bool {
 }
 
 func isOwnTask(_ node: Syntax) -> Bool {
-    guard let closure = node.as(ClosureExprSyntax.self) else { return node.is(FunctionDeclSyntax.self) || isTypeDeclaration(node) }
+    guard let closure = node.as(ClosureExprSyntax.self) else {
+        return node.is(FunctionDeclSyntax.self) || isTypeDeclaration(node)
+    }
     guard let call = closure.call else { return false }
     return call.isTaskCreation || call.calledName == "addTask" || call.calledName == "addTaskUnlessCancelled"
 }
@@ -73,7 +76,9 @@ extension ClosureExprSyntax {
     /// The call that the closure is an argument of.
     var call: FunctionCallExprSyntax? {
         if let call = parent?.as(FunctionCallExprSyntax.self) { return call }
-        if let argument = parent?.as(LabeledExprSyntax.self) { return argument.parent?.parent?.as(FunctionCallExprSyntax.self) }
+        if let argument = parent?.as(LabeledExprSyntax.self) {
+            return argument.parent?.parent?.as(FunctionCallExprSyntax.self)
+        }
         return parent?.as(MultipleTrailingClosureElementSyntax.self)?.parent?.parent?.as(FunctionCallExprSyntax.self)
     }
 
@@ -84,8 +89,10 @@ extension ClosureExprSyntax {
     }
 
     static let namesInPlace: Set<String> = [
-        "withTaskGroup", "withThrowingTaskGroup", "withDiscardingTaskGroup", "withThrowingDiscardingTaskGroup", "withTaskCancellationHandler",
-        "withExtendedLifetime", "autoreleasepool", "withValue", "withTaskPriorityEscalationHandler", "withLock", "withLockedValue",
+        "withTaskGroup", "withThrowingTaskGroup", "withDiscardingTaskGroup", "withThrowingDiscardingTaskGroup",
+        "withTaskCancellationHandler",
+        "withExtendedLifetime", "autoreleasepool", "withValue", "withTaskPriorityEscalationHandler", "withLock",
+        "withLockedValue",
         "withSpan", "withTimeout", "withDeadline",
     ]
 
@@ -100,7 +107,8 @@ extension ClosureExprSyntax {
     var parameterNames: [String] {
         guard let clause = signature?.parameterClause else { return [] }
         if let list = clause.as(ClosureShorthandParameterListSyntax.self) { return list.map { $0.name.text } }
-        return clause.as(ClosureParameterClauseSyntax.self)?.parameters.map { ($0.secondName ?? $0.firstName).text } ?? []
+        return clause.as(ClosureParameterClauseSyntax.self)?.parameters.map { ($0.secondName ?? $0.firstName).text }
+            ?? []
     }
 
     var attributeNames: [String] {
@@ -135,13 +143,17 @@ extension FunctionCallExprSyntax {
                 guard member.base?.text == "_Concurrency" else { return false }
                 return hasTaskArguments
             }
-            guard ["detached", "immediate", "immediateDetached", "startOnMainActor", "init"].contains(member.declName.baseName.text),
+            guard
+                ["detached", "immediate", "immediateDetached", "startOnMainActor", "init"].contains(
+                    member.declName.baseName.text
+                ),
                 let base = member.base
             else { return false }
             called = base
         }
         if let special = called.as(GenericSpecializationExprSyntax.self) { called = special.expression }
-        guard called.as(DeclReferenceExprSyntax.self)?.baseName.text == "Task" || called.text == "_Concurrency.Task" else { return false }
+        guard called.as(DeclReferenceExprSyntax.self)?.baseName.text == "Task" || called.text == "_Concurrency.Task"
+        else { return false }
         return hasTaskArguments
     }
 
@@ -170,7 +182,9 @@ extension ExprSyntax {
             if let next = expression.as(AwaitExprSyntax.self)?.expression { expression = next; continue }
             if let next = expression.as(OptionalChainingExprSyntax.self)?.expression { expression = next; continue }
             if let next = expression.as(ForceUnwrapExprSyntax.self)?.expression { expression = next; continue }
-            if let tuple = expression.as(TupleExprSyntax.self), tuple.elements.count == 1, let first = tuple.elements.first, first.label == nil {
+            if let tuple = expression.as(TupleExprSyntax.self), tuple.elements.count == 1,
+                let first = tuple.elements.first, first.label == nil
+            {
                 expression = first.expression
                 continue
             }
@@ -213,7 +227,9 @@ extension ExprSyntax {
 extension DeclReferenceExprSyntax {
     /// Whether this is the first part of a path: `items` in `items.count`, and not `count`.
     var isFirst: Bool {
-        guard let member = parent?.as(MemberAccessExprSyntax.self) else { return parent?.is(KeyPathPropertyComponentSyntax.self) != true }
+        guard let member = parent?.as(MemberAccessExprSyntax.self) else {
+            return parent?.is(KeyPathPropertyComponentSyntax.self) != true
+        }
         return member.base?.id == Syntax(self).id
     }
 }

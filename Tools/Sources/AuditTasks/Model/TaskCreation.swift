@@ -29,13 +29,11 @@ struct TaskCreation {
     let call: FunctionCallExprSyntax
     let closure: ClosureExprSyntax
     let fate: Fate
-    let isDetached: Bool
 
     init?(_ call: FunctionCallExprSyntax) {
         guard let closure = call.taskClosure else { return nil }
         self.call = call
         self.closure = closure
-        isDetached = call.calledName == "detached"
         fate = Self.fate(of: call)
     }
 
@@ -54,17 +52,25 @@ struct TaskCreation {
         return first.text.hasPrefix("await MainActor.run")
     }
 
-    private static let namesThatCollect: Set<String> = ["map", "compactMap", "flatMap", "reduce", "lazy", "init", "withLock", "withLockedValue", "assumeIsolated"]
+    private static let namesThatCollect: Set<String> = [
+        "map", "compactMap", "flatMap", "reduce", "lazy", "init", "withLock", "withLockedValue", "assumeIsolated",
+    ]
 
     private static func fate(of call: FunctionCallExprSyntax) -> Fate {
         guard let parent = call.parent else { return .kept }
         if let item = parent.as(CodeBlockItemSyntax.self) { return isResult(item) ? .kept : .dropped }
-        if let initializer = parent.as(InitializerClauseSyntax.self), let binding = initializer.parent?.as(PatternBindingSyntax.self) {
-            guard binding.ancestors.first(where: { $0.is(CodeBlockItemSyntax.self) || $0.is(MemberBlockItemSyntax.self) })?
+        if let initializer = parent.as(InitializerClauseSyntax.self),
+            let binding = initializer.parent?.as(PatternBindingSyntax.self)
+        {
+            guard
+                binding.ancestors.first(where: { $0.is(CodeBlockItemSyntax.self) || $0.is(MemberBlockItemSyntax.self) }
+                )?
                 .is(CodeBlockItemSyntax.self) == true
             else {
                 guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.text else { return .kept }
-                return .stored(Store(name: name, viaSelf: true, key: nil, node: Syntax(binding), local: nil, target: name))
+                return .stored(
+                    Store(name: name, viaSelf: true, key: nil, node: Syntax(binding), local: nil, target: name)
+                )
             }
             guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.text else {
                 return binding.pattern.is(WildcardPatternSyntax.self) ? .discarded : .kept
@@ -73,34 +79,57 @@ struct TaskCreation {
         }
         if let list = parent.as(ExprListSyntax.self), let sequence = list.parent?.as(SequenceExprSyntax.self) {
             let elements = Array(list)
-            guard elements.count == 3, elements[1].is(AssignmentExprSyntax.self), elements[2].id == ExprSyntax(call).id else { return .kept }
+            guard elements.count == 3, elements[1].is(AssignmentExprSyntax.self), elements[2].id == ExprSyntax(call).id
+            else { return .kept }
             if elements[0].is(DiscardAssignmentExprSyntax.self) { return .discarded }
             return assignment(to: elements[0], node: Syntax(sequence), local: nil) ?? .kept
         }
         // tasks.append(Task { }), tasks.insert(Task { })
-        if let argument = parent.as(LabeledExprSyntax.self), let outer = argument.parent?.parent?.as(FunctionCallExprSyntax.self) {
-            guard ["append", "insert"].contains(outer.calledName ?? ""), let root = outer.base?.root else { return .kept }
+        if let argument = parent.as(LabeledExprSyntax.self),
+            let outer = argument.parent?.parent?.as(FunctionCallExprSyntax.self)
+        {
+            guard ["append", "insert"].contains(outer.calledName ?? ""), let root = outer.base?.root else {
+                return .kept
+            }
             return .stored(
-                Store(name: root.name, viaSelf: root.viaSelf, key: "+", node: Syntax(outer), local: nil, target: outer.base?.text ?? root.name))
+                Store(
+                    name: root.name,
+                    viaSelf: root.viaSelf,
+                    key: "+",
+                    node: Syntax(outer),
+                    local: nil,
+                    target: outer.base?.text ?? root.name
+                )
+            )
         }
         return .kept
     }
 
     /// Whether a statement is what a function, a closure or an accessor returns.
     private static func isResult(_ item: CodeBlockItemSyntax) -> Bool {
-        guard let list = item.parent?.as(CodeBlockItemListSyntax.self), list.count == 1, let block = list.parent else { return false }
+        guard let list = item.parent?.as(CodeBlockItemListSyntax.self), list.count == 1, let block = list.parent else {
+            return false
+        }
         if let closure = block.as(ClosureExprSyntax.self) {
-            if let result = closure.signature?.returnClause { return result.type.text != "Void" && result.type.text != "()" }
+            if let result = closure.signature?.returnClause {
+                return result.type.text != "Void" && result.type.text != "()"
+            }
             guard let call = closure.call else {
                 // A closure that is stored: its type is elsewhere.
-                guard let type = closure.ancestors.lazy.compactMap({ $0.as(PatternBindingSyntax.self)?.typeAnnotation?.type.text })
+                guard
+                    let type = closure.ancestors.lazy.compactMap({
+                        $0.as(PatternBindingSyntax.self)?.typeAnnotation?.type.text
+                    })
                     .first(where: { _ in true })
                 else { return false }
                 return type.contains("Task<")
             }
-            return call.calledName.map { namesThatCollect.contains($0) } ?? call.calledExpression.is(ClosureExprSyntax.self)
+            return call.calledName.map { namesThatCollect.contains($0) }
+                ?? call.calledExpression.is(ClosureExprSyntax.self)
         }
-        if let getter = block.as(AccessorBlockSyntax.self) { return getter.parent?.is(PatternBindingSyntax.self) ?? false }
+        if let getter = block.as(AccessorBlockSyntax.self) {
+            return getter.parent?.is(PatternBindingSyntax.self) ?? false
+        }
         guard let owner = block.parent else { return false }
         if let function = owner.as(FunctionDeclSyntax.self) { return !function.returnsVoid }
         if let accessor = owner.as(AccessorDeclSyntax.self) { return accessor.accessorSpecifier.text == "get" }
@@ -112,10 +141,16 @@ struct TaskCreation {
         var key: String?
         if let subscripted = target.unwrapped.as(SubscriptCallExprSyntax.self) { key = subscripted.arguments.text }
         // A variable of the function: it is kept as long as the function is.
-        if !root.viaSelf, let scope = Scope(of: node, skippingClosures: true).node, localNames(scope).contains(root.name) { return .kept }
+        if !root.viaSelf, let scope = Scope(of: node, skippingClosures: true).node,
+            localNames(scope).contains(root.name)
+        {
+            return .kept
+        }
         // A property of another object, as in `box.task = Task { }`.
         if key == nil, !root.isWhole { return .kept }
-        return .stored(Store(name: root.name, viaSelf: root.viaSelf, key: key, node: node, local: local, target: target.text))
+        return .stored(
+            Store(name: root.name, viaSelf: root.viaSelf, key: key, node: node, local: local, target: target.text)
+        )
     }
 
     private static func fate(ofLocal name: String, declared binding: PatternBindingSyntax) -> Fate {
@@ -124,36 +159,52 @@ struct TaskCreation {
         var store: Fate?
         body.walk { node in
             if store != nil { return false }
-            guard let reference = node.as(DeclReferenceExprSyntax.self), reference.baseName.text == name, reference.position > binding.position,
+            guard let reference = node.as(DeclReferenceExprSyntax.self), reference.baseName.text == name,
+                reference.position > binding.position,
                 reference.isFirst
             else { return true }
             isUsed = true
-            if let list = reference.parent?.as(ExprListSyntax.self), let sequence = list.parent?.as(SequenceExprSyntax.self) {
+            if let list = reference.parent?.as(ExprListSyntax.self),
+                let sequence = list.parent?.as(SequenceExprSyntax.self)
+            {
                 let elements = Array(list)
-                if elements.count == 3, elements[1].is(AssignmentExprSyntax.self), elements[2].id == ExprSyntax(reference).id,
+                if elements.count == 3, elements[1].is(AssignmentExprSyntax.self),
+                    elements[2].id == ExprSyntax(reference).id,
                     !elements[0].is(DiscardAssignmentExprSyntax.self)
                 {
                     store = assignment(to: elements[0], node: Syntax(sequence), local: name)
                 }
             }
             // `entries[key] = .running(task)`
-            if let argument = reference.parent?.as(LabeledExprSyntax.self), let outer = argument.parent?.parent?.as(FunctionCallExprSyntax.self),
-                let list = outer.parent?.as(ExprListSyntax.self), let sequence = list.parent?.as(SequenceExprSyntax.self)
+            if let argument = reference.parent?.as(LabeledExprSyntax.self),
+                let outer = argument.parent?.parent?.as(FunctionCallExprSyntax.self),
+                let list = outer.parent?.as(ExprListSyntax.self),
+                let sequence = list.parent?.as(SequenceExprSyntax.self)
             {
                 let elements = Array(list)
-                if elements.count == 3, elements[1].is(AssignmentExprSyntax.self), !elements[0].is(DiscardAssignmentExprSyntax.self),
+                if elements.count == 3, elements[1].is(AssignmentExprSyntax.self),
+                    !elements[0].is(DiscardAssignmentExprSyntax.self),
                     outer.calledExpression.text.hasPrefix(".")
                 {
                     store = assignment(to: elements[0], node: Syntax(sequence), local: name)
                 }
             }
-            if let argument = reference.parent?.as(LabeledExprSyntax.self), let outer = argument.parent?.parent?.as(FunctionCallExprSyntax.self),
+            if let argument = reference.parent?.as(LabeledExprSyntax.self),
+                let outer = argument.parent?.parent?.as(FunctionCallExprSyntax.self),
                 ["append", "insert"].contains(outer.calledName ?? ""), let root = outer.base?.root,
-                let scope = Scope(of: outer, skippingClosures: true).node, root.viaSelf || !localNames(scope).contains(root.name)
+                let scope = Scope(of: outer, skippingClosures: true).node,
+                root.viaSelf || !localNames(scope).contains(root.name)
             {
                 store = .stored(
                     Store(
-                        name: root.name, viaSelf: root.viaSelf, key: "+", node: Syntax(outer), local: name, target: outer.base?.text ?? root.name))
+                        name: root.name,
+                        viaSelf: root.viaSelf,
+                        key: "+",
+                        node: Syntax(outer),
+                        local: name,
+                        target: outer.base?.text ?? root.name
+                    )
+                )
             }
             return true
         }

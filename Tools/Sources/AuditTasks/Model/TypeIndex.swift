@@ -15,7 +15,9 @@ struct TypeInfo: Sendable {
         /// Whether the property can hold a task.
         var holdsTask: Bool {
             if let type { return type.contains("Task<") || type == "Task" }
-            return initial.map { $0.hasPrefix("Task {") || $0.hasPrefix("Task(") || $0.hasPrefix("Task.detached") || $0.contains("Task<") } ?? false
+            return initial.map {
+                $0.hasPrefix("Task {") || $0.hasPrefix("Task(") || $0.hasPrefix("Task.detached") || $0.contains("Task<")
+            } ?? false
         }
 
         var isOptional: Bool { type?.hasSuffix("?") == true || type?.hasPrefix("Optional<") == true }
@@ -49,7 +51,9 @@ struct TypeInfo: Sendable {
     var isProcessWide: Bool {
         let singletons = properties.contains { name, property in
             property.isStatic && ["shared", "default", "current", "instance", "standard", "main"].contains(name)
-                && (property.initial.map { $0.hasPrefix(self.shortName + "(") || $0.hasPrefix(".init(") || $0.hasPrefix("Self(") } ?? false)
+                && (property.initial.map {
+                    $0.hasPrefix(self.shortName + "(") || $0.hasPrefix(".init(") || $0.hasPrefix("Self(")
+                } ?? false)
         }
         return singletons || attributes.contains("main") || attributes.contains("UIApplicationMain")
             || !inherits.isDisjoint(with: ["UIApplicationDelegate", "NSApplicationDelegate", "App"])
@@ -95,8 +99,10 @@ struct TypeIndex: Sendable {
     }
 
     private static let onMainActor: Set<String> = [
-        "UIViewController", "UITableViewController", "UICollectionViewController", "UINavigationController", "UIView", "UITableViewCell",
-        "UICollectionViewCell", "NSViewController", "NSView", "NSWindowController", "NSWindow", "UIApplicationDelegate", "NSApplicationDelegate",
+        "UIViewController", "UITableViewController", "UICollectionViewController", "UINavigationController", "UIView",
+        "UITableViewCell",
+        "UICollectionViewCell", "NSViewController", "NSView", "NSWindowController", "NSWindow", "UIApplicationDelegate",
+        "NSApplicationDelegate",
         "UIResponder", "UIControl", "UITabBarController",
     ]
 
@@ -107,7 +113,9 @@ struct TypeIndex: Sendable {
         guard depth < 8 else { return false }
         for parent in type.inherits {
             if Self.onMainActor.contains(parent) { return true }
-            if let parent = self.type(parent, module: module), parent.name != type.name, isIsolated(parent, module: module, depth: depth + 1) {
+            if let parent = self.type(parent, module: module), parent.name != type.name,
+                isIsolated(parent, module: module, depth: depth + 1)
+            {
                 return true
             }
         }
@@ -178,7 +186,9 @@ struct TypeCollector {
             if child.is(TokenSyntax.self) { continue }
             guard let (name, kind, inherits, attributes, members) = Self.declaration(child) else {
                 // Local types are seldom, and files are long.
-                if child.is(FunctionDeclSyntax.self) || child.is(VariableDeclSyntax.self) || child.is(InitializerDeclSyntax.self) {
+                if child.is(FunctionDeclSyntax.self) || child.is(VariableDeclSyntax.self)
+                    || child.is(InitializerDeclSyntax.self)
+                {
                     if keepsSyntax { visit(child, path: path) }
                 } else {
                     visit(child, path: path)
@@ -213,7 +223,8 @@ struct TypeCollector {
                         isStatic: isStatic,
                         isConstant: variable.bindingSpecifier.text == "let",
                         isComputed: binding.accessorBlock.map { Self.isComputed($0) } ?? false,
-                        attributes: variable.attributes.compactMap { $0.as(AttributeSyntax.self)?.attributeName.text })
+                        attributes: variable.attributes.compactMap { $0.as(AttributeSyntax.self)?.attributeName.text }
+                    )
                 }
             } else if let function = member.decl.as(FunctionDeclSyntax.self) {
                 let isStatic = function.modifiers.contains { $0.name.text == "static" || $0.name.text == "class" }
@@ -251,23 +262,36 @@ struct TypeCollector {
         switch node.kind {
         case .classDecl:
             let node = node.cast(ClassDeclSyntax.self)
-            return (node.name.text, .class, inherited(node.inheritanceClause), attributes(node.attributes), node.memberBlock)
+            return (
+                node.name.text, .class, inherited(node.inheritanceClause), attributes(node.attributes), node.memberBlock
+            )
         case .actorDecl:
             let node = node.cast(ActorDeclSyntax.self)
-            return (node.name.text, .actor, inherited(node.inheritanceClause), attributes(node.attributes), node.memberBlock)
+            return (
+                node.name.text, .actor, inherited(node.inheritanceClause), attributes(node.attributes), node.memberBlock
+            )
         case .structDecl:
             let node = node.cast(StructDeclSyntax.self)
-            return (node.name.text, .struct, inherited(node.inheritanceClause), attributes(node.attributes), node.memberBlock)
+            return (
+                node.name.text, .struct, inherited(node.inheritanceClause), attributes(node.attributes),
+                node.memberBlock
+            )
         case .enumDecl:
             let node = node.cast(EnumDeclSyntax.self)
-            return (node.name.text, .enum, inherited(node.inheritanceClause), attributes(node.attributes), node.memberBlock)
+            return (
+                node.name.text, .enum, inherited(node.inheritanceClause), attributes(node.attributes), node.memberBlock
+            )
         case .protocolDecl:
             let node = node.cast(ProtocolDeclSyntax.self)
-            return (node.name.text, .protocol, inherited(node.inheritanceClause), attributes(node.attributes), node.memberBlock)
+            return (
+                node.name.text, .protocol, inherited(node.inheritanceClause), attributes(node.attributes),
+                node.memberBlock
+            )
         case .extensionDecl:
             let node = node.cast(ExtensionDeclSyntax.self)
             return (
-                base(node.extendedType.text), .unknown, inherited(node.inheritanceClause), attributes(node.attributes), node.memberBlock
+                base(node.extendedType.text), .unknown, inherited(node.inheritanceClause), attributes(node.attributes),
+                node.memberBlock
             )
         default: return nil
         }

@@ -8,7 +8,9 @@ public enum Format: String, Sendable, CaseIterable {
     public func text(of findings: [Finding]) -> String {
         switch self {
         case .text:
-            findings.map { "\($0.file):\($0.line):\($0.column): \($0.severity.rawValue): \($0.message) [\($0.rule.number) \($0.rule.name)]\n" }.joined()
+            findings.map {
+                "\($0.file):\($0.line):\($0.column): \($0.severity.rawValue): \($0.message) [\($0.rule.number) \($0.rule.name)]\n"
+            }.joined()
         case .github:
             findings.map { finding in
                 let level = finding.severity == .note ? "notice" : finding.severity.rawValue
@@ -102,18 +104,29 @@ private struct SARIF: Encodable {
 
     init(_ findings: [Finding]) {
         let rules = Rule.all.map { rule in
-            Description(id: rule.name, name: rule.name, shortDescription: Text(text: rule.title), fullDescription: Text(text: rule.title))
+            Description(
+                id: rule.name,
+                name: rule.name,
+                shortDescription: Text(text: rule.title),
+                fullDescription: Text(text: rule.title)
+            )
         }
         let results = findings.map { finding in
             let uri = finding.file.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? finding.file
             return Result(
-                ruleId: finding.rule.name, ruleIndex: finding.rule.number - 1, level: finding.severity.rawValue, message: Text(text: finding.message),
+                ruleId: finding.rule.name,
+                ruleIndex: finding.rule.number - 1,
+                level: finding.severity.rawValue,
+                message: Text(text: finding.message),
                 locations: [
                     Location(
                         physicalLocation: Physical(
                             artifactLocation: Artifact(uri: finding.file.hasPrefix("/") ? "file://" + uri : uri),
-                            region: Region(startLine: finding.line, startColumn: finding.column)))
-                ])
+                            region: Region(startLine: finding.line, startColumn: finding.column)
+                        )
+                    )
+                ]
+            )
         }
         runs = [Run(tool: Tool(driver: Driver(rules: rules)), results: results)]
     }

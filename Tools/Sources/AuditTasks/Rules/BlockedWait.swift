@@ -13,7 +13,9 @@ extension Context {
     // MARK: Races
 
     private mutating func checkRace(_ call: FunctionCallExprSyntax) {
-        guard let name = call.calledName, ["withTaskGroup", "withThrowingTaskGroup"].contains(name), let closure = call.closures.last else { return }
+        guard let name = call.calledName, ["withTaskGroup", "withThrowingTaskGroup"].contains(name),
+            let closure = call.closures.last
+        else { return }
         let group = closure.parameterNames.first ?? "$0"
         let children = closure.all(FunctionCallExprSyntax.self).filter {
             ["addTask", "addTaskUnlessCancelled"].contains($0.calledName ?? "") && $0.base?.text == group
@@ -22,8 +24,12 @@ extension Context {
         let sleepers = children.filter { isTimeLimit($0) }
         guard sleepers.count == 1, let body = closure.statements.first.map({ _ in closure.statements }) else { return }
         let takesFirst = body.hasNode { node in
-            if let call = node.as(FunctionCallExprSyntax.self) { return call.calledName == "next" && call.base?.text == group }
-            guard let loop = node.as(ForStmtSyntax.self), loop.awaitKeyword != nil, loop.sequence.text == group else { return false }
+            if let call = node.as(FunctionCallExprSyntax.self) {
+                return call.calledName == "next" && call.base?.text == group
+            }
+            guard let loop = node.as(ForStmtSyntax.self), loop.awaitKeyword != nil, loop.sequence.text == group else {
+                return false
+            }
             return loop.body.exitsLoop
         }
         guard takesFirst, isTimeout(sleepers[0], body, group) else { return }
@@ -35,14 +41,22 @@ extension Context {
             // A child that throws cancels the others; one that returns does not.
             let fix = closure.signature == nil || body.count < 2 ? [] : [raceEdit(closure, group)]
             report(
-                .blockedWait, .warning, at: call,
-                "the group waits for the loser of this race: without `\(group).cancelAll()`, every call takes as long as the time limit", fix: fix)
+                .blockedWait,
+                .warning,
+                at: call,
+                "the group waits for the loser of this race: without `\(group).cancelAll()`, every call takes as long as the time limit",
+                fix: fix
+            )
             return
         }
-        guard let stubborn = others.first(where: { child in child.closures.contains { ignoresCancellation($0) } }) else { return }
+        guard let stubborn = others.first(where: { child in child.closures.contains { ignoresCancellation($0) } })
+        else { return }
         report(
-            .blockedWait, .warning, at: call,
-            "the group waits for the loser of this race, which ignores its cancellation: `\(summary(stubborn))`")
+            .blockedWait,
+            .warning,
+            at: call,
+            "the group waits for the loser of this race, which ignores its cancellation: `\(summary(stubborn))`"
+        )
     }
 
     /// Whether a child that sleeps then decides the race: it throws or returns a value, or nothing is left to do when it wins.
@@ -68,14 +82,16 @@ extension Context {
     private func isTimeLimit(_ child: FunctionCallExprSyntax) -> Bool {
         guard let closure = child.closures.last else { return false }
         guard closure.statements.count <= 3, let first = closure.statements.first else { return false }
-        let sleeps = first.all(FunctionCallExprSyntax.self) + [first.item.as(ExprSyntax.self)?.unwrapped.as(FunctionCallExprSyntax.self)].compactMap { $0 }
+        let sleeps =
+            first.all(FunctionCallExprSyntax.self)
+            + [first.item.as(ExprSyntax.self)?.unwrapped.as(FunctionCallExprSyntax.self)].compactMap { $0 }
         guard sleeps.contains(where: \.isSleep) else { return false }
         let awaits = closure.statements.awaits()
         return awaits.count == 1
     }
 
     /// Whether code waits for something that a cancellation does not end.
-    private func ignoresCancellation(_ closure: ClosureExprSyntax, depth: Int = 0) -> Bool {
+    private func ignoresCancellation(_ closure: ClosureExprSyntax) -> Bool {
         ignoresCancellation(Syntax(closure.statements), at: closure, depth: 0)
     }
 
@@ -83,29 +99,44 @@ extension Context {
         if waitsStubbornly(body) { return true }
         guard depth < 2 else { return false }
         return body.all(AwaitExprSyntax.self, skip: isOwnTask).contains { awaiting in
-            guard let call = awaiting.expression.unwrapped.as(FunctionCallExprSyntax.self), let name = call.calledName else { return false }
+            guard let call = awaiting.expression.unwrapped.as(FunctionCallExprSyntax.self), let name = call.calledName
+            else { return false }
             guard call.base == nil || call.base?.text == "self" else { return false }
             let declarations = type(of: place).map { methods(name, of: $0) } ?? []
-            let candidates = declarations.isEmpty && call.base == nil ? functions.filter { $0.name.text == name && typePath(of: $0) == nil } : declarations
-            return candidates.contains { $0.body.map { ignoresCancellation(Syntax($0), at: $0, depth: depth + 1) } ?? false }
+            let candidates =
+                declarations.isEmpty && call.base == nil
+                ? functions.filter { $0.name.text == name && typePath(of: $0) == nil } : declarations
+            return candidates.contains {
+                $0.body.map { ignoresCancellation(Syntax($0), at: $0, depth: depth + 1) } ?? false
+            }
         }
     }
 
     private func waitsStubbornly(_ body: Syntax) -> Bool {
         func isHandled(_ node: Syntax) -> Bool {
-            node.ancestors.contains { $0.as(FunctionCallExprSyntax.self).map { ($0.calledName ?? "").lowercased().contains("cancel") } ?? false }
+            node.ancestors.contains {
+                $0.as(FunctionCallExprSyntax.self).map { ($0.calledName ?? "").lowercased().contains("cancel") }
+                    ?? false
+            }
         }
         return body.hasNode(skip: isOwnTask) { node in
             if let call = node.as(FunctionCallExprSyntax.self), let name = call.calledName {
                 if name.hasPrefix("with"), name.hasSuffix("Continuation") { return !isHandled(node) }
-                if ["wait", "sync"].contains(name), call.base.map({ isBlockingBase($0, at: call) }) == true { return true }
+                if ["wait", "sync"].contains(name), call.base.map({ isBlockingBase($0, at: call) }) == true {
+                    return true
+                }
                 if name == "sleep", call.base?.text == "Thread" { return true }
             }
-            if let loop = node.as(WhileStmtSyntax.self), loop.conditions.text == "true" {
-                return !loop.checksCancellation() && !loop.body.all(TryExprSyntax.self).contains { leavesLoopByThrowing($0, loop) }
+            // A loop that only sleeps, and goes on when the sleep is cancelled.
+            if let loop = node.as(WhileStmtSyntax.self), loop.conditions.text == "true",
+                loop.body.text.contains("try? await")
+            {
+                return !loop.checksCancellation()
+                    && !loop.body.all(TryExprSyntax.self).contains { leavesLoopByThrowing($0, loop) }
             }
             // `await Task { … }.value`
-            if let member = node.as(MemberAccessExprSyntax.self), ["value", "result"].contains(member.declName.baseName.text),
+            if let member = node.as(MemberAccessExprSyntax.self),
+                ["value", "result"].contains(member.declName.baseName.text),
                 member.base?.unwrapped.as(FunctionCallExprSyntax.self)?.isTaskCreation == true
             {
                 return !isHandled(node)
@@ -115,30 +146,42 @@ extension Context {
     }
 
     private func leavesLoopByThrowing(_ attempt: TryExprSyntax, _ loop: WhileStmtSyntax) -> Bool {
-        attempt.questionOrExclamationMark == nil && !attempt.ancestors.prefix { $0.id != loop.id }.contains { $0.is(DoStmtSyntax.self) }
+        attempt.questionOrExclamationMark == nil
+            && !attempt.ancestors.prefix { $0.id != loop.id }.contains { $0.is(DoStmtSyntax.self) }
     }
 
     // MARK: Tests
 
     private mutating func checkSleepInTest(_ call: FunctionCallExprSyntax) {
         guard file.isTest, call.isSleep, let base = call.base?.text else { return }
-        guard base == "Task" || base.hasPrefix("Task<") || base == "ContinuousClock()" || base == "SuspendingClock()" else { return }
+        guard base == "Task" || base.hasPrefix("Task<") || base == "ContinuousClock()" || base == "SuspendingClock()"
+        else { return }
         guard let function = testFunction(around: call) else { return }
         // A loop that asks again until something holds depends on a condition, and not on the time.
         for ancestor in call.ancestors {
             if ancestor.id == function.id { break }
             if ancestor.is(WhileStmtSyntax.self) || ancestor.is(RepeatStmtSyntax.self) { return }
-            if let loop = ancestor.as(ForStmtSyntax.self), loop.body.exitsLoop { return }
+            if let loop = ancestor.as(ForStmtSyntax.self), loop.body.exitsLoop || loop.whereClause != nil { return }
         }
         // What follows is what the time is for.
-        guard let body = function.body, body.statements.hasNode(skip: { $0.endPosition <= call.endPosition }, where: { isAssertion($0) && $0.position > call.position }) else { return }
+        guard let body = function.body,
+            body.statements.hasNode(
+                skip: { $0.endPosition <= call.endPosition },
+                where: { isAssertion($0) && $0.position > call.position }
+            )
+        else { return }
         report(
-            .blockedWait, .warning, at: call,
-            "`\(function.name.text)` sleeps for a time and then expects: the time is too short on a slow machine, and wasted on a fast one")
+            .blockedWait,
+            .warning,
+            at: call,
+            "`\(function.name.text)` sleeps for a time and then expects: the time is too short on a slow machine, and wasted on a fast one"
+        )
     }
 
     private func isAssertion(_ node: Syntax) -> Bool {
-        if let macro = node.as(MacroExpansionExprSyntax.self) { return ["expect", "require"].contains(macro.macroName.text) }
+        if let macro = node.as(MacroExpansionExprSyntax.self) {
+            return ["expect", "require"].contains(macro.macroName.text)
+        }
         guard let call = node.as(FunctionCallExprSyntax.self), let name = call.calledName else { return false }
         return name.hasPrefix("XCTAssert") || name == "XCTUnwrap" || name == "XCTFail" || name == "expectNoDifference"
     }
@@ -149,7 +192,9 @@ extension Context {
             if let closure = ancestor.as(ClosureExprSyntax.self), !closure.runsInPlace { return nil }
             if let function = ancestor.as(FunctionDeclSyntax.self) {
                 if function.attributeNames.contains("Test") { return function }
-                guard function.name.text.hasPrefix("test"), function.parameterNames.isEmpty, typePath(of: function) != nil else { return nil }
+                guard function.name.text.hasPrefix("test"), function.parameterNames.isEmpty,
+                    typePath(of: function) != nil
+                else { return nil }
                 return function
             }
             if isTypeDeclaration(ancestor) { return nil }
@@ -160,15 +205,20 @@ extension Context {
     // MARK: Threads
 
     private mutating func checkBlocking(_ call: FunctionCallExprSyntax) {
-        guard call.calledName == "wait", let base = call.base, !call.ancestors.prefix(3).contains(where: { $0.is(AwaitExprSyntax.self) }) else { return }
+        guard call.calledName == "wait", let base = call.base,
+            !call.ancestors.prefix(3).contains(where: { $0.is(AwaitExprSyntax.self) })
+        else { return }
         guard let kind = blockingKind(base, at: call) else { return }
         guard let place = asynchronousPlace(of: call) else {
             checkBridge(call, base, kind)
             return
         }
         report(
-            .blockedWait, .error, at: call,
-            "`\(base.text).wait()` blocks a thread of the pool in \(place): if all threads wait, nothing is left to signal the \(kind)")
+            .blockedWait,
+            .error,
+            at: call,
+            "`\(base.text).wait()` blocks a thread of the pool in \(place): if all threads wait, nothing is left to signal the \(kind)"
+        )
     }
 
     /// A synchronous function that waits for a task: on the main actor or the pool, that task may need this thread.
@@ -185,11 +235,16 @@ extension Context {
         }
         guard isSignalled, !owner.isProcessWide else { return }
         report(
-            .blockedWait, .warning, at: call,
-            "`\(base.text).wait()` blocks the caller until a task has signalled: on the main actor, or on a thread of the pool, that task may never run")
+            .blockedWait,
+            .warning,
+            at: call,
+            "`\(base.text).wait()` blocks the caller until a task has signalled: on the main actor, or on a thread of the pool, that task may never run"
+        )
     }
 
-    private func isBlockingBase(_ base: ExprSyntax, at place: some SyntaxProtocol) -> Bool { blockingKind(base, at: place) != nil }
+    private func isBlockingBase(_ base: ExprSyntax, at place: some SyntaxProtocol) -> Bool {
+        blockingKind(base, at: place) != nil
+    }
 
     /// What a call of `wait` waits for, if that blocks the thread.
     private func blockingKind(_ base: ExprSyntax, at place: some SyntaxProtocol) -> String? {
@@ -198,8 +253,10 @@ extension Context {
         var declared: String?
         for ancestor in place.ancestors {
             guard declared == nil else { break }
-            guard ancestor.is(FunctionDeclSyntax.self) || ancestor.is(ClosureExprSyntax.self) || ancestor.is(AccessorBlockSyntax.self)
-                || ancestor.is(InitializerDeclSyntax.self) || ancestor.is(SourceFileSyntax.self)
+            guard
+                ancestor.is(FunctionDeclSyntax.self) || ancestor.is(ClosureExprSyntax.self)
+                    || ancestor.is(AccessorBlockSyntax.self)
+                    || ancestor.is(InitializerDeclSyntax.self) || ancestor.is(SourceFileSyntax.self)
             else { continue }
             let isFile = ancestor.is(SourceFileSyntax.self)
             ancestor.walk { node in
@@ -207,17 +264,23 @@ extension Context {
                 if let binding = node.as(PatternBindingSyntax.self), binding.pattern.text == root.name {
                     declared = binding.typeAnnotation?.type.text ?? binding.initializer?.value.text
                 }
-                if let parameter = node.as(FunctionParameterSyntax.self), (parameter.secondName ?? parameter.firstName).text == root.name {
+                if let parameter = node.as(FunctionParameterSyntax.self),
+                    (parameter.secondName ?? parameter.firstName).text == root.name
+                {
                     declared = parameter.type.text
                 }
                 return declared == nil
             }
         }
-        if declared == nil, let owner = type(of: place), let property = index.property(root.name, of: owner, module: file.module) {
+        if declared == nil, let owner = type(of: place),
+            let property = index.property(root.name, of: owner, module: file.module)
+        {
             declared = property.type ?? property.initial
         }
         guard let declared else { return nil }
-        if declared.hasPrefix("DispatchSemaphore") || declared.hasPrefix("Dispatch.DispatchSemaphore") { return "semaphore" }
+        if declared.hasPrefix("DispatchSemaphore") || declared.hasPrefix("Dispatch.DispatchSemaphore") {
+            return "semaphore"
+        }
         if declared.hasPrefix("DispatchGroup") { return "group" }
         if declared.hasPrefix("NSCondition") { return "condition" }
         return nil
@@ -231,13 +294,19 @@ extension Context {
                 if call.isTaskCreation { return "a task" }
                 if name.hasPrefix("addTask") { return "a child task" }
                 if closure.signature?.effectSpecifiers?.asyncSpecifier != nil { return "an asynchronous closure" }
-                if closure.runsInPlace || name == "defer" || (name.hasPrefix("with") && name.hasSuffix("Continuation")) { continue }
+                if closure.runsInPlace || name == "defer" || (name.hasPrefix("with") && name.hasSuffix("Continuation"))
+                {
+                    continue
+                }
                 if !closure.statements.awaits(skip: isDeferredCode).isEmpty { return "an asynchronous closure" }
                 return nil
             }
-            if let function = ancestor.as(FunctionDeclSyntax.self) { return function.isAsync ? "the asynchronous `\(function.name.text)`" : nil }
+            if let function = ancestor.as(FunctionDeclSyntax.self) {
+                return function.isAsync ? "the asynchronous `\(function.name.text)`" : nil
+            }
             if let initializer = ancestor.as(InitializerDeclSyntax.self) {
-                return initializer.signature.effectSpecifiers?.asyncSpecifier != nil ? "an asynchronous initializer" : nil
+                return initializer.signature.effectSpecifiers?.asyncSpecifier != nil
+                    ? "an asynchronous initializer" : nil
             }
             if let accessor = ancestor.as(AccessorDeclSyntax.self) {
                 return accessor.effectSpecifiers?.asyncSpecifier != nil ? "an asynchronous property" : nil

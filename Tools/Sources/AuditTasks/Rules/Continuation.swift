@@ -2,13 +2,16 @@ import SwiftSyntax
 
 extension Context {
     private static let continuationFunctions: Set<String> = [
-        "withCheckedContinuation", "withCheckedThrowingContinuation", "withUnsafeContinuation", "withUnsafeThrowingContinuation",
+        "withCheckedContinuation", "withCheckedThrowingContinuation", "withUnsafeContinuation",
+        "withUnsafeThrowingContinuation",
     ]
 
     /// Rule 4: a continuation around an API whose handle is not cancelled, or that some path does not resume, or resumes twice.
     mutating func checkContinuations() {
         for call in calls {
-            guard let name = call.calledName, Self.continuationFunctions.contains(name), let closure = call.closures.last else { continue }
+            guard let name = call.calledName, Self.continuationFunctions.contains(name),
+                let closure = call.closures.last
+            else { continue }
             let continuation = closure.parameterNames.first ?? "$0"
             checkHandle(call, closure, continuation)
             checkPaths(call, closure, continuation)
@@ -18,35 +21,54 @@ extension Context {
     // MARK: Handles
 
     private static let handleCalls: Set<String> = [
-        "dataTask", "downloadTask", "uploadTask", "scheduledTimer", "dataTaskPublisher", "requestImage", "requestImageData", "scheduleTask", "requestData",
+        "dataTask", "downloadTask", "uploadTask", "scheduledTimer", "dataTaskPublisher", "requestImage",
+        "requestImageData", "scheduleTask", "requestData",
         "requestAVAsset", "observe", "addPeriodicTimeObserver", "sink",
     ]
     private static let handleWords = [
-        "task", "request", "operation", "timer", "handle", "token", "cancellable", "subscription", "job", "search", "download", "upload", "workitem",
+        "task", "request", "operation", "timer", "handle", "token", "cancellable", "subscription", "job", "search",
+        "download", "upload", "workitem",
         "call", "observer", "observation", "query", "fetch", "load",
     ]
     private static let namesThatRunAtOnce: Set<String> = [
-        "withLock", "withLockedValue", "sync", "map", "perform", "flatMap", "withUnsafeContinuation", "compactMap", "first", "contains", "assumeIsolated",
+        "withLock", "withLockedValue", "sync", "map", "perform", "flatMap", "withUnsafeContinuation", "compactMap",
+        "first", "contains", "assumeIsolated",
         "whenComplete", "whenSuccess", "whenFailure", "withCriticalRegion", "reduce", "performAndWait", "run",
     ]
 
-    private mutating func checkHandle(_ call: FunctionCallExprSyntax, _ closure: ClosureExprSyntax, _ continuation: String) {
+    private mutating func checkHandle(
+        _ call: FunctionCallExprSyntax,
+        _ closure: ClosureExprSyntax,
+        _ continuation: String
+    ) {
         let isHandled = call.ancestors.contains { ancestor in
-            ancestor.as(FunctionCallExprSyntax.self).map { ($0.calledName ?? "").lowercased().contains("cancel") } ?? false
+            ancestor.as(FunctionCallExprSyntax.self).map { ($0.calledName ?? "").lowercased().contains("cancel") }
+                ?? false
         }
         guard !isHandled, !file.isTest else { return }
         // The handle is cancelled by someone: it is kept outside the closure.
         guard let handle = handle(in: closure, continuation) else { return }
-        if let function = Scope(of: call, skippingClosures: true).node, function.text.contains("withTaskCancellationHandler") { return }
+        if let function = Scope(of: call, skippingClosures: true).node,
+            function.text.contains("withTaskCancellationHandler")
+        {
+            return
+        }
         report(
-            .continuation, .warning, at: call,
-            "`\(handle)` returns a handle that nothing cancels: a cancelled caller waits until the callback comes")
+            .continuation,
+            .warning,
+            at: call,
+            "`\(handle)` returns a handle that nothing cancels: a cancelled caller waits until the callback comes"
+        )
     }
 
     private func handle(in closure: ClosureExprSyntax, _ continuation: String) -> String? {
         for item in closure.statements {
-            for call in item.all(FunctionCallExprSyntax.self, skip: { $0.is(ClosureExprSyntax.self) }) + [item.item.as(ExprSyntax.self)?.as(FunctionCallExprSyntax.self)].compactMap({ $0 }) {
-                guard let name = call.calledName, !Self.namesThatRunAtOnce.contains(name), !call.isTaskCreation else { continue }
+            for call in item.all(FunctionCallExprSyntax.self, skip: { $0.is(ClosureExprSyntax.self) })
+                + [item.item.as(ExprSyntax.self)?.as(FunctionCallExprSyntax.self)].compactMap({ $0 })
+            {
+                guard let name = call.calledName, !Self.namesThatRunAtOnce.contains(name), !call.isTaskCreation else {
+                    continue
+                }
                 let isCallback = call.closures.contains { mentionsName(continuation, in: Syntax($0)) }
                 guard isCallback else { continue }
                 if Self.handleCalls.contains(name) { return name }
@@ -60,8 +82,12 @@ extension Context {
     /// Whether the value of a call is kept, or dropped in writing, as a handle is.
     private func isHandle(of call: FunctionCallExprSyntax) -> Bool {
         var node = Syntax(call)
-        while let parent = node.parent, parent.is(TryExprSyntax.self) || parent.is(AwaitExprSyntax.self) { node = parent }
-        if let binding = node.parent?.parent?.as(PatternBindingSyntax.self), node.parent?.is(InitializerClauseSyntax.self) == true {
+        while let parent = node.parent, parent.is(TryExprSyntax.self) || parent.is(AwaitExprSyntax.self) {
+            node = parent
+        }
+        if let binding = node.parent?.parent?.as(PatternBindingSyntax.self),
+            node.parent?.is(InitializerClauseSyntax.self) == true
+        {
             guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.text else { return true }
             return name.containsAny(Self.handleWords) || isStarted(name, after: Syntax(binding))
         }
@@ -71,7 +97,9 @@ extension Context {
             return elements[0].is(DiscardAssignmentExprSyntax.self) || elements[0].text.containsAny(Self.handleWords)
         }
         // `api.load { … }.resume()`
-        if let member = node.parent?.as(MemberAccessExprSyntax.self), ["resume", "start", "store"].contains(member.declName.baseName.text) {
+        if let member = node.parent?.as(MemberAccessExprSyntax.self),
+            ["resume", "start", "store"].contains(member.declName.baseName.text)
+        {
             return true
         }
         return false
@@ -91,7 +119,11 @@ extension Context {
 
     // MARK: Paths
 
-    private mutating func checkPaths(_ call: FunctionCallExprSyntax, _ closure: ClosureExprSyntax, _ continuation: String) {
+    private mutating func checkPaths(
+        _ call: FunctionCallExprSyntax,
+        _ closure: ClosureExprSyntax,
+        _ continuation: String
+    ) {
         guard !escapes(continuation, in: closure) else { return }
         var paths = ResumePaths(continuation: continuation)
         let ends = paths.ends(of: closure.statements, from: [0])
@@ -99,23 +131,34 @@ extension Context {
         let all = ends.union(paths.returned)
         if paths.isTwice || all.contains(2) {
             report(
-                .continuation, .error, at: call,
-                "a path resumes the continuation `\(continuation)` twice: the second time traps")
+                .continuation,
+                .error,
+                at: call,
+                "a path resumes the continuation `\(continuation)` twice: the second time traps"
+            )
         } else if paths.isMissing || all.contains(0) {
             report(
-                .continuation, .error, at: call,
-                "a path does not resume the continuation `\(continuation)`: its caller waits without end")
+                .continuation,
+                .error,
+                at: call,
+                "a path does not resume the continuation `\(continuation)`: its caller waits without end"
+            )
         }
     }
 
     /// Whether a continuation is stored or passed on: then others resume it.
     private func escapes(_ continuation: String, in closure: ClosureExprSyntax) -> Bool {
         closure.statements.hasNode { node in
-            guard let reference = node.as(DeclReferenceExprSyntax.self), reference.baseName.text == continuation, reference.isFirst else {
-                if let capture = node.as(ClosureCaptureSyntax.self) { return capture.initializer != nil && capture.text.contains(continuation) }
+            guard let reference = node.as(DeclReferenceExprSyntax.self), reference.baseName.text == continuation,
+                reference.isFirst
+            else {
+                if let capture = node.as(ClosureCaptureSyntax.self) {
+                    return capture.initializer != nil && capture.text.contains(continuation)
+                }
                 return false
             }
-            guard let member = reference.parent?.as(MemberAccessExprSyntax.self), member.declName.baseName.text == "resume",
+            guard let member = reference.parent?.as(MemberAccessExprSyntax.self),
+                member.declName.baseName.text == "resume",
                 member.parent?.is(FunctionCallExprSyntax.self) == true
             else { return true }
             return false
@@ -145,7 +188,12 @@ struct ResumePaths {
         var deferred = 0
         for item in statements {
             guard !counts.isEmpty, !isUnknown else { break }
-            if !thrown.isEmpty, item.hasNode(skip: isDeferredCode, where: { $0.as(TryExprSyntax.self).map { $0.questionOrExclamationMark == nil } ?? false }) {
+            if !thrown.isEmpty,
+                item.hasNode(
+                    skip: isDeferredCode,
+                    where: { $0.as(TryExprSyntax.self).map { $0.questionOrExclamationMark == nil } ?? false }
+                )
+            {
                 thrown[thrown.count - 1].formUnion(counts)
             }
             if let later = item.item.as(DeferStmtSyntax.self) {
@@ -174,7 +222,9 @@ struct ResumePaths {
 
     /// The resumptions in code without branches, outside its closures.
     private func number(_ node: Syntax) -> Int {
-        let resumes = node.all(FunctionCallExprSyntax.self, skip: isDeferredCode) + [node.as(FunctionCallExprSyntax.self)].compactMap { $0 }
+        let resumes =
+            node.all(FunctionCallExprSyntax.self, skip: isDeferredCode)
+            + [node.as(FunctionCallExprSyntax.self)].compactMap { $0 }
         return resumes.filter { $0.calledName == "resume" && $0.base?.text == continuation }.count
     }
 
@@ -182,7 +232,10 @@ struct ResumePaths {
     private mutating func add(direct node: Syntax, to counts: Set<Int>) -> Set<Int> {
         guard mentions(node) else { return counts }
         let direct = number(node)
-        var closures = node.all(ClosureExprSyntax.self, skip: { $0.parent.map { $0.is(ClosureExprSyntax.self) } ?? false })
+        var closures = node.all(
+            ClosureExprSyntax.self,
+            skip: { $0.parent.map { $0.is(ClosureExprSyntax.self) } ?? false }
+        )
         closures = closures.filter { closure in
             mentions(Syntax(closure.statements)) && !closures.contains { $0.id != closure.id && $0.encloses(closure) }
         }
@@ -190,7 +243,9 @@ struct ResumePaths {
         // Success in one closure and failure in another: exactly one of them is called.
         var total = Set<Int>()
         for closure in closures {
-            if let name = closure.call?.calledName, ["forEach", "map", "compactMap", "first", "contains", "filter", "flatMap"].contains(name) {
+            if let name = closure.call?.calledName,
+                ["forEach", "map", "compactMap", "first", "contains", "filter", "flatMap"].contains(name)
+            {
                 isUnknown = true
                 return counts
             }
@@ -219,8 +274,12 @@ struct ResumePaths {
         if let condition = expression.as(IfExprSyntax.self) {
             if mentions(Syntax(condition.conditions)) { isUnknown = true }
             let then = ends(of: condition.body.statements, from: counts)
-            if let block = condition.elseBody?.as(CodeBlockSyntax.self) { return then.union(ends(of: block.statements, from: counts)) }
-            if let next = condition.elseBody?.as(IfExprSyntax.self) { return then.union(ends(of: ExprSyntax(next), from: counts)) }
+            if let block = condition.elseBody?.as(CodeBlockSyntax.self) {
+                return then.union(ends(of: block.statements, from: counts))
+            }
+            if let next = condition.elseBody?.as(IfExprSyntax.self) {
+                return then.union(ends(of: ExprSyntax(next), from: counts))
+            }
             return then.union(counts)
         }
         if let choice = expression.as(SwitchExprSyntax.self) {
@@ -238,14 +297,19 @@ struct ResumePaths {
             return []
         }
         // `a ? b : c`, and `try`.
-        if expression.hasNode(skip: isDeferredCode, where: { $0.is(UnresolvedTernaryExprSyntax.self) || $0.is(TernaryExprSyntax.self) }), mentions(Syntax(expression)), number(Syntax(expression)) > 1 {
+        if expression.hasNode(
+            skip: isDeferredCode,
+            where: { $0.is(UnresolvedTernaryExprSyntax.self) || $0.is(TernaryExprSyntax.self) }
+        ), mentions(Syntax(expression)), number(Syntax(expression)) > 1 {
             return plus(counts, 1)
         }
         return add(direct: Syntax(expression), to: counts)
     }
 
     private mutating func ends(of statement: StmtSyntax, from counts: Set<Int>) -> Set<Int> {
-        if let expression = statement.as(ExpressionStmtSyntax.self) { return ends(of: expression.expression, from: counts) }
+        if let expression = statement.as(ExpressionStmtSyntax.self) {
+            return ends(of: expression.expression, from: counts)
+        }
         if let condition = statement.as(GuardStmtSyntax.self) {
             if mentions(Syntax(condition.conditions)) { isUnknown = true }
             _ = ends(of: condition.body.statements, from: counts)
@@ -265,18 +329,23 @@ struct ResumePaths {
             var result = ends(of: attempt.body.statements, from: counts)
             let failed = thrown.removeLast()
             // The body may call what throws in a place that this does not see.
-            for clause in attempt.catchClauses { result.formUnion(ends(of: clause.body.statements, from: failed.isEmpty ? counts : failed)) }
+            for clause in attempt.catchClauses {
+                result.formUnion(ends(of: clause.body.statements, from: failed.isEmpty ? counts : failed))
+            }
             return result
         }
         if statement.is(BreakStmtSyntax.self) {
             if broken.isEmpty { isUnknown = true } else { broken[broken.count - 1].formUnion(counts) }
             return []
         }
-        if statement.is(ForStmtSyntax.self) || statement.is(WhileStmtSyntax.self) || statement.is(RepeatStmtSyntax.self) {
+        if statement.is(ForStmtSyntax.self) || statement.is(WhileStmtSyntax.self) || statement.is(RepeatStmtSyntax.self)
+        {
             if mentions(Syntax(statement)) { isUnknown = true }
             return counts
         }
-        if statement.is(ContinueStmtSyntax.self) || statement.is(FallThroughStmtSyntax.self) || statement.is(LabeledStmtSyntax.self) {
+        if statement.is(ContinueStmtSyntax.self) || statement.is(FallThroughStmtSyntax.self)
+            || statement.is(LabeledStmtSyntax.self)
+        {
             isUnknown = true
             return counts
         }

@@ -12,16 +12,25 @@ extension Context {
             case .nothing: continue
             case .hop:
                 report(
-                    .droppedTask, .note, at: task.call,
-                    "the handle of this task is dropped, and it \(hold.way): the \(kind) `\(owner.shortName)` lives until the awaited call returns")
+                    .droppedTask,
+                    .note,
+                    at: task.call,
+                    "the handle of this task is dropped, and it \(hold.way): the \(kind) `\(owner.shortName)` lives until the awaited call returns"
+                )
             case .work:
                 report(
-                    .droppedTask, .warning, at: task.call,
-                    "nothing can cancel this task, and it \(hold.way): the \(kind) `\(owner.shortName)` lives until the task ends")
+                    .droppedTask,
+                    .warning,
+                    at: task.call,
+                    "nothing can cancel this task, and it \(hold.way): the \(kind) `\(owner.shortName)` lives until the task ends"
+                )
             case .endless:
                 report(
-                    .droppedTask, .error, at: task.call,
-                    "nothing can cancel this task, and it \(hold.way): its loop keeps the \(kind) `\(owner.shortName)` alive as long as it runs")
+                    .droppedTask,
+                    .error,
+                    at: task.call,
+                    "nothing can cancel this task, and it \(hold.way): its loop keeps the \(kind) `\(owner.shortName)` alive as long as it runs"
+                )
             }
         }
     }
@@ -29,16 +38,22 @@ extension Context {
     /// Whether the function that creates a task waits until the task has signalled its end.
     private func signalsItsCreator(_ task: TaskCreation) -> Bool {
         guard let body = Scope(of: task.call, skippingClosures: true).node else { return false }
-        let signals = task.closure.all(FunctionCallExprSyntax.self).filter { ["signal", "leave", "fulfill"].contains($0.calledName ?? "") }
+        let signals = task.closure.all(FunctionCallExprSyntax.self).filter {
+            ["signal", "leave", "fulfill"].contains($0.calledName ?? "")
+        }
         let names = signals.compactMap { $0.base?.root?.name }
         return body.hasNode { node in
-            guard let call = node.as(FunctionCallExprSyntax.self), call.position > task.call.position else { return false }
+            guard let call = node.as(FunctionCallExprSyntax.self), call.position > task.call.position else {
+                return false
+            }
             return ["wait", "notify"].contains(call.calledName ?? "") && names.contains(call.base?.root?.name ?? "")
         }
     }
 
     func isTestCase(_ type: TypeInfo) -> Bool {
         index.inherits(type, from: ["XCTestCase"], module: file.module)
-            || (file.isTest && (type.shortName.hasSuffix("Tests") || type.shortName.hasSuffix("TestCase") || type.attributes.contains("Suite")))
+            || (file.isTest
+                && (type.shortName.hasSuffix("Tests") || type.shortName.hasSuffix("TestCase")
+                    || type.attributes.contains("Suite")))
     }
 }

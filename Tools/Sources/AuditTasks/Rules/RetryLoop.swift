@@ -32,7 +32,9 @@ extension Context {
         var inner = Syntax(attempt)
         for ancestor in attempt.ancestors {
             if ancestor.id == loop.id { return true }
-            if let handled = ancestor.as(DoStmtSyntax.self), handled.body.id == inner.id, let general = handled.generalCatch, !general.body.leavesLoop {
+            if let handled = ancestor.as(DoStmtSyntax.self), handled.body.id == inner.id,
+                let general = handled.generalCatch, !general.body.leavesLoop
+            {
                 return false
             }
             inner = ancestor
@@ -50,7 +52,9 @@ extension Context {
     /// Whether a loop waits before it tries again.
     private func delays(_ body: CodeBlockSyntax) -> Bool {
         body.all(FunctionCallExprSyntax.self, skip: isOwnTask).contains { call in
-            (call.calledName ?? "").containsAny(["sleep", "delay", "backoff", "wait", "pause", "after", "throttle"])
+            (call.calledName ?? "").containsAny([
+                "sleep", "delay", "backoff", "wait", "pause", "after", "throttle", "retry",
+            ])
                 || (call.base?.text ?? "").containsAny(["backoff", "delay", "limiter", "timer"])
         }
     }
@@ -59,6 +63,15 @@ extension Context {
         if loop.is(ForStmtSyntax.self) { return true }
         if let loop = loop.as(WhileStmtSyntax.self), !loop.isUnbounded { return true }
         if let loop = loop.as(RepeatStmtSyntax.self), loop.condition.text != "true" { return true }
+        // An error of something else ends the loop, such as that of a policy; or the `catch` decides whether to go on.
+        let policy = body.all(TryExprSyntax.self, skip: isOwnTask).contains { isWork($0) && leavesLoop($0, loop: loop) }
+        if policy
+            || body.all(DoStmtSyntax.self, skip: isOwnTask).contains(where: {
+                $0.generalCatch.map { decides($0.body) } ?? false
+            })
+        {
+            return true
+        }
         return body.hasNode(skip: isOwnTask) { node in
             let conditions = node.as(IfExprSyntax.self)?.conditions ?? node.as(GuardStmtSyntax.self)?.conditions
             guard let conditions else { return false }
@@ -68,13 +81,45 @@ extension Context {
             var otherLeaves = false
             if let block = other?.as(CodeBlockSyntax.self) { otherLeaves = block.leavesLoop }
             guard leaves || otherLeaves else { return false }
-            return conditions.hasNode { ["<", ">", "<=", ">=", "=="].contains($0.as(BinaryOperatorExprSyntax.self)?.operator.text ?? "") }
+            return conditions.hasNode {
+                ["<", ">", "<=", ">=", "=="].contains($0.as(BinaryOperatorExprSyntax.self)?.operator.text ?? "")
+            }
         }
             || body.hasNode(skip: isOwnTask) { node in
                 node.as(CatchClauseSyntax.self).map { clause in
-                    !clause.catchItems.isEmpty && clause.catchItems.text.contains("where") && clause.catchItems.text.containsAny(["attempt", "retr", "count", "tries"])
+                    !clause.catchItems.isEmpty && clause.catchItems.text.contains("where")
+                        && clause.catchItems.text.containsAny(["attempt", "retr", "count", "tries"])
                 } ?? false
             }
+    }
+
+    /// Whether a `catch` leaves the loop on some condition, other than a cancellation.
+    private func decides(_ body: CodeBlockSyntax) -> Bool {
+        body.hasNode(skip: isDeferredCode) { node in
+            if let condition = node.as(GuardStmtSyntax.self) {
+                return condition.body.leavesLoop && !condition.conditions.text.lowercased().contains("cancel")
+            }
+            guard let condition = node.as(IfExprSyntax.self) else { return false }
+            return condition.body.leavesLoop && !condition.conditions.text.lowercased().contains("cancel")
+        }
+    }
+
+    /// Whether the code behind a `do` leaves the loop, so that its `catch` does not lead to another attempt.
+    private func endsAfter(_ attempt: DoStmtSyntax) -> Bool {
+        guard attempt.generalCatch?.body.statements.last?.item.is(ContinueStmtSyntax.self) != true else { return false }
+        for ancestor in attempt.ancestors {
+            if isLoop(ancestor) { return false }
+            guard let last = ancestor.as(CodeBlockItemListSyntax.self)?.last, last.position > attempt.position else {
+                continue
+            }
+            if last.item.leavesBlock, !last.item.is(ContinueStmtSyntax.self) { return true }
+        }
+        return false
+    }
+
+    /// Whether a loop ends in another way than by a success: in a case of a `switch`, or by a condition.
+    private func endsElsewhere(_ attempt: Syntax, _ body: CodeBlockSyntax) -> Bool {
+        body.hasNode(skip: { isOwnTask($0) || $0.id == attempt.id }) { $0.is(ReturnStmtSyntax.self) }
     }
 
     private mutating func checkRetry(_ loop: Syntax) -> Bool {
@@ -83,21 +128,35 @@ extension Context {
         var attempt: Syntax?
         var succeeds = false
         for node in body.all(DoStmtSyntax.self, skip: isInner) {
-            guard let general = node.generalCatch, !general.body.leavesLoop else { continue }
-            guard node.body.all(TryExprSyntax.self, skip: isOwnTask).contains(where: { $0.questionOrExclamationMark == nil && isWork($0) }) else { continue }
+            guard let general = node.generalCatch, !general.body.leavesLoop, !endsAfter(node) else { continue }
+            guard
+                node.body.all(TryExprSyntax.self, skip: isOwnTask).contains(where: {
+                    $0.questionOrExclamationMark == nil && isWork($0)
+                })
+            else { continue }
             attempt = Syntax(node)
             succeeds = node.body.exitsLoop || isFollowedByExit(Syntax(node), in: body)
             break
         }
         if attempt == nil {
-            for node in body.all(TryExprSyntax.self, skip: isInner) where node.questionOrExclamationMark?.text == "?" && isWork(node) {
+            for node in body.all(TryExprSyntax.self, skip: isInner)
+            where node.questionOrExclamationMark?.text == "?" && isWork(node) {
                 // `if let value = try? await load() { return value }`
-                let condition = node.ancestors.first { $0.is(IfExprSyntax.self) || $0.is(GuardStmtSyntax.self) || $0.id == body.id }
-                if let condition = condition?.as(IfExprSyntax.self), condition.conditions.encloses(node), condition.body.exitsLoop {
+                let condition = node.ancestors.first {
+                    $0.is(IfExprSyntax.self) || $0.is(GuardStmtSyntax.self) || $0.id == body.id
+                }
+                if let condition = condition?.as(IfExprSyntax.self), condition.conditions.encloses(node),
+                    condition.body.exitsLoop
+                {
                     attempt = Syntax(node)
-                } else if let condition = condition?.as(GuardStmtSyntax.self), condition.conditions.encloses(node), !condition.body.leavesLoop {
+                } else if let condition = condition?.as(GuardStmtSyntax.self), condition.conditions.encloses(node),
+                    !condition.body.leavesLoop,
+                    isFollowedByExit(Syntax(condition), in: body)
+                {
                     attempt = Syntax(node)
-                } else if let binding = node.parent?.parent?.as(PatternBindingSyntax.self), isExit(binding.pattern.text, in: body) {
+                } else if let binding = node.parent?.parent?.as(PatternBindingSyntax.self),
+                    isExit(binding.pattern.text, in: body)
+                {
                     attempt = Syntax(node)
                 }
                 if attempt != nil { succeeds = true; break }
@@ -107,7 +166,12 @@ extension Context {
         // A `for` loop without an exit is a list of things to do, and not a retry.
         if loop.is(ForStmtSyntax.self), !succeeds { return false }
         // A loop over a condition that is about something else, such as a queue that is worked off.
-        if !loop.is(ForStmtSyntax.self), !succeeds, !isUnbounded(loop) { return false }
+        if !loop.is(ForStmtSyntax.self), !succeeds, !isUnbounded(loop) || endsElsewhere(attempt, body) { return false }
+        if loop.as(WhileStmtSyntax.self)?.conditions.contains(where: {
+            $0.condition.is(OptionalBindingConditionSyntax.self)
+        }) == true {
+            return false
+        }
 
         var defects: [String] = []
         let lets = letsCancellationOut(loop, body)
@@ -115,10 +179,15 @@ extension Context {
         if succeeds, !hasCap(loop, body) { defects.append("without a limit") }
         if !lets { defects.append("although its task is cancelled") }
         guard !defects.isEmpty else { return false }
-        let text = defects.count == 1 ? defects[0] : defects.dropLast().joined(separator: ", ") + " and " + defects.last!
+        let text =
+            defects.count == 1 ? defects[0] : defects.dropLast().joined(separator: ", ") + " and " + defects.last!
         report(
-            .retryLoop, isUnbounded(loop) && !lets ? .error : .warning, at: loop,
-            "this loop tries again \(text)", fix: defects == ["although its task is cancelled"] ? cancellationEdit(attempt, loop) : [])
+            .retryLoop,
+            isUnbounded(loop) && !lets ? .error : .warning,
+            at: loop,
+            "this loop tries again \(text)",
+            fix: defects == ["although its task is cancelled"] ? cancellationEdit(attempt, loop) : []
+        )
         return true
     }
 
@@ -132,7 +201,8 @@ extension Context {
         let sequence = loop.sequence.text
         if sequence.contains("..<") || sequence.contains("...") || sequence.hasPrefix("stride(") {
             // `for page in 1...3 { try await load(page) }` is no retry.
-            return loop.pattern.is(WildcardPatternSyntax.self) || loop.pattern.text.containsAny(["attempt", "retr", "try", "tries", "_"])
+            return loop.pattern.is(WildcardPatternSyntax.self)
+                || loop.pattern.text.containsAny(["attempt", "retr", "try", "tries", "_"])
                 || !mentionsInWork(loop.pattern.text, loop.body)
         }
         return sequence.containsAny(["attempt", "retr", "delays", "backoff"])
@@ -145,13 +215,15 @@ extension Context {
     private func isFollowedByExit(_ node: Syntax, in body: CodeBlockSyntax) -> Bool {
         // do { result = try await load(); isDone = true } catch { … }; if isDone { break }
         body.hasNode(skip: isOwnTask) { other in
-            other.position > node.endPosition && (other.is(ReturnStmtSyntax.self) || other.is(BreakStmtSyntax.self))
+            other.position >= node.endPosition && (other.is(ReturnStmtSyntax.self) || other.is(BreakStmtSyntax.self))
         }
     }
 
     private func isExit(_ name: String, in body: CodeBlockSyntax) -> Bool {
         body.hasNode(skip: isOwnTask) { node in
-            guard let condition = node.as(IfExprSyntax.self), condition.conditions.text.contains(name) else { return false }
+            guard let condition = node.as(IfExprSyntax.self), condition.conditions.text.contains(name) else {
+                return false
+            }
             return condition.body.exitsLoop
         }
     }
@@ -163,22 +235,31 @@ extension Context {
         let sleeps = body.all(FunctionCallExprSyntax.self, skip: isInner).filter(\.isSleep)
         let swallowed = sleeps.first { call in
             guard !leavesAfterwards(Syntax(call), loop) else { return false }
-            guard let attempt = call.ancestors.first(where: { $0.is(TryExprSyntax.self) || $0.is(CodeBlockItemSyntax.self) })?.as(TryExprSyntax.self) else { return false }
+            guard
+                let attempt = call.ancestors.first(where: {
+                    $0.is(TryExprSyntax.self) || $0.is(CodeBlockItemSyntax.self)
+                })?.as(TryExprSyntax.self)
+            else { return false }
             if attempt.questionOrExclamationMark?.text == "?" { return !isChecked(attempt) }
             return attempt.questionOrExclamationMark == nil && !leavesLoop(attempt, loop: loop)
         }
         guard let swallowed, !letsCancellationOut(loop, body), !isLimited(loop) else { return }
         report(
-            .retryLoop, .error, at: swallowed,
+            .retryLoop,
+            .error,
+            at: swallowed,
             "the loop does not end when its task is cancelled: from then on `sleep` returns at once, and the loop spins",
-            fix: conditionEdit(loop))
+            fix: conditionEdit(loop)
+        )
     }
 
     /// Whether the code behind a call leaves the loop.
     private func leavesAfterwards(_ node: Syntax, _ loop: Syntax) -> Bool {
         for ancestor in node.ancestors {
             if ancestor.id == loop.id { return false }
-            guard let list = ancestor.as(CodeBlockItemListSyntax.self), let last = list.last, last.position > node.position else { continue }
+            guard let list = ancestor.as(CodeBlockItemListSyntax.self), let last = list.last,
+                last.position > node.position
+            else { continue }
             if last.item.leavesBlock, !last.item.is(ContinueStmtSyntax.self) { return true }
         }
         return false
@@ -190,7 +271,9 @@ extension Context {
         while let parent = node.parent {
             if parent.is(CodeBlockItemSyntax.self) { return false }
             if parent.is(ConditionElementSyntax.self) || parent.is(OptionalBindingConditionSyntax.self) { return true }
-            if let list = parent.as(ExprListSyntax.self) { return list.first?.is(DiscardAssignmentExprSyntax.self) != true }
+            if let list = parent.as(ExprListSyntax.self) {
+                return list.first?.is(DiscardAssignmentExprSyntax.self) != true
+            }
             node = parent
         }
         return false
@@ -198,17 +281,25 @@ extension Context {
 
     /// Whether a clock or a number ends the loop.
     private func isLimited(_ loop: Syntax) -> Bool {
-        let conditions = loop.as(WhileStmtSyntax.self).map { Syntax($0.conditions) } ?? loop.as(RepeatStmtSyntax.self).map { Syntax($0.condition) }
+        let conditions =
+            loop.as(WhileStmtSyntax.self).map { Syntax($0.conditions) }
+            ?? loop.as(RepeatStmtSyntax.self).map { Syntax($0.condition) }
         guard let conditions else { return false }
-        if conditions.hasNode(where: { ["<", ">", "<=", ">="].contains($0.as(BinaryOperatorExprSyntax.self)?.operator.text ?? "") }) { return true }
+        if conditions.hasNode(where: {
+            ["<", ">", "<=", ">="].contains($0.as(BinaryOperatorExprSyntax.self)?.operator.text ?? "")
+        }) {
+            return true
+        }
         guard let body = body(of: loop) else { return false }
-        return hasCap(Syntax(loop), body) && isUnbounded(loop) && !body.hasNode(skip: { _ in false }) { _ in false } && capInBody(body)
+        return isUnbounded(loop) && capInBody(body)
     }
 
     private func capInBody(_ body: CodeBlockSyntax) -> Bool {
         body.hasNode(skip: isOwnTask) { node in
             guard let condition = node.as(IfExprSyntax.self), condition.body.leavesLoop else { return false }
-            return condition.conditions.hasNode { ["<", ">", "<=", ">="].contains($0.as(BinaryOperatorExprSyntax.self)?.operator.text ?? "") }
+            return condition.conditions.hasNode {
+                ["<", ">", "<=", ">="].contains($0.as(BinaryOperatorExprSyntax.self)?.operator.text ?? "")
+            }
         }
     }
 
@@ -227,7 +318,9 @@ extension Context {
     private func isLastStatement(_ node: Syntax) -> Bool {
         var node = node
         while let parent = node.parent, !parent.is(CodeBlockItemSyntax.self) { node = parent }
-        guard let item = node.parent?.as(CodeBlockItemSyntax.self), let list = item.parent?.as(CodeBlockItemListSyntax.self) else { return false }
+        guard let item = node.parent?.as(CodeBlockItemSyntax.self),
+            let list = item.parent?.as(CodeBlockItemListSyntax.self)
+        else { return false }
         return list.last?.id == item.id
     }
 
@@ -237,7 +330,9 @@ extension Context {
         case .initializer: return true
         case .closure(let closure):
             guard closure.call?.isTaskCreation == true else { return false }
-            return !closure.statements.hasNode(skip: { $0.id != closure.id && isOwnTask($0) }) { $0.as(ReturnStmtSyntax.self)?.expression != nil }
+            return !closure.statements.hasNode(skip: { $0.id != closure.id && isOwnTask($0) }) {
+                $0.as(ReturnStmtSyntax.self)?.expression != nil
+            }
         default: return false
         }
     }
@@ -245,9 +340,12 @@ extension Context {
     /// Lets a cancellation out of the function that retries.
     private func cancellationEdit(_ attempt: Syntax, _ loop: Syntax) -> [Edit] {
         guard let attempt = attempt.as(DoStmtSyntax.self), let general = attempt.generalCatch else { return [] }
-        guard case .function(let function) = Scope(of: loop), function.throwsErrors, function.signature.effectSpecifiers?.throwsClause?.type == nil else { return [] }
+        guard case .function(let function) = Scope(of: loop), function.throwsErrors,
+            function.signature.effectSpecifiers?.throwsClause?.type == nil
+        else { return [] }
         // Inside another `do`, the error would be caught again.
-        guard !loop.ancestors.contains(where: { $0.is(DoStmtSyntax.self) }), let first = general.body.statements.first else { return [] }
+        guard !loop.ancestors.contains(where: { $0.is(DoStmtSyntax.self) }), let first = general.body.statements.first
+        else { return [] }
         return [Edit(insert: "try Task.checkCancellation()\n\(indentation(of: first))", at: first.start.utf8Offset)]
     }
 }

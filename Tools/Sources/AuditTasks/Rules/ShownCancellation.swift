@@ -7,46 +7,75 @@ extension Context {
         for attempt in file.tree.all(DoStmtSyntax.self) {
             guard let general = attempt.generalCatch, awaitsAndThrows(attempt.body) else { continue }
             let others = attempt.catchClauses.filter { $0.id != general.id }
-            guard !others.contains(where: { knowsCancellation(Syntax($0.catchItems)) }), !knowsCancellation(Syntax(general)) else { continue }
+            guard !others.contains(where: { knowsCancellation(Syntax($0.catchItems)) }),
+                !knowsCancellation(Syntax(general))
+            else { continue }
             // `catch` in a function that others call to find out whether it is cancelled.
-            guard !attempt.body.text.contains("Task.isCancelled"), let owner = type(of: attempt), isShown(owner, attempt) else { continue }
+            guard !attempt.body.text.contains("Task.isCancelled"), let owner = type(of: attempt),
+                isShown(owner, attempt)
+            else { continue }
             let error = errorName(of: general)
             guard let shown = shown(in: general, error: error, owner: owner) else { continue }
             report(
-                .shownCancellation, .warning, at: general,
-                "this `catch` also catches a cancellation, and \(shown): a user who leaves sees an error", fix: edit(attempt, general))
+                .shownCancellation,
+                .warning,
+                at: general,
+                "this `catch` also catches a cancellation, and \(shown): a user who leaves sees an error",
+                fix: edit(attempt, general)
+            )
         }
     }
 
     /// Whether a type is a part of a user interface, as far as its declaration and its name tell.
     private func isShown(_ owner: TypeInfo, _ node: some SyntaxProtocol) -> Bool {
         if owner.kind == .actor { return false }
-        if owner.attributes.contains("MainActor") || owner.attributes.contains("Observable") || owner.inherits.contains("ObservableObject") { return true }
-        if owner.inherits.contains("View") || owner.properties.values.contains(where: { !$0.attributes.filter { ["State", "Published", "Binding", "StateObject"].contains($0) }.isEmpty }) {
+        if owner.attributes.contains("MainActor") || owner.attributes.contains("Observable")
+            || owner.inherits.contains("ObservableObject")
+        {
+            return true
+        }
+        if owner.inherits.contains("View")
+            || owner.properties.values.contains(where: {
+                !$0.attributes.filter { ["State", "Published", "Binding", "StateObject"].contains($0) }.isEmpty
+            })
+        {
             return true
         }
         if index.isIsolated(owner, module: file.module) { return true }
-        if case .function(let function) = Scope(of: node, skippingClosures: true), function.attributeNames.contains("MainActor") { return true }
-        return ["View", "Model", "Controller", "Screen", "Presenter", "Coordinator", "Store", "Page", "Cell", "Scene", "Window"].contains { owner.shortName.hasSuffix($0) }
+        if case .function(let function) = Scope(of: node, skippingClosures: true),
+            function.attributeNames.contains("MainActor")
+        {
+            return true
+        }
+        return [
+            "View", "Model", "Controller", "Screen", "Presenter", "Coordinator", "Store", "Page", "Cell", "Scene",
+            "Window",
+        ].contains { owner.shortName.hasSuffix($0) }
     }
 
     private func awaitsAndThrows(_ body: CodeBlockSyntax) -> Bool {
         body.all(TryExprSyntax.self, skip: isOwnTask).contains { attempt in
             guard attempt.questionOrExclamationMark == nil, !attempt.awaits().isEmpty else { return false }
-            return !attempt.ancestors.prefix { $0.id != body.id }.contains { $0.as(DoStmtSyntax.self)?.generalCatch != nil }
+            return !attempt.ancestors.prefix { $0.id != body.id }.contains {
+                $0.as(DoStmtSyntax.self)?.generalCatch != nil
+            }
         }
     }
 
     private func knowsCancellation(_ node: Syntax) -> Bool {
         node.hasNode { node in
-            if let reference = node.as(DeclReferenceExprSyntax.self) { return reference.baseName.text.lowercased().contains("cancel") }
+            if let reference = node.as(DeclReferenceExprSyntax.self) {
+                return reference.baseName.text.lowercased().contains("cancel")
+            }
             if let type = node.as(IdentifierTypeSyntax.self) { return type.name.text.lowercased().contains("cancel") }
             return false
         }
     }
 
     private func errorName(of clause: CatchClauseSyntax) -> String {
-        guard let pattern = clause.catchItems.first?.pattern?.as(ValueBindingPatternSyntax.self)?.pattern else { return "error" }
+        guard let pattern = clause.catchItems.first?.pattern?.as(ValueBindingPatternSyntax.self)?.pattern else {
+            return "error"
+        }
         return pattern.text
     }
 
@@ -59,22 +88,35 @@ extension Context {
         let body = Syntax(clause.body)
         let locals = Scope(of: clause, skippingClosures: true).node.map { localNames($0) } ?? []
         for mutation in Mutation.all(in: body, skip: { isOwnTask($0) && !isMainActorTask($0) }) {
-            guard mutation.isAssignment || mutation.method == "append", let value = mutation.values.first else { continue }
-            guard mutation.root.viaSelf || optionalOwner(mutation.target) || !locals.contains(mutation.root.name) else { continue }
+            guard mutation.isAssignment || mutation.method == "append", let value = mutation.values.first else {
+                continue
+            }
+            guard mutation.root.viaSelf || optionalOwner(mutation.target) || !locals.contains(mutation.root.name) else {
+                continue
+            }
             guard isOwned(mutation, owner) else { continue }
             let target = mutation.target.text.replacingPrefix("self?.").replacingPrefix("self.")
             let last = (mutation.target.lastName ?? target).lowercased()
             let text = value.text
             let saysError = mentions(error, in: Syntax(value)) || text.contains(".fail") || text.contains(".error")
-            if Self.errorWords.contains(where: { last.contains($0) }), text != "nil", text != "false", !last.hasPrefix("last"), !last.hasPrefix("first") {
+            if Self.errorWords.contains(where: { last.contains($0) }), text != "nil", text != "false",
+                !last.hasPrefix("last"), !last.hasPrefix("first")
+            {
                 return "sets `\(target)`"
             }
             if saysError, Self.stateWords.contains(where: { last.hasSuffix($0) }) { return "sets `\(target)`" }
         }
         for call in body.all(FunctionCallExprSyntax.self, skip: { isOwnTask($0) && !isMainActorTask($0) }) {
-            guard let name = call.calledName?.lowercased(), let prefix = Self.showing.first(where: { name.hasPrefix($0) }) else { continue }
-            guard name != prefix || call.arguments.contains(where: { mentions(error, in: Syntax($0)) }) else { continue }
-            guard name.containsAny(Self.errorWords) || call.arguments.contains(where: { mentions(error, in: Syntax($0)) }) || name == "present" else { continue }
+            guard let name = call.calledName?.lowercased(),
+                let prefix = Self.showing.first(where: { name.hasPrefix($0) })
+            else { continue }
+            guard name != prefix || call.arguments.contains(where: { mentions(error, in: Syntax($0)) }) else {
+                continue
+            }
+            guard
+                name.containsAny(Self.errorWords) || call.arguments.contains(where: { mentions(error, in: Syntax($0)) })
+                    || name == "present"
+            else { continue }
             return "calls `\(call.calledName ?? name)`"
         }
         return nil
@@ -98,11 +140,15 @@ extension Context {
         guard !clause.body.leaves, attempt.throwsClause == nil else { return [] }
         // A function that returns behind the `catch` clauses would return without a value.
         guard !attempt.body.leaves else { return [] }
-        let indentation = indentation(of: attempt.ancestors.first { $0.is(CodeBlockItemSyntax.self) } ?? Syntax(attempt))
+        let indentation = indentation(
+            of: attempt.ancestors.first { $0.is(CodeBlockItemSyntax.self) } ?? Syntax(attempt)
+        )
         return [
             Edit(
-                insert: "catch is CancellationError {\n\(indentation)    // Nobody waits for the result any more.\n\(indentation)} ",
-                at: clause.catchKeyword.positionAfterSkippingLeadingTrivia.utf8Offset)
+                insert:
+                    "catch is CancellationError {\n\(indentation)    // Nobody waits for the result any more.\n\(indentation)} ",
+                at: clause.catchKeyword.positionAfterSkippingLeadingTrivia.utf8Offset
+            )
         ]
     }
 }

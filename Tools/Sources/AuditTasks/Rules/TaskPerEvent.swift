@@ -9,8 +9,11 @@ extension Context {
             if case .stored(let store) = task.fate, cancelsBefore(task, store, owner) { continue }
             guard let target = assignedResult(of: task, owner: owner, event: event) else { continue }
             report(
-                .taskPerEvent, .warning, at: task.call,
-                "\(event.name) starts a task each time, and whichever ends last decides `\(target)`: an old result can overwrite a newer one")
+                .taskPerEvent,
+                .warning,
+                at: task.call,
+                "\(event.name) starts a task each time, and whichever ends last decides `\(target)`: an old result can overwrite a newer one"
+            )
         }
     }
 
@@ -24,10 +27,12 @@ extension Context {
     }
 
     private static let eventCalls: Set<String> = [
-        "onChange", "onReceive", "sink", "onSubmit", "onEditingChanged", "onTextChange", "onKeyPress", "onMove", "onScroll", "textChanged",
+        "onChange", "onReceive", "sink", "onSubmit", "onEditingChanged", "onTextChange", "onKeyPress", "onMove",
+        "onScroll", "textChanged",
     ]
     private static let eventWords = [
-        "didchange", "changed", "onchange", "didupdate", "updatesearchresults", "didedit", "didselect", "keystroke", "typed", "didscroll",
+        "didchange", "changed", "onchange", "didupdate", "updatesearchresults", "didedit", "didselect", "keystroke",
+        "typed", "didscroll",
         "textfield(", "didtype", "willchange", "valuechange", "querychange", "textchange", "selectionchange",
     ]
 
@@ -35,32 +40,60 @@ extension Context {
         for ancestor in task.call.ancestors {
             if let closure = ancestor.as(ClosureExprSyntax.self) {
                 guard let call = closure.call else {
-                    if let sequence = closure.parent?.parent?.as(SequenceExprSyntax.self), let first = sequence.elements.first,
+                    if let sequence = closure.parent?.parent?.as(SequenceExprSyntax.self),
+                        let first = sequence.elements.first,
                         let name = first.lastName, isEventName(name)
                     {
-                        return Event(name: "`\(name)`", isNamed: true, parameters: Set(closure.parameterNames), scope: Syntax(closure))
+                        return Event(
+                            name: "`\(name)`",
+                            isNamed: true,
+                            parameters: Set(closure.parameterNames),
+                            scope: Syntax(closure)
+                        )
                     }
                     continue
                 }
                 if call.isTaskCreation { return nil }
-                if let name = call.calledName, Self.eventCalls.contains(name) || isEventName(name) || isEventName(closure.label) {
-                    return Event(name: "`\(name)`", isNamed: true, parameters: Set(closure.parameterNames), scope: Syntax(closure))
+                if let name = call.calledName,
+                    Self.eventCalls.contains(name) || isEventName(name) || isEventName(closure.label)
+                {
+                    return Event(
+                        name: "`\(name)`",
+                        isNamed: true,
+                        parameters: Set(closure.parameterNames),
+                        scope: Syntax(closure)
+                    )
                 }
                 continue
             }
             if let accessor = ancestor.as(AccessorDeclSyntax.self) {
                 let name = accessor.accessorSpecifier.text
                 guard ["didSet", "willSet", "set"].contains(name) else { return nil }
-                let property = accessor.ancestors.lazy.compactMap { $0.as(PatternBindingSyntax.self)?.pattern.text }.first { _ in true } ?? ""
-                return Event(name: "`\(name)` of `\(property)`", isNamed: true, parameters: ["newValue", "oldValue", property], scope: Syntax(accessor))
+                let property =
+                    accessor.ancestors.lazy.compactMap { $0.as(PatternBindingSyntax.self)?.pattern.text }.first { _ in
+                        true
+                    } ?? ""
+                return Event(
+                    name: "`\(name)` of `\(property)`",
+                    isNamed: true,
+                    parameters: ["newValue", "oldValue", property],
+                    scope: Syntax(accessor)
+                )
             }
             if let function = ancestor.as(FunctionDeclSyntax.self) {
                 guard !function.isAsync else { return nil }
-                let labels = function.signature.parameterClause.parameters.map { $0.firstName.text }.joined(separator: ":")
+                let labels = function.signature.parameterClause.parameters.map { $0.firstName.text }.joined(
+                    separator: ":"
+                )
                 let isNamed = isEventName(function.name.text + "(" + labels)
                 let parameters = Set(function.parameterNames)
                 guard isNamed || !parameters.isEmpty else { return nil }
-                return Event(name: "`\(function.name.text)`", isNamed: isNamed, parameters: parameters, scope: Syntax(function))
+                return Event(
+                    name: "`\(function.name.text)`",
+                    isNamed: isNamed,
+                    parameters: parameters,
+                    scope: Syntax(function)
+                )
             }
             if ancestor.is(InitializerDeclSyntax.self) || isTypeDeclaration(ancestor) { return nil }
         }
@@ -78,7 +111,9 @@ extension Context {
             if let call = node.as(FunctionCallExprSyntax.self), let name = call.calledName {
                 if name == "cancel", let root = call.base?.root { return root.name == store.name || !root.viaSelf }
                 guard call.base == nil || call.base?.text == "self" else { return false }
-                return methods(name, of: owner).contains { $0.body.map { cancels(store.name, in: Syntax($0)) } ?? false }
+                return methods(name, of: owner).contains {
+                    $0.body.map { cancels(store.name, in: Syntax($0)) } ?? false
+                }
             }
             return false
         }
@@ -91,18 +126,28 @@ extension Context {
         // `Task { await search(query) }`, where `search` assigns.
         let awaits = body.awaits(skip: isOwnTask)
         guard event.isNamed, awaits.count == 1, task.closure.statements.count == 1,
-            let call = awaits[0].as(AwaitExprSyntax.self)?.expression.unwrapped.as(FunctionCallExprSyntax.self), let name = call.calledName,
+            let call = awaits[0].as(AwaitExprSyntax.self)?.expression.unwrapped.as(FunctionCallExprSyntax.self),
+            let name = call.calledName,
             call.base == nil || call.base?.unwrapped.text == "self"
         else { return nil }
         for method in methods(name, of: owner) {
             guard let body = method.body, !cancelsOrChecks(body) else { continue }
-            let inner = Event(name: event.name, isNamed: true, parameters: Set(method.parameterNames), scope: Syntax(method))
-            if let target = assignedResult(in: Syntax(body), owner: owner, event: inner, around: Syntax(method)) { return target }
+            let inner = Event(
+                name: event.name,
+                isNamed: true,
+                parameters: Set(method.parameterNames),
+                scope: Syntax(method)
+            )
+            if let target = assignedResult(in: Syntax(body), owner: owner, event: inner, around: Syntax(method)) {
+                return target
+            }
         }
         return nil
     }
 
-    private func cancelsOrChecks(_ body: CodeBlockSyntax) -> Bool { body.checksCancellation() || body.text.contains(".cancel()") }
+    private func cancelsOrChecks(_ body: CodeBlockSyntax) -> Bool {
+        body.checksCancellation() || body.text.contains(".cancel()")
+    }
 
     private func assignedResult(in body: Syntax, owner: TypeInfo, event: Event, around scope: Syntax) -> String? {
         let locals = localNames(scope).union(conditionNames(scope))
@@ -114,21 +159,32 @@ extension Context {
         guard event.isNamed || dependsOnEvent else { return nil }
         let results = awaitedNames(in: body)
         for mutation in Mutation.all(in: body, skip: isOwnTask) {
-            guard mutation.isAssignment || event.isNamed, !mutation.target.unwrapped.is(SubscriptCallExprSyntax.self) else { continue }
-            guard mutation.root.viaSelf || !locals.contains(mutation.root.name), mutation.node.end > awaits[0].position else { continue }
+            guard mutation.isAssignment || event.isNamed, !mutation.target.unwrapped.is(SubscriptCallExprSyntax.self)
+            else { continue }
+            guard mutation.root.viaSelf || !locals.contains(mutation.root.name), mutation.node.end > awaits[0].position
+            else { continue }
             let isOfOwner = property(mutation.root, in: owner, locals: locals) != nil || optionalSelf(mutation.target)
             guard isOfOwner else { continue }
             // Errors and flags are overwritten too, but the harm is in the result.
-            let usesResult = mutation.awaits || mutation.values.contains { value in results.contains { mentions($0, in: Syntax(value)) } }
+            let usesResult =
+                mutation.awaits
+                || mutation.values.contains { value in results.contains { mentions($0, in: Syntax(value)) } }
             guard usesResult else { continue }
             let isChecked = body.hasNode { node in
-                guard node.position < mutation.node.position, node.position > awaits[0].position || node.encloses(last) == false,
+                guard node.position < mutation.node.position,
+                    node.position > awaits[0].position || node.encloses(last) == false,
                     node.is(GuardStmtSyntax.self) || node.is(IfExprSyntax.self)
                 else { return false }
                 let conditions = node.as(GuardStmtSyntax.self)?.conditions ?? node.as(IfExprSyntax.self)?.conditions
-                guard let conditions, node.is(GuardStmtSyntax.self) || node.encloses(mutation.node) else { return false }
+                guard let conditions, node.is(GuardStmtSyntax.self) || node.encloses(mutation.node) else {
+                    return false
+                }
                 return conditions.checksCancellation()
-                    || conditions.hasNode { ["==", "===", "<=", ">=", "<", ">", "!="].contains($0.as(BinaryOperatorExprSyntax.self)?.operator.text ?? "") }
+                    || conditions.hasNode {
+                        ["==", "===", "<=", ">=", "<", ">", "!="].contains(
+                            $0.as(BinaryOperatorExprSyntax.self)?.operator.text ?? ""
+                        )
+                    }
             }
             if isChecked || checksBetween(awaits[0], mutation.node, in: body) { continue }
             return mutation.target.text.replacingPrefix("self?.").replacingPrefix("self.")
@@ -153,11 +209,16 @@ extension Context {
             func add(_ pattern: PatternSyntax, _ value: ExprSyntax?) {
                 let isDerived = value.map { value in names.contains { mentions($0, in: Syntax(value)) } } ?? false
                 guard let value, value.containsAwait || isDerived else { return }
-                Syntax(pattern).walk { if let name = $0.as(IdentifierPatternSyntax.self) { names.insert(name.identifier.text) }; return true }
+                Syntax(pattern).walk {
+                    if let name = $0.as(IdentifierPatternSyntax.self) { names.insert(name.identifier.text) };
+                    return true
+                }
                 if let name = pattern.as(IdentifierPatternSyntax.self) { names.insert(name.identifier.text) }
             }
             if let binding = node.as(PatternBindingSyntax.self) { add(binding.pattern, binding.initializer?.value) }
-            if let binding = node.as(OptionalBindingConditionSyntax.self) { add(binding.pattern, binding.initializer?.value) }
+            if let binding = node.as(OptionalBindingConditionSyntax.self) {
+                add(binding.pattern, binding.initializer?.value)
+            }
             return true
         }
         return names

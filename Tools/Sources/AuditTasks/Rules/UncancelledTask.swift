@@ -8,10 +8,14 @@ extension Context {
             switch task.fate {
             case .discarded: checkDiscarded(task)
             case .stored(let store):
-                guard let owner = type(of: task.call), let property = index.property(store.name, of: owner, module: file.module), !property.isStatic else {
+                guard let owner = type(of: task.call),
+                    let property = index.property(store.name, of: owner, module: file.module), !property.isStatic
+                else {
                     continue
                 }
-                guard owner.isReference || property.attributes.contains("State"), !owner.isProcessWide, !isTestCase(owner) else { continue }
+                guard owner.isReference || property.attributes.contains("State"), !owner.isProcessWide,
+                    !isTestCase(owner)
+                else { continue }
                 let isFirst = seen.insert(owner.name + "." + store.name).inserted
                 check(task, store, owner, property, isFirst: isFirst)
             default: continue
@@ -22,16 +26,26 @@ extension Context {
     private mutating func checkDiscarded(_ task: TaskCreation) {
         let awaits = task.closure.statements.awaits(skip: isOwnTask)
         guard !awaits.isEmpty, !file.isTest, !file.isMain else { return }
-        let isHop = awaits.count == 1 && task.closure.statements.count == 1 && !hasEndlessLoop(Syntax(task.closure.statements))
-            && task.closure.statements.first.map { $0.text.hasPrefix("await") || $0.text.hasPrefix("try await") || $0.text.hasPrefix("try? await") } == true
+        let isHop =
+            awaits.count == 1 && task.closure.statements.count == 1 && !hasEndlessLoop(Syntax(task.closure.statements))
+            && task.closure.statements.first.map {
+                $0.text.hasPrefix("await") || $0.text.hasPrefix("try await") || $0.text.hasPrefix("try? await")
+            } == true
         let owner = typePath(of: task.call).map { " of `\($0)`" } ?? ""
         report(
-            .uncancelledTask, isHop ? .note : .warning, at: task.call,
-            "`_ =` discards the only handle of this task\(owner): nothing can cancel it or await its end, and its errors are lost")
+            .uncancelledTask,
+            isHop ? .note : .warning,
+            at: task.call,
+            "`_ =` discards the only handle of this task\(owner): nothing can cancel it or await its end, and its errors are lost"
+        )
     }
 
     private mutating func check(
-        _ task: TaskCreation, _ store: TaskCreation.Store, _ owner: TypeInfo, _ property: TypeInfo.Property, isFirst: Bool
+        _ task: TaskCreation,
+        _ store: TaskCreation.Store,
+        _ owner: TypeInfo,
+        _ property: TypeInfo.Property,
+        isFirst: Bool
     ) {
         guard !task.closure.statements.awaits(skip: isOwnTask).isEmpty else { return }
         let life = lifeOfProperty(store.name, owner: owner)
@@ -43,10 +57,14 @@ extension Context {
         guard isReplaced || isNeverCancelled || isUnreachable else { return }
 
         var fix: [Edit] = []
-        if isReplaced, property.isOptional || (store.key != nil && property.type?.contains("[") == true), let item = store.node.parent?.as(CodeBlockItemSyntax.self) {
+        if isReplaced, property.isOptional || (store.key != nil && property.type?.contains("[") == true),
+            let item = store.node.parent?.as(CodeBlockItemSyntax.self)
+        {
             fix.append(Edit(insert: "\(store.target)?.cancel()\n\(indentation(of: item))", at: item.start.utf8Offset))
         }
-        if isNeverCancelled, store.key == nil, owner.isReference, weight < .endless, let edit = deinitEdit(store.name, owner: owner, property) {
+        if isNeverCancelled, store.key == nil, owner.isReference, weight < .endless,
+            let edit = deinitEdit(store.name, owner: owner, property)
+        {
             if !isReplaced || !fix.isEmpty { fix.append(edit) }
         } else if isNeverCancelled {
             fix = []
@@ -56,21 +74,36 @@ extension Context {
         let name = "the \(kind) `\(owner.shortName)`"
         if isUnreachable, !isReplaced {
             report(
-                .uncancelledTask, .error, at: task.call,
-                "\(what) is cancelled in `deinit` only, and its loop retains \(name): `deinit` never runs")
+                .uncancelledTask,
+                .error,
+                at: task.call,
+                "\(what) is cancelled in `deinit` only, and its loop retains \(name): `deinit` never runs"
+            )
         } else if isReplaced, isNeverCancelled {
             report(
-                .uncancelledTask, .warning, at: task.call,
-                "\(what) replaces the previous one without cancelling it, and \(name) never cancels it", fix: fix)
+                .uncancelledTask,
+                .warning,
+                at: task.call,
+                "\(what) replaces the previous one without cancelling it, and \(name) never cancels it",
+                fix: fix
+            )
         } else if isReplaced {
             report(
-                .uncancelledTask, .warning, at: task.call,
-                "\(what) of \(name) replaces the previous one, which goes on: nothing cancels it", fix: fix)
+                .uncancelledTask,
+                .warning,
+                at: task.call,
+                "\(what) of \(name) replaces the previous one, which goes on: nothing cancels it",
+                fix: fix
+            )
         } else {
             let end = kind == "view" ? "when it disappears" : "in `deinit` or elsewhere"
             report(
-                .uncancelledTask, weight == .endless ? .error : .warning, at: task.call,
-                "\(what) is stored, but \(name) does not cancel it \(end)", fix: fix)
+                .uncancelledTask,
+                weight == .endless ? .error : .warning,
+                at: task.call,
+                "\(what) is stored, but \(name) does not cancel it \(end)",
+                fix: fix
+            )
         }
     }
 
@@ -79,10 +112,12 @@ extension Context {
     // MARK: Replacement
 
     private static let calledOnce: Set<String> = [
-        "init", "viewDidLoad", "awakeFromNib", "loadView", "application", "applicationDidFinishLaunching", "setUp", "setUpWithError", "makeUIView",
+        "init", "viewDidLoad", "awakeFromNib", "loadView", "application", "applicationDidFinishLaunching", "setUp",
+        "setUpWithError", "makeUIView",
     ]
 
-    private func replacesWithoutCancelling(_ task: TaskCreation, _ store: TaskCreation.Store, _ owner: TypeInfo) -> Bool {
+    private func replacesWithoutCancelling(_ task: TaskCreation, _ store: TaskCreation.Store, _ owner: TypeInfo) -> Bool
+    {
         guard store.key != "+", store.node.is(SequenceExprSyntax.self) else { return false }
         let scope = Scope(of: task.call, skippingClosures: true)
         guard let body = scope.node, !Self.calledOnce.contains(scope.name) else { return false }
@@ -90,14 +125,18 @@ extension Context {
         // Whatever is done with the property before the new task is stored: a check, a cancellation, or a wait for the old one.
         let isHandled = body.hasNode { node in
             guard node.position < store.node.position || task.closure.encloses(node) else { return false }
-            if let reference = node.as(DeclReferenceExprSyntax.self), reference.baseName.text == store.name, !isLabel(reference) {
-                return !store.node.encloses(reference) || task.closure.encloses(reference) && reference.position < task.closure.statements.position
+            if let reference = node.as(DeclReferenceExprSyntax.self), reference.baseName.text == store.name {
+                return !store.node.encloses(reference)
+                    || task.closure.encloses(reference) && reference.position < task.closure.statements.position
             }
-            if let call = node.as(FunctionCallExprSyntax.self), node.position < store.node.position, let name = call.calledName,
+            if let call = node.as(FunctionCallExprSyntax.self), node.position < store.node.position,
+                let name = call.calledName,
                 call.base == nil || call.base?.text == "self", call.calledExpression.text != "Task"
             {
                 return methods(name, of: owner).contains { method in
-                    method.body.map { cancels(store.name, in: Syntax($0)) || clears(store.name, in: Syntax($0), of: owner) } ?? false
+                    method.body.map {
+                        cancels(store.name, in: Syntax($0)) || clears(store.name, in: Syntax($0), of: owner)
+                    } ?? false
                 }
             }
             return false
@@ -105,8 +144,6 @@ extension Context {
         if isHandled { return false }
         return !hasFlag(before: store.node, in: body, owner: owner)
     }
-
-    private func isLabel(_ reference: DeclReferenceExprSyntax) -> Bool { false }
 
     private func isFresh(_ key: String, in body: Syntax) -> Bool {
         body.hasNode { node in
@@ -127,7 +164,9 @@ extension Context {
         let conditions = body.all(ConditionElementListSyntax.self).filter { $0.position < node.position }
         let changes = Mutation.all(in: body, skip: { _ in false }).map(\.root.name)
         return conditions.contains { list in
-            list.all(DeclReferenceExprSyntax.self).contains { changes.contains($0.baseName.text) && isMember($0.baseName.text, of: owner) }
+            list.all(DeclReferenceExprSyntax.self).contains {
+                changes.contains($0.baseName.text) && isMember($0.baseName.text, of: owner)
+            }
         }
     }
 
@@ -143,10 +182,16 @@ extension Context {
 
     /// Whether code cancels what a property holds.
     func cancels(_ property: String, in body: Syntax) -> Bool {
-        guard body.hasNode(where: { $0.as(DeclReferenceExprSyntax.self)?.baseName.text == property || $0.as(OptionalBindingConditionSyntax.self)?.pattern.text == property })
+        guard
+            body.hasNode(where: {
+                $0.as(DeclReferenceExprSyntax.self)?.baseName.text == property
+                    || $0.as(OptionalBindingConditionSyntax.self)?.pattern.text == property
+            })
         else { return false }
         return body.all(DeclReferenceExprSyntax.self).contains { reference in
-            guard ["cancel", "cancelAll"].contains(reference.baseName.text), let member = reference.parent?.as(MemberAccessExprSyntax.self) else { return false }
+            guard ["cancel", "cancelAll"].contains(reference.baseName.text),
+                let member = reference.parent?.as(MemberAccessExprSyntax.self)
+            else { return false }
             guard let root = member.base?.root else { return true }
             if root.name == property { return true }
             guard !root.viaSelf else { return false }
@@ -166,8 +211,13 @@ extension Context {
         }
         return body.hasNode { node in
             if let loop = node.as(ForStmtSyntax.self) { return declares(loop.pattern) && mentions(loop.sequence) }
-            if let binding = node.as(OptionalBindingConditionSyntax.self), let value = binding.initializer { return declares(binding.pattern) && mentions(value) }
-            if let binding = node.as(PatternBindingSyntax.self), let value = binding.initializer { return declares(binding.pattern) && mentions(value) }
+            if let binding = node.as(OptionalBindingConditionSyntax.self), let value = binding.initializer {
+                return declares(binding.pattern) && mentions(value)
+            }
+            if let binding = node.as(PatternBindingSyntax.self), let value = binding.initializer {
+                return declares(binding.pattern) && mentions(value)
+            }
+            if let label = node.as(SwitchCaseLabelSyntax.self) { return declares(label) }
             if let closure = node.as(ClosureExprSyntax.self), let call = closure.call, mentions(call.calledExpression) {
                 return name.hasPrefix("$") || closure.parameterNames.contains(name)
             }
@@ -183,18 +233,29 @@ extension Context {
             for item in block.members {
                 let body = Syntax(item)
                 if let variable = item.decl.as(VariableDeclSyntax.self),
-                    variable.bindings.contains(where: { $0.pattern.text == name }), let accessors = variable.bindings.first?.accessorBlock
+                    variable.bindings.contains(where: { $0.pattern.text == name }),
+                    let accessors = variable.bindings.first?.accessorBlock
                 {
-                    if accessors.text.contains("oldValue"), accessors.text.contains("cancel") { life.observesOldValue = true }
+                    if accessors.text.contains("oldValue"), accessors.text.contains("cancel") {
+                        life.observesOldValue = true
+                    }
                     continue
                 }
                 if isTypeDeclaration(Syntax(item.decl)) { continue }
-                guard body.hasNode(where: { $0.as(DeclReferenceExprSyntax.self)?.baseName.text == name || $0.as(OptionalBindingConditionSyntax.self)?.pattern.text == name })
+                guard
+                    body.hasNode(where: {
+                        $0.as(DeclReferenceExprSyntax.self)?.baseName.text == name
+                            || $0.as(OptionalBindingConditionSyntax.self)?.pattern.text == name
+                    })
                 else { continue }
                 if awaitsValue(of: name, in: body) { life.isAwaited = true }
                 if escapes(name, in: body) { life.escapes = true }
                 guard cancels(name, in: body) else { continue }
-                if item.decl.is(DeinitializerDeclSyntax.self) { inDeinit = true } else if !isReplacement(name, in: body) { elsewhere = true }
+                if item.decl.is(DeinitializerDeclSyntax.self) {
+                    inDeinit = true
+                } else if !isReplacement(name, in: body) {
+                    elsewhere = true
+                }
             }
         }
         // `deinit` that calls a method which cancels: then that method is in `elsewhere`.
@@ -205,25 +266,34 @@ extension Context {
 
     /// Whether a cancellation only makes room for the next task.
     private func isReplacement(_ property: String, in body: Syntax) -> Bool {
-        let stores = Mutation.all(in: body, skip: { _ in false }).filter { $0.root.name == property && $0.isAssignment && !$0.isReset }
+        let stores = Mutation.all(in: body, skip: { _ in false }).filter {
+            $0.root.name == property && $0.isAssignment && !$0.isReset
+        }
         guard !stores.isEmpty else { return false }
         let cancellations = body.all(DeclReferenceExprSyntax.self).filter { $0.baseName.text == "cancel" }
         return cancellations.allSatisfy { cancellation in
             // A cancellation in another closure, such as that of `onDisappear`, is not part of the replacement.
             let place = Scope(of: cancellation).node?.id
             return stores.contains { store in
-                store.node.position > cancellation.position && (Scope(of: store.node).node?.id == place || Scope(of: cancellation).node.map { $0.position < store.node.position && $0.endPosition < store.node.position } == true)
+                store.node.position > cancellation.position
+                    && (Scope(of: store.node).node?.id == place
+                        || Scope(of: cancellation).node.map {
+                            $0.position < store.node.position && $0.endPosition < store.node.position
+                        } == true)
             }
         }
     }
 
     private func awaitsValue(of property: String, in body: Syntax) -> Bool {
         body.all(MemberAccessExprSyntax.self).contains { member in
-            guard ["value", "result"].contains(member.declName.baseName.text), member.ancestors.contains(where: { $0.is(AwaitExprSyntax.self) }),
+            guard ["value", "result"].contains(member.declName.baseName.text),
+                member.ancestors.contains(where: { $0.is(AwaitExprSyntax.self) }),
                 let root = member.base?.root
             else { return false }
             return root.name == property || isAlias(root.name, of: property, in: body)
-                || Mutation.all(in: body, skip: { _ in false }).contains { $0.root.name == property && $0.values.first?.text == root.name }
+                || Mutation.all(in: body, skip: { _ in false }).contains {
+                    $0.root.name == property && $0.values.first?.text == root.name
+                }
         }
     }
 
@@ -261,17 +331,24 @@ extension Context {
         guard !property.isComputed, property.isOptional || property.type?.hasPrefix("Task<") == true else { return nil }
         let call = "\(name)\(property.isOptional ? "?" : "").cancel()"
         for block in owner.blocks where block.root.id == file.tree.root.id {
-            guard let parent = block.parent, parent.is(ClassDeclSyntax.self) || parent.is(ActorDeclSyntax.self) else { continue }
+            guard let parent = block.parent, parent.is(ClassDeclSyntax.self) || parent.is(ActorDeclSyntax.self) else {
+                continue
+            }
             let inner = block.members.first.map { indentation(of: $0) } ?? "    "
             if let end = owner.deinits.first, let body = end.body {
                 guard end.root.id == file.tree.root.id else { return nil }
-                return Edit(insert: "\n\(inner)    \(call)", at: body.leftBrace.endPositionBeforeTrailingTrivia.utf8Offset)
+                return Edit(
+                    insert: "\n\(inner)    \(call)",
+                    at: body.leftBrace.endPositionBeforeTrailingTrivia.utf8Offset
+                )
             }
             guard owner.deinits.isEmpty else { return nil }
             let brace = block.rightBrace
             let close = brace.leadingTrivia.contains { if case .newlines = $0 { true } else { false } } ? "" : "\n"
             return Edit(
-                insert: "\(close)\n\(inner)deinit {\n\(inner)    \(call)\n\(inner)}", at: block.members.last?.endPositionBeforeTrailingTrivia.utf8Offset ?? brace.position.utf8Offset)
+                insert: "\(close)\n\(inner)deinit {\n\(inner)    \(call)\n\(inner)}",
+                at: block.members.last?.endPositionBeforeTrailingTrivia.utf8Offset ?? brace.position.utf8Offset
+            )
         }
         return nil
     }

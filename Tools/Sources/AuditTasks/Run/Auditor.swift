@@ -3,11 +3,15 @@ import SwiftSyntax
 
 /// Audits files: first what their types are, then each file.
 public struct Auditor: Sendable {
+    /// The result of an audit.
     public struct Report: Sendable {
         /// In the order of files, lines and rules.
         public var findings: [Finding] = []
+        /// The number of files.
         public var files = 0
+        /// The number of lines.
         public var lines = 0
+        /// The number of unstructured tasks.
         public var tasks = 0
         /// The files that are not UTF-8.
         public var unreadable: [String] = []
@@ -17,8 +21,10 @@ public struct Auditor: Sendable {
 
     /// Called on some thread when files have been read.
     public var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
+    /// The number of threads that read and audit files.
     public var threads = max(1, ProcessInfo.processInfo.activeProcessorCount)
 
+    /// Creates an auditor with one thread per core.
     public init() {}
 
     /// Audits files.
@@ -77,13 +83,18 @@ public struct Auditor: Sendable {
     }
 
     private static func parse(_ path: String) -> Parsed {
-        guard let data = FileManager.default.contents(atPath: path), let text = String(validating: data, as: UTF8.self) else { return .unreadable }
+        guard let data = FileManager.default.contents(atPath: path), let text = String(validating: data, as: UTF8.self)
+        else { return .unreadable }
         let file = SourceFile(path: path, text: text)
         guard !file.hasErrors else { return .unparsed(lines: file.lineCount) }
         let types = TypeCollector(file.tree, keepsSyntax: file.isConcurrent).found
         return .file(
-            file.isConcurrent ? file : nil, module: file.module, lines: file.lineCount, types,
-            cancelled: file.isConcurrent ? cancelledNames(file.tree) : [])
+            file.isConcurrent ? file : nil,
+            module: file.module,
+            lines: file.lineCount,
+            types,
+            cancelled: file.isConcurrent ? cancelledNames(file.tree) : []
+        )
     }
 
     /// The names of properties of other objects that code cancels: `session` in `model.session?.cancel()`.
@@ -91,7 +102,8 @@ public struct Auditor: Sendable {
         var names: Set<String> = []
         tree.walk { node in
             if let member = node.as(MemberAccessExprSyntax.self), member.declName.baseName.text == "cancel",
-                let property = member.base?.unwrapped.as(MemberAccessExprSyntax.self), let base = property.base, base.unwrapped.text != "self"
+                let property = member.base?.unwrapped.as(MemberAccessExprSyntax.self), let base = property.base,
+                base.unwrapped.text != "self"
             {
                 names.insert(property.declName.baseName.text)
             }
@@ -104,7 +116,8 @@ public struct Auditor: Sendable {
 
     /// Transforms elements on some threads. Their stacks are large: the rules descend as deep as the code is nested.
     private func parallel<Element: Sendable, Result: Sendable>(
-        _ elements: [Element], _ transform: @escaping @Sendable (Element) -> Result
+        _ elements: [Element],
+        _ transform: @escaping @Sendable (Element) -> Result
     ) -> [Result] {
         let results = Results<Result>(count: elements.count)
         let next = Counter()
@@ -129,9 +142,9 @@ public struct Auditor: Sendable {
 
 private func autoreleased<Result>(_ body: () -> Result) -> Result {
     #if canImport(Darwin)
-        autoreleasepool(invoking: body)
+    autoreleasepool(invoking: body)
     #else
-        body()
+    body()
     #endif
 }
 

@@ -2,7 +2,9 @@ import Foundation
 
 /// Findings that are known: the output of `--format json` at an earlier time.
 public struct Baseline: Sendable {
+    /// A file that is no baseline.
     public struct Broken: Error, CustomStringConvertible {
+        /// What is wrong with the file.
         public let description: String
     }
 
@@ -14,12 +16,17 @@ public struct Baseline: Sendable {
 
     private var counts: [Key: Int] = [:]
 
+    /// Reads a baseline.
     public init(contentsOf path: String) throws(Broken) {
-        guard let data = FileManager.default.contents(atPath: path) else { throw Broken(description: "cannot read the baseline \(path)") }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw Broken(description: "cannot read the baseline \(path)")
+        }
         guard let records = try? JSONDecoder().decode([FindingRecord].self, from: data) else {
             throw Broken(description: "the baseline \(path) is not the output of `audit-tasks --format json`")
         }
-        for record in records { counts[Key(file: record.file, rule: record.rule, message: record.message), default: 0] += 1 }
+        for record in records {
+            counts[Key(file: record.file, rule: record.rule, message: record.message), default: 0] += 1
+        }
     }
 
     /// The findings that are not in the baseline. Lines may have moved: the file, the rule and the message count.

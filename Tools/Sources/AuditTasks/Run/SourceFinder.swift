@@ -2,10 +2,12 @@ import Foundation
 
 /// Finds the Swift files of a project.
 public enum SourceFinder {
+    /// A path that has nothing to audit.
     public enum Failure: Error, CustomStringConvertible {
         case missing(String)
         case noSwift(String)
 
+        /// What is wrong with the path.
         public var description: String {
             switch self {
             case .missing(let path): "no such file or folder: \(path)"
@@ -15,7 +17,9 @@ public enum SourceFinder {
     }
 
     /// Folders of build products and of other people's code.
-    private static let skipped: Set<String> = ["Pods", "Carthage", "DerivedData", "node_modules", "checkouts", "SourcePackages"]
+    private static let skipped: Set<String> = [
+        "Pods", "Carthage", "DerivedData", "node_modules", "checkouts", "SourcePackages",
+    ]
 
     /// The Swift files at paths, in folders too, sorted.
     public static func files(at paths: [String]) throws(Failure) -> [String] {

@@ -14,7 +14,7 @@ actor DirectorConnection {
             while let line = readLine() { continuation.yield(line) }
             exit(EXIT_FAILURE)
         }
-        // Ends with the process.
+        // audit: allow dropped-task because it ends with the process, as its owner does
         Task { for await line in lines where !waiters.isEmpty { waiters.removeFirst().resume(returning: line) } }
     }
 
