@@ -1,4 +1,4 @@
-// What the cases use, so that they compile. There are no findings in this file.
+// The declarations that the cases use, so that they compile. There are no findings in this file.
 import Foundation
 
 struct Item: Sendable, Equatable { var name = "" }
@@ -33,7 +33,7 @@ actor Log {
     func flush() {}
 }
 
-/// What SwiftUI has under these names.
+/// Stand-ins for types of SwiftUI and UIKit.
 @propertyWrapper struct State<Value> {
     var wrappedValue: Value
     init(wrappedValue: Value) { self.wrappedValue = wrappedValue }

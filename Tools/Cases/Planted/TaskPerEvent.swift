@@ -26,7 +26,7 @@ import Foundation
         }
     }
 
-    // Stored, but the previous one goes on.
+    // Stored, but the previous one continues.
     func queryChanged(_ text: String) {
         task = Task { [weak self, api] in  // expect: task-per-event, uncancelled-task
             let found = try await api.search(text)

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// What a rule asks about a file.
+/// The answers to the questions of the rules about a file.
 struct Context {
     let file: SourceFile
     let index: TypeIndex

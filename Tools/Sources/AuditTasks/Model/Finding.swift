@@ -46,7 +46,7 @@ public struct Finding: Sendable {
     public let rule: Rule
     /// How bad the finding is.
     public let severity: Severity
-    /// What is wrong, in one sentence.
+    /// The mistake and its effect, in one sentence.
     public let message: String
     /// The edits that remove the finding, if they are certain to compile.
     public let fix: [Edit]

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// What a task does while it retains the owner that it captures.
+/// The work of a task while it retains the owner that it captures.
 struct Hold {
     enum Weight: Comparable {
         /// Nothing is awaited while the owner is retained.
@@ -171,7 +171,7 @@ extension Context {
         return nil
     }
 
-    /// What code awaits while its owner is retained.
+    /// The awaits in code while its owner is retained.
     private func weight(of node: Syntax, owner: TypeInfo, alias: String, locals: Set<String>) -> Hold {
         var hold = Hold()
         if hasEndlessLoop(node) {

@@ -4,7 +4,7 @@ public struct Rule: Sendable, Hashable {
     public let number: Int
     /// The name of the rule, as in `// audit: allow NAME because …`.
     public let name: String
-    /// What the rule finds.
+    /// The mistake that the rule finds.
     public let title: String
 
     /// All rules, by number.

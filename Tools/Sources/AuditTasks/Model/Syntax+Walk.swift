@@ -120,7 +120,7 @@ extension FunctionCallExprSyntax {
     /// The last name of what is called: `append` in `self.lines.append(line)`.
     var calledName: String? { calledExpression.lastName }
 
-    /// What the method is called on.
+    /// The object or the type that the method is called on.
     var base: ExprSyntax? { calledExpression.unwrapped.as(MemberAccessExprSyntax.self)?.base }
 
     var closures: [ClosureExprSyntax] {

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// A `Task { }`, and what becomes of its handle.
+/// A `Task { }`, and the use of its handle.
 struct TaskCreation {
     enum Fate {
         /// A statement, or a variable that nothing reads.
@@ -22,7 +22,7 @@ struct TaskCreation {
         let node: Syntax
         /// The variable that holds the task before it is stored.
         let local: String?
-        /// What is assigned to, as it is written.
+        /// The target of the assignment, as it is written.
         let target: String
     }
 

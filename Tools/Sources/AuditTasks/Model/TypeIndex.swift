@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// What is known of a type from its declaration and its extensions in all files.
+/// A description of a type, from its declaration and its extensions in all files.
 struct TypeInfo: Sendable {
     enum Kind: Sendable { case `class`, actor, `struct`, `enum`, `protocol`, unknown }
 

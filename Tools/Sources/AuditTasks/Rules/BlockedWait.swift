@@ -38,7 +38,7 @@ extension Context {
             node.as(FunctionCallExprSyntax.self).map { $0.calledName == "cancelAll" && $0.base?.text == group } ?? false
         }
         if !cancels {
-            // A child that throws cancels the others; one that returns does not.
+            // A child that throws cancels the others; a child that returns does not.
             let fix = closure.signature == nil || body.count < 2 ? [] : [raceEdit(closure, group)]
             report(
                 .blockedWait,
@@ -127,7 +127,7 @@ extension Context {
                 }
                 if name == "sleep", call.base?.text == "Thread" { return true }
             }
-            // A loop that only sleeps, and goes on when the sleep is cancelled.
+            // A loop that only sleeps, and continues when the sleep is cancelled.
             if let loop = node.as(WhileStmtSyntax.self), loop.conditions.text == "true",
                 loop.body.text.contains("try? await")
             {
@@ -163,7 +163,7 @@ extension Context {
             if ancestor.is(WhileStmtSyntax.self) || ancestor.is(RepeatStmtSyntax.self) { return }
             if let loop = ancestor.as(ForStmtSyntax.self), loop.body.exitsLoop || loop.whereClause != nil { return }
         }
-        // What follows is what the time is for.
+        // The assertions that follow are the reason for the sleep.
         guard let body = function.body,
             body.statements.hasNode(
                 skip: { $0.endPosition <= call.endPosition },
@@ -246,7 +246,7 @@ extension Context {
         blockingKind(base, at: place) != nil
     }
 
-    /// What a call of `wait` waits for, if that blocks the thread.
+    /// The kind of object that a call of `wait` waits for, if the call blocks the thread.
     private func blockingKind(_ base: ExprSyntax, at place: some SyntaxProtocol) -> String? {
         if base.text.hasPrefix("DispatchSemaphore(") { return "semaphore" }
         guard let root = base.root else { return nil }

@@ -169,7 +169,7 @@ extension Context {
                         && !isLeaving($0, before: change.node, body: body)
                 })
             else { continue }
-            // What is only emptied does no harm when it comes twice.
+            // To empty a property twice does no harm.
             guard !change.isReset else { continue }
             // The state has changed before the await, so that the next caller sees it.
             let isMarked = changes.contains { $0.node.end <= first.start && canPrecede($0.node, first) }

@@ -63,7 +63,7 @@ extension Context {
         if loop.is(ForStmtSyntax.self) { return true }
         if let loop = loop.as(WhileStmtSyntax.self), !loop.isUnbounded { return true }
         if let loop = loop.as(RepeatStmtSyntax.self), loop.condition.text != "true" { return true }
-        // An error of something else ends the loop, such as that of a policy; or the `catch` decides whether to go on.
+        // An error of something else ends the loop, such as that of a policy; or the `catch` decides whether to continue.
         let policy = body.all(TryExprSyntax.self, skip: isOwnTask).contains { isWork($0) && leavesLoop($0, loop: loop) }
         if policy
             || body.all(DoStmtSyntax.self, skip: isOwnTask).contains(where: {

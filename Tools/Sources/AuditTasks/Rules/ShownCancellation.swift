@@ -83,7 +83,7 @@ extension Context {
     private static let stateWords = ["state", "status", "phase", "content", "viewstate", "result"]
     private static let showing = ["show", "present", "display", "alert"]
 
-    /// What a `catch` shows, as part of a sentence.
+    /// The effect of a `catch` that a user sees, as part of a sentence.
     private func shown(in clause: CatchClauseSyntax, error: String, owner: TypeInfo) -> String? {
         let body = Syntax(clause.body)
         let locals = Scope(of: clause, skippingClosures: true).node.map { localNames($0) } ?? []

@@ -297,7 +297,7 @@ extension Context {
         }
     }
 
-    /// Whether the property's task is handed to others: returned, or passed to a function.
+    /// Whether the property's task is returned, or passed to a function.
     private func escapes(_ property: String, in body: Syntax) -> Bool {
         body.all(DeclReferenceExprSyntax.self).contains { reference in
             guard reference.baseName.text == property else { return false }

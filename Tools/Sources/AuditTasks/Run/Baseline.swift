@@ -4,7 +4,7 @@ import Foundation
 public struct Baseline: Sendable {
     /// A file that is no baseline.
     public struct Broken: Error, CustomStringConvertible {
-        /// What is wrong with the file.
+        /// The reason.
         public let description: String
     }
 

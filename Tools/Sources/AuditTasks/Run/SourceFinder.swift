@@ -7,7 +7,7 @@ public enum SourceFinder {
         case missing(String)
         case noSwift(String)
 
-        /// What is wrong with the path.
+        /// The reason, with the path.
         public var description: String {
             switch self {
             case .missing(let path): "no such file or folder: \(path)"
