@@ -73,7 +73,7 @@ struct MutationTests {
     func nesting(_ open: String, _ close: String) throws {
         let text = String(repeating: open, count: 3_000) + "1" + String(repeating: close, count: 3_000)
         try audit("func f() {\n\(text)\n}\n")
-        try audit("let a = x" + String(repeating: ".b(1)", count: 3_000) + "\n")
+        try audit("let a = x" + String(repeating: ".b(1)", count: 1_000) + "\n")
         try audit("let a = 1" + String(repeating: " + 1", count: 10_000) + "\n")
     }
 

@@ -192,6 +192,9 @@ extension ExprSyntax {
         }
     }
 
+    /// Whether this is `self`. To compare texts of long chains would take long.
+    var isSelf: Bool { self.as(DeclReferenceExprSyntax.self)?.baseName.tokenKind == .keyword(.self) }
+
     var lastName: String? {
         let expression = unwrapped
         if let reference = expression.as(DeclReferenceExprSyntax.self) { return reference.baseName.text }
@@ -207,7 +210,7 @@ extension ExprSyntax {
         while true {
             if let member = expression.as(MemberAccessExprSyntax.self) {
                 guard let base = member.base?.unwrapped else { return nil }
-                if base.text == "self" { return (member.declName.baseName.text, true, isWhole) }
+                if base.isSelf { return (member.declName.baseName.text, true, isWhole) }
                 expression = base
             } else if let subscripted = expression.as(SubscriptCallExprSyntax.self) {
                 expression = subscripted.calledExpression.unwrapped

@@ -85,6 +85,7 @@ public struct Auditor: Sendable {
     private static func parse(_ path: String) -> Parsed {
         guard let data = FileManager.default.contents(atPath: path), let text = String(validating: data, as: UTF8.self)
         else { return .unreadable }
+        guard !nestsBrackets(text) else { return .unparsed(lines: 0) }
         let file = SourceFile(path: path, text: text)
         guard !file.hasErrors else { return .unparsed(lines: file.lineCount) }
         let types = TypeCollector(file.tree, keepsSyntax: file.isConcurrent).found
@@ -95,6 +96,20 @@ public struct Auditor: Sendable {
             types,
             cancelled: file.isConcurrent ? cancelledNames(file.tree) : []
         )
+    }
+
+    /// Whether a text has a row of brackets such as `[[[[[[[[[[[[[[`, whose parsing takes twice the time for each bracket.
+    private static func nestsBrackets(_ text: String) -> Bool {
+        var row = 0
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "["): row += 1
+            case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\t"): continue
+            default: row = 0
+            }
+            if row > 12 { return true }
+        }
+        return false
     }
 
     /// The names of properties of other objects that code cancels: `session` in `model.session?.cancel()`.
