@@ -70,9 +70,9 @@ struct SQLitePlace: Hashable, Sendable {
     /// Returns the path of the file at the end of the symbolic links of a path, without the final zero; `nil`, with `errno`, if there is none. SQLite
     /// follows the links too, and keeps the other files next to this file.
     private static func end(of path: String) -> [CChar]? {
-        guard let end = realpath(path, nil) else { return nil }
-        defer { free(end) }
-        return [CChar](UnsafeBufferPointer(start: end, count: strlen(end)))
+        var end = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        guard realpath(path, &end) != nil else { return nil }
+        return Array(end.prefix { $0 != 0 })
     }
 
     /// Returns the path of the folder of a file, with the slash at its end.
