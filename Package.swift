@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "TaskControlHTTP", targets: ["TaskControlHTTP"]),
         .library(name: "TaskControlResilience", targets: ["TaskControlResilience"]),
         .library(name: "TaskControlSupervision", targets: ["TaskControlSupervision"]),
+        .library(name: "TaskControlCalendar", targets: ["TaskControlCalendar"]),
         .library(name: "TaskControlServiceLifecycle", targets: ["TaskControlServiceLifecycle"]),
         .library(name: "TaskControlFleet", targets: ["TaskControlFleet"]),
         .library(name: "TaskControlTesting", targets: ["TaskControlTesting"]),
@@ -168,6 +169,8 @@ let package = Package(
         .target(name: "TaskControlResilience", dependencies: ["TaskControl"]),
         // Work that runs as long as its owner: periodic work, and work that is restarted when it fails.
         .target(name: "TaskControlSupervision", dependencies: ["TaskControl"]),
+        // Work at the times of a calendar. A product of its own, because it needs Foundation.
+        .target(name: "TaskControlCalendar", dependencies: ["TaskControl", "TaskControlSupervision"]),
         // Without package access, so that it proves that the public API of owners and supervisors suffices.
         .target(
             name: "TaskControlServiceLifecycle",
@@ -306,6 +309,12 @@ let package = Package(
         .testTarget(
             name: "TaskControlSupervisionTests",
             dependencies: ["TaskControl", "TaskControlSupervision", "TaskControlTesting", "TestSupport"]
+        ),
+        .testTarget(
+            name: "TaskControlCalendarTests",
+            dependencies: [
+                "TaskControl", "TaskControlCalendar", "TaskControlFleet", "TaskControlTesting", "TestSupport",
+            ]
         ),
         .testTarget(
             name: "TaskControlFleetTests",
