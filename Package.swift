@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "TaskControlResilience", targets: ["TaskControlResilience"]),
         .library(name: "TaskControlSupervision", targets: ["TaskControlSupervision"]),
         .library(name: "TaskControlCalendar", targets: ["TaskControlCalendar"]),
+        .library(name: "TaskControlSwiftUI", targets: ["TaskControlSwiftUI"]),
         .library(name: "TaskControlServiceLifecycle", targets: ["TaskControlServiceLifecycle"]),
         .library(name: "TaskControlFleet", targets: ["TaskControlFleet"]),
         .library(name: "TaskControlTesting", targets: ["TaskControlTesting"]),
@@ -171,6 +172,8 @@ let package = Package(
         .target(name: "TaskControlSupervision", dependencies: ["TaskControl"]),
         // Work at the times of a calendar. A product of its own, because it needs Foundation.
         .target(name: "TaskControlCalendar", dependencies: ["TaskControl", "TaskControlSupervision"]),
+        // Parts of a screen. Empty where there is no SwiftUI. Without package access, as an app has none.
+        .target(name: "TaskControlSwiftUI", dependencies: ["TaskControl"], packageAccess: false),
         // Without package access, so that it proves that the public API of owners and supervisors suffices.
         .target(
             name: "TaskControlServiceLifecycle",
@@ -315,6 +318,10 @@ let package = Package(
             dependencies: [
                 "TaskControl", "TaskControlCalendar", "TaskControlFleet", "TaskControlTesting", "TestSupport",
             ]
+        ),
+        .testTarget(
+            name: "TaskControlSwiftUITests",
+            dependencies: ["TaskControl", "TaskControlSwiftUI", "TaskControlTesting"]
         ),
         .testTarget(
             name: "TaskControlFleetTests",
