@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A ``URLRequestAdapter`` that joins the URL of each endpoint to the URL of the server, which is called the base.
 ///
 /// | base | endpoint | result |

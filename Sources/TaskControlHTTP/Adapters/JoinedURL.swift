@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Functions that join the URL of an endpoint to the URL of its server.
 enum JoinedURL {
     /// The components of the server's URL, parsed once.

@@ -1,3 +1,9 @@
+#if canImport(FoundationNetworking)
+internal import Foundation
+#else
+public import Foundation
+#endif
+
 /// A type that completes an endpoint's request, before it is sent, with the parts that all requests of a client have in
 /// common, such as the URL of the server.
 ///

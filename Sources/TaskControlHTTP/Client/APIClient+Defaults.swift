@@ -1,3 +1,6 @@
+public import Dispatch
+public import Foundation
+
 // The members of a client that every client has, and those that a client need not implement.
 
 extension APIClient {

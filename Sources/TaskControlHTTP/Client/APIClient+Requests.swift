@@ -1,3 +1,5 @@
+public import Foundation
+
 // Requests that need no endpoint type.
 
 extension APIClient {

@@ -1,3 +1,6 @@
+public import Dispatch
+public import Foundation
+
 /// A client that sends the requests of endpoints and returns their contents.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The JSON decoder and encoder of a call of an ``APIClient``, in a task-local value.
 ///
 /// The functions of an ``Endpoint`` have no parameter for them. A client binds the value around each of its synchronous

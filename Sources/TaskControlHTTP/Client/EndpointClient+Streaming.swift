@@ -1,3 +1,5 @@
+public import Foundation
+
 extension EndpointClient {
     /// Sends a request, and passes the response to a closure as it arrives.
     ///

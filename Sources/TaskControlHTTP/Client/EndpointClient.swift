@@ -1,3 +1,6 @@
+public import Dispatch
+public import Foundation
+
 /// A client that sends endpoints' requests to a server.
 ///
 /// ```swift

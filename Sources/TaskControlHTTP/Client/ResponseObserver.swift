@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A closure that a client calls after each attempt to send a request, with the request, the response and the error.
 ///
 /// ```swift

@@ -1,4 +1,5 @@
-internal import TaskControlSupport
+internal import Foundation
+internal import _TaskControlShared
 
 /// The output file of one call of ``EndpointClient/download(_:to:resuming:onProgress:)``, for all attempts of the call.
 final class Download {

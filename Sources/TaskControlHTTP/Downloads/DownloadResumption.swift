@@ -1,4 +1,5 @@
-internal import TaskControlSupport
+public import Foundation
+internal import _TaskControlShared
 
 /// The location of a file that keeps the received part of an interrupted download, so that a later call of
 /// ``EndpointClient/download(_:to:resuming:onProgress:)`` requests only the rest.

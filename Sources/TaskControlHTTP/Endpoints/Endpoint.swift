@@ -1,3 +1,9 @@
+#if canImport(FoundationNetworking)
+internal import Foundation
+#else
+public import Foundation
+#endif
+
 /// A request to a server, and the type of its response.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The body of a request, and its media type.
 public struct EndpointBody: Sendable, Hashable {
     /// The bytes that are sent.

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A form that can contain files, for a request body with the media type `multipart/form-data` (RFC 7578).
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The URL of a request as text: a path below the client's base URL (see ``BaseURLAdapter``), or an absolute URL.
 ///
 /// ```swift
@@ -27,6 +29,9 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
         description = text.urlEscaped
         isValid = true
     }
+
+    /// Creates a request URL from a URL, which is used as it is.
+    public init(_ url: URL) { self.init(url.absoluteString) }
 
     /// Creates a request URL from a literal without interpolated values. Characters that a URL cannot contain at their
     /// place are escaped.

@@ -1,11 +1,29 @@
+public import Foundation
+
 /// A type that describes how the response to a request is validated and decoded, and under which policies the request
 /// is sent: the common part of ``Endpoint`` and ``UploadEndpoint``.
 ///
 /// Do not conform to this protocol alone: conform to ``Endpoint`` or ``UploadEndpoint``, which add the request. Every
 /// requirement has a default implementation, except `content(from:with:)` for a content type that is not `Decodable`,
-/// `Data`, `String` or `Void`. ``URLRequestBuildable`` has the functions that create the request, such as
-/// `get("books")`.
-public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
+/// `Data`, `String` or `Void`.
+///
+/// An endpoint creates its request with the functions of this protocol:
+///
+/// ```swift
+/// struct CoverEndpoint: Endpoint {
+///     typealias Content = Data
+///     let book: Book.ID
+///
+///     func makeRequest() throws -> URLRequest {
+///         get("books/\(book)/cover", headers: ["Accept": "image/png"])
+///     }
+/// }
+/// ```
+///
+/// Query items are appended to those of the URL; a `+` in a value is sent as `%2B`, since servers read a `+` as a
+/// space. If a header is invalid, or the text of a ``RequestURL`` is not a URL, the call of the client fails with
+/// ``EndpointError/Reason/request``, and nothing is sent.
+public protocol ResponseEndpoint: Sendable {
     /// The type of the content of the response, which a call of the client returns.
     associatedtype Content: Sendable
 

@@ -1,3 +1,5 @@
+internal import Foundation
+
 // Events show the method and the URL of a request, and its outcome. They never show a header or a part of a body.
 
 extension EndpointError: EventDescribable {

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The error of a client's call that failed, with the request and, if there is one, the response.
 ///
 /// ```

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The state of one attempt to send the request of a ``Call``: the request, and the part of the response that has
 /// arrived.
 struct Attempt: Sendable {

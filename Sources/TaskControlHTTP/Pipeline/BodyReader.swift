@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A reader of a response's body. Its first bytes can be read in advance with ``peek(_:)``; ``next()`` returns them
 /// again.
 final class BodyReader {

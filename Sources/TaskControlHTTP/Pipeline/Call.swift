@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TaskControlResilience
 
 /// One call of a client: the request of its endpoint, and the attempts to send this request.

@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension EndpointCall {
     /// Sends the request of an endpoint, and writes the body of the response to a file. If an attempt breaks off, the
     /// next one requests the rest of the body, if the server supports that.

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TaskControlResilience
 
 /// The rule by which a request is sent again, while the first exchange continues, if the response takes unusually long

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The identity of an exchange that several calls may share: the URL, the headers, and the user on whose behalf the request is sent. Only a GET
 /// request without a body has such a key.
 struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {

@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension HTTPTransport {
     /// Sends a request and collects the response. With `hedging`, the request is sent again if the response takes long,
     /// and progress is reported only at the end.

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TaskControlResilience
 
 /// The parts of a client that all of its calls use, and the outermost steps of a call: its time limit, the request of

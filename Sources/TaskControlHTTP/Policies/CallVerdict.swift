@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TaskControlResilience
 
 /// An object that reports the outcome of a call to the adaptive limit, the throttle and the breaker of its host. Only

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The rule for when credentials expire, so that an ``EndpointAuthenticator`` renews them in time.
 ///
 /// ```swift

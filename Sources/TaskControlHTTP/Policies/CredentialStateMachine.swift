@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The serial number of a credential. No two credentials of an ``EndpointAuthenticator`` have the same number.
 typealias CredentialSerial = Int
 

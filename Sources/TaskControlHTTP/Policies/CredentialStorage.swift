@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The current credential of an ``EndpointAuthenticator``, with the closures that attach and refresh it.
 final class CredentialStorage<Credential: Sendable>: CredentialSource {
     private let state: Locked<CredentialStateMachine<Credential>>

@@ -1,3 +1,9 @@
+#if canImport(FoundationNetworking)
+internal import Foundation
+#else
+public import Foundation
+#endif
+
 /// A policy that attaches a credential to requests, and obtains a new one when the server rejects the credential.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The rule for when a client sends a request again.
 ///
 /// ```swift

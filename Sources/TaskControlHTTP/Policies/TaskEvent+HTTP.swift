@@ -18,5 +18,4 @@ extension TaskEvent.Kind {
 
 extension TaskOrigin {
     static var progressStart: Self { Self("Progress.start", .http) }
-    static var contentLoader: Self { Self("ContentLoader", .taskStore) }
 }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The bytes of a response, as they arrive.
 ///
 /// ```swift

@@ -1,3 +1,9 @@
+#if canImport(FoundationNetworking)
+internal import Foundation
+#else
+public import Foundation
+#endif
+
 /// A request in the form that an ``HTTPTransport`` receives.
 public struct HTTPTransportRequest: Sendable {
     /// The method, the URL, the headers, `timeoutInterval`, and the body if it is in memory.

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// An error of a transport that states whether another attempt can succeed. A transport error of any other type is not
 /// known to be transient: after such an error, another attempt is assumed to fail in the same way.
 protocol TransportFailure: Error {

@@ -1,4 +1,6 @@
+import Dispatch
 import FlyingFox
+import Foundation
 import TaskControl
 import TaskControlHTTP
 import TaskControlTesting

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 import TaskControlTesting
 import Testing
@@ -45,10 +46,10 @@ struct RequestCheckTests {
     }
 
     @Test func aMediaTypeIsChecked() async throws {
-        struct Post: Endpoint, URLRequestBuildable {
+        struct Post: Endpoint {
             typealias Content = String
             func makeRequest() throws -> URLRequest {
-                post(URL(string: "made")!, body: EndpointBody(data: Data(), contentType: "text/plain\n"))
+                post("made", body: EndpointBody(data: Data(), contentType: "text/plain\n"))
             }
         }
         let error = try await refusal(of: Post())

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 import TaskControlTesting
 import TestSupport
@@ -6,7 +7,7 @@ import Testing
 /// The validation of a 206 that a download has asked for.
 @Suite(.timeLimit(.minutes(15)))
 struct ContinuationStatusTests: DownloadSuite {
-    private struct OnlyOK: Endpoint, URLRequestBuildable {
+    private struct OnlyOK: Endpoint {
         typealias Content = Data
 
         var acceptedStatuses: AcceptedStatuses { [200] }
@@ -15,7 +16,7 @@ struct ContinuationStatusTests: DownloadSuite {
     }
 
     /// Records the heads that it validates.
-    private struct Recording: Endpoint, URLRequestBuildable {
+    private struct Recording: Endpoint {
         typealias Content = Data
 
         let heads: OrderRecorder<[String?]>
@@ -53,7 +54,7 @@ struct ContinuationStatusTests: DownloadSuite {
     }
 
     @Test func aRangeOfTheEndpointsOwnIsValidatedAs206() async throws {
-        struct Part: Endpoint, URLRequestBuildable {
+        struct Part: Endpoint {
             typealias Content = Data
             var acceptedStatuses: AcceptedStatuses { [200] }
             func makeRequest() throws -> URLRequest { get("part", headers: ["Range": "bytes=4-9"]) }

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 import TaskControlTesting
 import TestSupport
@@ -7,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15)))
 struct KeptPartTests: DownloadSuite {
     /// Rejects the page of a network that asks for a login, which has the status 200.
-    private struct Guarded: Endpoint, URLRequestBuildable {
+    private struct Guarded: Endpoint {
         typealias Content = Data
 
         func makeRequest() throws -> URLRequest { get("checked") }

@@ -3,7 +3,7 @@ import TaskControlHTTP
 import TestSupport
 import Testing
 
-@testable import TaskControlSupport
+@testable import _TaskControlShared
 
 /// Downloads into a folder in which another user has planted a link or a pipe, and paths that contain NUL.
 @Suite(.timeLimit(.minutes(15)))

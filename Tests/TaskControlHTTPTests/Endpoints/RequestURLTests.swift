@@ -1,9 +1,14 @@
+import Foundation
 import TaskControlHTTP
 import TaskControlTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(15)))
-struct RequestURLTests: URLRequestBuildable {
+struct RequestURLTests: Endpoint {
+    typealias Content = Void
+
+    func makeRequest() throws -> URLRequest { get("books") }
+
     private func text(_ url: RequestURL) -> String? { url.url?.absoluteString }
 
     @Test func aLiteralIsUsedAsItIs() {

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControl
 import TaskControlHTTP
 import TaskControlTesting
@@ -326,10 +327,10 @@ struct HTTPRetryPolicyTests {
 }
 
 /// An endpoint that throws an error of its own for every status except 200.
-private struct Refusing: Endpoint, URLRequestBuildable {
+private struct Refusing: Endpoint {
     typealias Content = String
 
-    func makeRequest() throws -> URLRequest { get(URL(string: "text")!) }
+    func makeRequest() throws -> URLRequest { get("text") }
 
     func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
         if response.statusCode != 200 { throw Mishap(name: String(response.statusCode)) }

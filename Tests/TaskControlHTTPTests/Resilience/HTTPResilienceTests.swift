@@ -1,3 +1,4 @@
+import Foundation
 import TaskControl
 import TaskControlHTTP
 import TaskControlResilience
@@ -103,10 +104,10 @@ struct HTTPResilienceTests {
         #expect(transport.sent.count == 1)
     }
 
-    private struct Own: Endpoint, URLRequestBuildable {
+    private struct Own: Endpoint {
         typealias Content = String
 
-        func makeRequest() throws -> URLRequest { get(URL(string: "text")!) }
+        func makeRequest() throws -> URLRequest { get("text") }
 
         func adjust(_ policies: inout ClientPolicies) { policies.resilience = .perHost { _ in ResiliencePolicy() } }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import TaskControlHTTP
 
 /// The options that all commands of the client have in common.

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 
 /// An error in one line, with what to do about it.

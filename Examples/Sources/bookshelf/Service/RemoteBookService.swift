@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlCaching
 import TaskControlFanOut
 import TaskControlHTTP

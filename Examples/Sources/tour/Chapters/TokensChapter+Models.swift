@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 
 /// A user's account. Its requests have its access token, and are sent once more with a new token if they are refused.

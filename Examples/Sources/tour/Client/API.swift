@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 
 /// The client's side of the wire, the same in every act: a client as an application has one, and a count of how its calls ended.

@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 public import AsyncHTTPClient
+internal import Foundation
 internal import NIOCore
 
 /// A transport over AsyncHTTPClient, for servers. Available with the package trait `AsyncHTTPClient`. In this

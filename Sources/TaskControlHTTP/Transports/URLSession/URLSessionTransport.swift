@@ -1,3 +1,11 @@
+internal import Dispatch
+
+#if canImport(FoundationNetworking)
+internal import Foundation
+#else
+public import Foundation
+#endif
+
 /// A transport over `URLSession`, which clients use by default.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension HTTPTransportRequest {
     /// Checks the request, and returns it in the form that the transports of this package need. A body is moved to
     /// ``body``, the headers `Content-Length` and `Transfer-Encoding` are removed, since the transport sets them

@@ -44,7 +44,7 @@ struct Worker: Sendable {
 
     private func runJob(_ lease: Lease) async throws -> Message.End {
         let token = lease.token.rawValue
-        if try await !store.read(.key(Self.done)).entries.isEmpty { return .foundTheJobDone }
+        if try await store.value(for: Self.done) != nil { return .foundTheJobDone }
         // From here on the ledger refuses workers that held the lease before.
         switch try await director.ask(.begin(token: token)) {
         case .written(let written):
@@ -58,8 +58,8 @@ struct Worker: Sendable {
         case .accepted: preconditionFailure("The director accepts steps only.")
         }
         // Only the holder of the lease, and only once.
-        let record = StoreTransaction(comparisons: [.absent(Self.done)], success: [.put(Self.done, Data(name.utf8))])
-        guard try await store.transact(lease.guarded(record)).succeeded else {
+        let record = StoreTransaction(if: [.absent(Self.done)], put: [Self.done: Data(name.utf8)])
+        guard try await store.commit(lease.guarded(record)) else {
             throw LeaseLostError(name: lease.name, reason: .removed)
         }
         return .finishedTheJob
