@@ -30,6 +30,7 @@ let package = Package(
         .library(name: "TaskControlApexy", targets: ["TaskControlApexy"]),
         .library(name: "TaskControlResilience", targets: ["TaskControlResilience"]),
         .library(name: "TaskControlSupervision", targets: ["TaskControlSupervision"]),
+        .library(name: "TaskControlCalendar", targets: ["TaskControlCalendar"]),
         .library(name: "TaskControlFleet", targets: ["TaskControlFleet"]),
         .library(name: "TaskControlEtcd", targets: ["TaskControlEtcd"]),
         .library(name: "TaskControlTesting", targets: ["TaskControlTesting"]),
@@ -178,6 +179,8 @@ let package = Package(
         // Protects a client of a service, and the service: the core does not need it.
         .target(name: "TaskControlResilience", dependencies: ["TaskControl"]),
         // Work that runs as long as its owner: periodic work, and work that is restarted when it fails.
+        // Work at the times of a calendar. A product of its own, because it needs Foundation.
+        .target(name: "TaskControlCalendar", dependencies: ["TaskControl", "TaskControlSupervision"]),
         .target(
             name: "TaskControlSupervision",
             dependencies: [
@@ -326,6 +329,12 @@ let package = Package(
             name: "ServiceExtensionTests",
             dependencies: ["TaskControl", "TaskControlSupervision", "TaskControlTesting"],
             packageAccess: false
+        ),
+        .testTarget(
+            name: "TaskControlCalendarTests",
+            dependencies: [
+                "TaskControl", "TaskControlCalendar", "TaskControlFleet", "TaskControlTesting", "TestSupport",
+            ]
         ),
         .testTarget(
             name: "TaskControlFleetTests",

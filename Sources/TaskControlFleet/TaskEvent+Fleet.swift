@@ -3,6 +3,8 @@ public import TaskControl
 extension TaskEvent.Primitive {
     /// The `primitive` of events that a call of ``withLease(_:in:timeToLive:holder:clock:body:)`` emits.
     public static var withLease: Self { Self("withLease", [.call]) }
+    /// The `primitive` of events that a call of ``runOnce(_:for:in:guarantee:timeToLive:holder:clock:body:)`` emits.
+    public static var runOnce: Self { Self("runOnce", [.call]) }
     /// The `primitive` of events that a ``FleetSemaphore`` emits.
     public static var fleetSemaphore: Self { Self("FleetSemaphore", [.call]) }
     /// The `primitive` of events that a ``LeaderElection`` emits.

@@ -7,6 +7,14 @@ import Testing
 @MainActor
 struct FanOutTests {
     @Test(arguments: [1, 2, 8, 9, 30])
+    func theFirstItemIsShownLastByATaskForEachItem(_ items: Int) async throws {
+        let measured = try await measure(TaskPerItem(), items)
+        #expect(measured.sentBehindHead == items - 1)
+        #expect(measured.shown.sorted() == Array(1...items))
+        #expect(measured.shown.last == 1)
+    }
+
+    @Test(arguments: [1, 2, 8, 9, 30])
     func allResultsWaitForTheSlowOneInATaskGroupWithACount(_ items: Int) async throws {
         let measured = try await measure(CountedFanOut(), items)
         #expect(measured.sentBehindHead == items - 1)

@@ -9,9 +9,9 @@ protocol Propagation: Sendable {
     /// The policies of the clients in A and B.
     static var policies: ClientPolicies { get }
     /// Calls B, and waits until an instant. Used by A.
-    nonisolated(nonsending) static func call(
+    static func call(
         until instant: ContinuousClock.Instant,
-        _ call: nonisolated(nonsending) () async throws -> Void
+        _ call: @escaping @Sendable () async throws -> Void
     ) async throws
     /// Returns the deadline of a request; `nil` if the server knows of none. Used by B and C.
     static func deadline(of request: HTTPRequest) -> Deadline?
@@ -24,16 +24,23 @@ protocol Propagation: Sendable {
     static var mayStart: Bool { get }
 }
 
-/// Propagation as people write it today: a time limit in A alone.
+/// Propagation as people write it today: a time limit in A alone, which is a race of two tasks.
 enum NaivePropagation: Propagation {
     static let form = TripServiceCommand.Form.naive
     static let policies = ClientPolicies()
 
-    nonisolated(nonsending) static func call(
+    static func call(
         until instant: ContinuousClock.Instant,
-        _ call: nonisolated(nonsending) () async throws -> Void
+        _ call: @escaping @Sendable () async throws -> Void
     ) async throws {
-        try await withTimeout(instant - .now, operation: call)
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await call() }
+            group.addTask {
+                try await Task.sleep(until: instant)
+                throw TimeoutError(duration: DeadlineChapter.limit)
+            }
+            try await group.next()
+        }
     }
 
     static func deadline(of request: HTTPRequest) -> Deadline? { nil }
@@ -55,9 +62,9 @@ enum DeadlinePropagation: Propagation {
     static let header = DeadlineHeader.grpcTimeout
     static let policies = ClientPolicies(deadlineHeader: header)
 
-    nonisolated(nonsending) static func call(
+    static func call(
         until instant: ContinuousClock.Instant,
-        _ call: nonisolated(nonsending) () async throws -> Void
+        _ call: @escaping @Sendable () async throws -> Void
     ) async throws {
         try await withDeadline(instant, clock: ContinuousClock(), operation: call)
     }

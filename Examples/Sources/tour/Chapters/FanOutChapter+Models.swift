@@ -7,6 +7,8 @@ final class Board {
     struct Load: Sendable {
         var running = 0
         var mostRunning = 0
+        /// The results that have come.
+        var received = 0
         /// The results that have come and are not shown.
         var results = 0
         var mostResults = 0
@@ -28,13 +30,14 @@ final class Board {
         let answer = try await api.ask("item \(item)")
         load.update { load in
             load.running -= 1
+            load.received += 1
             load.results += 1
             load.mostResults = max(load.mostResults, load.results)
         }
         return Int(answer.subject.drop { !$0.isNumber }) ?? 0
     }
 
-    func show(_ item: Int) {
+    func append(_ item: Int) {
         load.update { $0.results -= 1 }
         shown.append(item)
     }
@@ -45,6 +48,24 @@ protocol FanOut: Sendable {
     /// Whether the limit counts results too.
     var isBounded: Bool { get }
     @MainActor func load(_ items: Int, limit: Int, on board: Board) async throws
+}
+
+/// A fan-out as people write it first: a task for each item. Nothing limits the requests, and the items are shown in the order of their answers.
+struct TaskPerItem: FanOut {
+    let isBounded = false
+
+    @MainActor
+    func load(_ items: Int, limit: Int, on board: Board) async throws {
+        start(items, on: board)
+        try await board.load.expect("all items") { $0.received == items }
+    }
+
+    @MainActor
+    private func start(_ items: Int, on board: Board) {
+        for item in 1...items {
+            Task { try await board.append(board.load(item)) }
+        }
+    }
 }
 
 /// A fan-out as people write it today: the count limits the requests, and results that come early wait in a dictionary.
@@ -59,7 +80,7 @@ struct CountedFanOut: FanOut {
                 if number > limit, let (number, item) = try await group.next() {
                     early[number] = item
                     while let item = early.removeValue(forKey: next) {
-                        board.show(item)
+                        board.append(item)
                         next += 1
                     }
                 }
@@ -78,7 +99,7 @@ struct BoundedFanOut: FanOut {
         try await (1...items).concurrentMap(limit: limit) { item in
             try await board.load(item)
         } forEach: { item in
-            board.show(item)
+            board.append(item)
         }
     }
 }

@@ -10,13 +10,21 @@ struct FanOutChapter: Chapter {
 
     @MainActor
     func run(_ tour: Tour) async throws -> Report {
+        let unlimited = try await play(TaskPerItem(), as: "a task each", on: tour)
         let naive = try await play(CountedFanOut(), as: "naive", on: tour)
         let bounded = try await play(BoundedFanOut(), as: "concurrentMap", on: tour)
         let (all, limit) = (Self.items, Self.limit)
         return Report(
-            naive: Report.group("a task group with a count", naive.lines),
+            naive: Report.group("a task for each item", unlimited.lines)
+                + Report.group("a task group with a count", naive.lines),
             taskControl: Report.group("concurrentMap(limit: \(limit))", bounded.lines),
             claims: [
+                Claim(
+                    "a task for each item: more than \(limit) requests at a time",
+                    holds: unlimited.mostRunning > limit,
+                    measured: "\(unlimited.mostRunning)"
+                ),
+                Claim("a task for each item: the first item is shown last", unlimited.shown.last, is: 1),
                 Claim(
                     "naive: at most \(limit) requests at a time",
                     holds: naive.mostRunning <= limit,
@@ -56,7 +64,7 @@ struct FanOutChapter: Chapter {
         let load = Task { try await fanOut.load(items, limit: limit, on: board) }
         // No more results than these can come: each other operation waits for a place.
         let others = fanOut.isBounded ? min(items, limit) - 1 : items - 1
-        try await board.load.expect("\(others) results behind the first one") { $0.results == others }
+        try await board.load.expect("\(others) results behind the first one") { $0.received == others }
         try await stage.visits.expect("the first request") { $0.hasReceived("item 1") }
         let sent = stage.visits.value.received - 1
         stage.open()
