@@ -61,7 +61,14 @@ public nonisolated(nonsending) func runOnce(
     // Without the lease, a caller that comes late does not wait for a run of another period. If the store fails, the wait for the lease repeats the call.
     if let (record, _) = try? await ledger.read(), record.run(of: period) != nil { return false }
     let events = CallEvents.begin(.runOnce, .waiting, .waiting, ownerName: name)
-    let session = LeaseSession(.once(name), operations, timeToLive: timeToLive, holder: holder, clock: clock, events: events)
+    let session = LeaseSession(
+        .once(name),
+        operations,
+        timeToLive: timeToLive,
+        holder: holder,
+        clock: clock,
+        events: events
+    )
     return try await session.perform { lease in
         if try await ledger.read(under: lease, clock: clock).run(of: period) != nil { return false }
         switch guarantee {
