@@ -133,7 +133,7 @@ final class FaultyStore: StoreOperations {
     }
 }
 
-extension CoordinationStore {
+extension StoreOperations {
     /// The entries of a line, in their order.
     func line(_ prefix: String = "lease/job/") async throws -> [StoreEntry] {
         try await read(StoreRange(.prefix(prefix), order: .creation)).entries
