@@ -1,10 +1,10 @@
 internal import Foundation
 internal import TaskControl
 
-/// The entry of a ``CoordinationStore`` with the recorded runs of one name.
+/// The entry of a store with the recorded runs of one name.
 struct RunLedger: Sendable {
     let name: String
-    let store: any CoordinationStore
+    let store: any StoreOperations
 
     private var key: String { "once/\(FleetLine.escaped(name))/done" }
 

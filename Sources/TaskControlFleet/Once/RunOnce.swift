@@ -56,11 +56,19 @@ public nonisolated(nonsending) func runOnce(
     clock: some Clock<Duration> = ContinuousClock(),
     body: nonisolated(nonsending) (Lease) async throws -> Void
 ) async throws -> Bool {
-    let ledger = RunLedger(name: name, store: store)
+    let operations = store.backend.operations
+    let ledger = RunLedger(name: name, store: operations)
     // Without the lease, a caller that comes late does not wait for a run of another period. If the store fails, the wait for the lease repeats the call.
     if let (record, _) = try? await ledger.read(), record.run(of: period) != nil { return false }
     let events = CallEvents.begin(.runOnce, .waiting, .waiting, ownerName: name)
-    let session = LeaseSession(.once(name), store, timeToLive: timeToLive, holder: holder, clock: clock, events: events)
+    let session = LeaseSession(
+        .once(name),
+        operations,
+        timeToLive: timeToLive,
+        holder: holder,
+        clock: clock,
+        events: events
+    )
     return try await session.perform { lease in
         if try await ledger.read(under: lease, clock: clock).run(of: period) != nil { return false }
         switch guarantee {

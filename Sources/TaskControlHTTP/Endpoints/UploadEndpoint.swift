@@ -1,3 +1,9 @@
+#if canImport(FoundationNetworking)
+internal import Foundation
+#else
+public import Foundation
+#endif
+
 /// The description of an upload: its request, its body, and the type of the content of its response.
 ///
 /// ```swift

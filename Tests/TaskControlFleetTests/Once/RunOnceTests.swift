@@ -12,7 +12,7 @@ struct RunOnceTests {
     @discardableResult
     private static func run(
         _ period: String,
-        in store: any CoordinationStore,
+        in store: any StoreOperations,
         _ guarantee: RunGuarantee = .atLeastOnce,
         body: nonisolated(nonsending) (Lease) async throws -> Void
     ) async throws -> Bool {
