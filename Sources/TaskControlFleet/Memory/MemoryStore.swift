@@ -6,9 +6,10 @@ internal import TaskControl
 /// calls of ``withLease(_:in:timeToLive:holder:clock:body:)``. When the store is deallocated, its content is lost.
 ///
 /// ```swift
-/// let store = MemoryStore(clock: TestClock())
-/// let lease = try await store.grantLease(timeToLive: .seconds(5))
-/// _ = try await store.transact(StoreTransaction(success: [.put("worker/1", Data(), lease: lease.id)]))
+/// let store = MemoryStore()
+/// try await withLease("report", in: store) { lease in
+///     _ = try await store.commit(lease.guarded(StoreTransaction(put: ["report": Data()])))
+/// }
 /// ```
 ///
 /// A lease has exactly the requested duration: there is no minimum, and a lease of zero or less ends at once. An empty

@@ -8,7 +8,7 @@ public import Foundation
 ///
 /// ```swift
 /// let record = StoreTransaction(if: [.absent("report/monday")], put: ["report/monday": Data()])
-/// guard try await store.commit(lease.guarded(record)) else { … }
+/// guard try await store.commit(lease.guarded(record)) else { return }     // the lease is lost, or there is a report
 /// ```
 ///
 /// Transactions are serializable, and all processes see them in the same order.

@@ -17,7 +17,7 @@ public import Foundation
 ///     }
 /// }
 ///
-/// let cover = try await client.upload(CoverEndpoint(book: 7, file: picture))
+/// let cover = try await client.upload(CoverEndpoint(book: 7, file: url))
 /// ```
 ///
 /// The response is validated and decoded like that of an ``Endpoint``: see ``ResponseEndpoint``.

@@ -3,8 +3,16 @@ public import Foundation
 /// The rule for when credentials expire, so that an ``EndpointAuthenticator`` renews them in time.
 ///
 /// ```swift
-/// EndpointAuthenticator(expiration: CredentialExpiration(\.expires)) { token, request in … } refresh: { _ in
-///     try await login()
+/// struct Session: Sendable {
+///     let token: String
+///     let expires: Date
+/// }
+///
+/// let expiration = CredentialExpiration<Session> { $0.expires }
+/// let authenticator = EndpointAuthenticator(expiration: expiration) { session, request in
+///     request.setValue("Bearer \(session.token)", forHTTPHeaderField: "Authorization")
+/// } refresh: { _ in
+///     Session(token: try await login(), expires: .now + 3_600)
 /// }
 /// ```
 ///

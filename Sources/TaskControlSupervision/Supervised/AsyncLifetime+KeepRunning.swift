@@ -8,7 +8,7 @@ extension AsyncLifetime {
     /// let feed = lifetime.keepRunning("feed") { ready in
     ///     let connection = try await server.connect()
     ///     ready()
-    ///     for try await update in connection.updates { await store.apply(update) }
+    ///     for try await update in connection.updates { await model.apply(update) }
     /// }
     /// try await feed.waitUntilReady()
     /// ```

@@ -1,12 +1,6 @@
 /// The set of features that the simulation has on a platform: the decisions that the seed controls, and the details that reports show.
 ///
-/// `Simulation.capabilities` contains the capabilities of the current process. Skip a test that depends on a
-/// capability where it is not available:
-///
-/// ```swift
-/// @Test(.enabled(if: Simulation.capabilities.contains(.taskStates)))
-/// func theReportOfADeadlockNamesTheTask() throws {
-/// ```
+/// `Simulation.capabilities` contains the capabilities of the current process.
 ///
 /// On Linux, all capabilities are available if the Swift runtime is linked dynamically, and none otherwise. Each
 /// capability is detected once per process by a small simulation whose result is known, except ``crashNotes`` and
