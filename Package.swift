@@ -19,16 +19,21 @@ let package = Package(
         .library(name: "TaskControl", targets: ["TaskControl"]),
         .library(name: "TaskControlCaching", targets: ["TaskControlCaching"]),
         .library(name: "TaskControlFanOut", targets: ["TaskControlFanOut"]),
-        .library(name: "TaskControlSnapshot", targets: ["TaskControlSnapshot"]),
-        .library(name: "TaskControlTrace", targets: ["TaskControlTrace"]),
-        .library(name: "TaskControlLogging", targets: ["TaskControlLogging"]),
-        .library(name: "TaskControlMetrics", targets: ["TaskControlMetrics"]),
-        .library(name: "TaskControlTracing", targets: ["TaskControlTracing"]),
+        // Two modules that show what tasks do: a file imports the one that it uses.
+        .library(name: "TaskControlDiagnostics", targets: ["TaskControlSnapshot", "TaskControlTrace"]),
+        // Three modules, each of which is empty without its trait.
+        .library(
+            name: "TaskControlTelemetry",
+            targets: ["TaskControlLogging", "TaskControlMetrics", "TaskControlTracing"]
+        ),
         .library(name: "TaskControlHTTP", targets: ["TaskControlHTTP"]),
+        .library(name: "TaskControlApexy", targets: ["TaskControlApexy"]),
         .library(name: "TaskControlResilience", targets: ["TaskControlResilience"]),
         .library(name: "TaskControlSupervision", targets: ["TaskControlSupervision"]),
-        .library(name: "TaskControlServiceLifecycle", targets: ["TaskControlServiceLifecycle"]),
+        .library(name: "TaskControlCalendar", targets: ["TaskControlCalendar"]),
+        .library(name: "TaskControlSwiftUI", targets: ["TaskControlSwiftUI"]),
         .library(name: "TaskControlFleet", targets: ["TaskControlFleet"]),
+        .library(name: "TaskControlEtcd", targets: ["TaskControlEtcd"]),
         .library(name: "TaskControlTesting", targets: ["TaskControlTesting"]),
         .library(name: "TaskControlTestingTraits", targets: ["TaskControlTestingTraits"]),
     ],
@@ -39,7 +44,7 @@ let package = Package(
         ),
         .trait(
             name: "OpenCombine",
-            description: "The publishers of TaskControlHTTP on platforms without Combine, through OpenCombine."
+            description: "The publishers of TaskControlApexy on platforms without Combine, through OpenCombine."
         ),
         .trait(name: "Logging", description: "TaskControlLogging: events are logged through swift-log."),
         .trait(
@@ -53,7 +58,7 @@ let package = Package(
         .trait(
             name: "ServiceLifecycle",
             description:
-                "TaskControlServiceLifecycle: owners, supervisors and shutdown plans are services of swift-service-lifecycle."
+                "TaskControlSupervision: owners, supervisors and shutdown plans are services of swift-service-lifecycle."
         ),
         .trait(
             name: "SQLite",
@@ -84,9 +89,9 @@ let package = Package(
         .target(name: "TaskControl", dependencies: ["CTaskControl"]),
         // The switch of the diagnostics: a word that is read without a lock.
         .target(name: "CTaskControl"),
-        // Shared by the other products. Its declarations are public for the targets that have no package access.
+        // Code that the other targets share and no client uses. Its declarations are public for the targets that have no package access.
         .target(
-            name: "TaskControlSupport",
+            name: "_TaskControlShared",
             dependencies: ["TaskControl"],
             exclude: excludedManifest,
             resources: privacyManifest
@@ -94,12 +99,12 @@ let package = Package(
         // Consumers of events. Without package access, so that they prove that the public API of observers suffices.
         .target(
             name: "TaskControlSnapshot",
-            dependencies: ["TaskControl", "TaskControlSupport"],
+            dependencies: ["TaskControl", "_TaskControlShared"],
             packageAccess: false
         ),
         .target(
             name: "TaskControlTrace",
-            dependencies: ["TaskControl", "TaskControlSupport"],
+            dependencies: ["TaskControl", "_TaskControlShared"],
             // The sources of the page of a trace: scripts/embed-trace-page embeds them in a source file.
             exclude: ["Page"],
             packageAccess: false
@@ -108,7 +113,7 @@ let package = Package(
             name: "TaskControlLogging",
             dependencies: [
                 "TaskControl",
-                "TaskControlSupport",
+                "_TaskControlShared",
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
             ],
             packageAccess: false
@@ -117,7 +122,7 @@ let package = Package(
             name: "TaskControlMetrics",
             dependencies: [
                 "TaskControl",
-                "TaskControlSupport",
+                "_TaskControlShared",
                 .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
             ],
             packageAccess: false
@@ -126,7 +131,7 @@ let package = Package(
             name: "TaskControlTracing",
             dependencies: [
                 "TaskControl",
-                "TaskControlSupport",
+                "_TaskControlShared",
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
             ],
             packageAccess: false
@@ -136,7 +141,7 @@ let package = Package(
             dependencies: [
                 "TaskControl",
                 "TaskControlResilience",
-                "TaskControlSupport",
+                "_TaskControlShared",
                 .product(
                     name: "AsyncHTTPClient",
                     package: "async-http-client",
@@ -153,10 +158,18 @@ let package = Package(
                 ),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
                 .target(name: "CTaskControlZlib", condition: .when(traits: ["AsyncHTTPClient"])),
-                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ],
             exclude: excludedManifest,
             resources: privacyManifest
+        ),
+        // The names of Apexy for the HTTP client, and its loaders and publishers.
+        .target(
+            name: "TaskControlApexy",
+            dependencies: [
+                "TaskControl",
+                "TaskControlHTTP",
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+            ]
         ),
         // The system's zlib, which decompresses responses of AsyncHTTPClient. SwiftNIO needs its headers too.
         .systemLibrary(name: "CTaskControlZlib"),
@@ -166,43 +179,43 @@ let package = Package(
         .target(name: "TaskControlFanOut", dependencies: ["TaskControl"]),
         // Protects a client of a service, and the service: the core does not need it.
         .target(name: "TaskControlResilience", dependencies: ["TaskControl"]),
+        // Work at the times of a calendar. A product of its own, because it needs Foundation.
+        .target(name: "TaskControlCalendar", dependencies: ["TaskControl", "TaskControlSupervision"]),
+        // Parts of a screen. Empty where there is no SwiftUI. Without package access, as an app has none.
+        .target(name: "TaskControlSwiftUI", dependencies: ["TaskControl"], packageAccess: false),
         // Work that runs as long as its owner: periodic work, and work that is restarted when it fails.
-        .target(name: "TaskControlSupervision", dependencies: ["TaskControl"]),
-        // Without package access, so that it proves that the public API of owners and supervisors suffices.
         .target(
-            name: "TaskControlServiceLifecycle",
+            name: "TaskControlSupervision",
             dependencies: [
                 "TaskControl",
-                "TaskControlSupervision",
                 .product(
                     name: "ServiceLifecycle",
                     package: "swift-service-lifecycle",
                     condition: .when(traits: ["ServiceLifecycle"])
                 ),
-            ],
-            packageAccess: false
+            ]
         ),
-        // Coordinates processes and machines through a store such as etcd. Uses the HTTP client's transport.
+        // Coordinates processes and machines through a store, such as a file of SQLite.
         .target(
             name: "TaskControlFleet",
             dependencies: [
                 "TaskControl",
-                "TaskControlHTTP",
                 "TaskControlSupervision",
-                "TaskControlSupport",
                 .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
             ]
         ),
+        // The store in a cluster of etcd. Uses the HTTP client's transport, which the other stores do not need.
+        .target(name: "TaskControlEtcd", dependencies: ["TaskControl", "TaskControlFleet", "TaskControlHTTP"]),
         .target(
             name: "TaskControlTesting",
-            dependencies: ["TaskControl", "TaskControlSupport", "TaskControlTrace", "CTaskControlTesting"]
+            dependencies: ["TaskControl", "_TaskControlShared", "TaskControlTrace", "CTaskControlTesting"]
         ),
         // Access to the Swift runtime for the simulation that Swift cannot express.
         .target(name: "CTaskControlTesting"),
         // A product of its own: it links Swift Testing, which tests under XCTest do not.
         .target(
             name: "TaskControlTestingTraits",
-            dependencies: ["TaskControl", "TaskControlSnapshot", "TaskControlSupport", "TaskControlTesting"]
+            dependencies: ["TaskControl", "TaskControlSnapshot", "_TaskControlShared", "TaskControlTesting"]
         ),
         // Code that tests of several targets share.
         .target(
@@ -242,7 +255,6 @@ let package = Package(
                 "TaskControl",
                 "TaskControlLogging",
                 "TaskControlMetrics",
-                "TaskControlServiceLifecycle",
                 "TaskControlSupervision",
                 "TaskControlTesting",
                 "TaskControlTracing",
@@ -273,7 +285,7 @@ let package = Package(
             dependencies: [
                 "TaskControlHTTP",
                 "TaskControlResilience",
-                "TaskControlSupport",
+                "_TaskControlShared",
                 "TaskControlTesting",
                 "TestSupport",
                 .product(name: "FlyingFox", package: "FlyingFox"),
@@ -289,6 +301,14 @@ let package = Package(
                 .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
+            ]
+        ),
+        .testTarget(
+            name: "TaskControlApexyTests",
+            dependencies: [
+                "TaskControlApexy",
+                "TaskControlTesting",
+                "TestSupport",
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ]
         ),
@@ -307,10 +327,27 @@ let package = Package(
             name: "TaskControlSupervisionTests",
             dependencies: ["TaskControl", "TaskControlSupervision", "TaskControlTesting", "TestSupport"]
         ),
+        // Without package access, so that it proves that the public API of owners and supervisors suffices for services of another library.
+        .testTarget(
+            name: "ServiceExtensionTests",
+            dependencies: ["TaskControl", "TaskControlSupervision", "TaskControlTesting"],
+            packageAccess: false
+        ),
+        .testTarget(
+            name: "TaskControlCalendarTests",
+            dependencies: [
+                "TaskControl", "TaskControlCalendar", "TaskControlFleet", "TaskControlTesting", "TestSupport",
+            ]
+        ),
+        .testTarget(
+            name: "TaskControlSwiftUITests",
+            dependencies: ["TaskControl", "TaskControlSwiftUI", "TaskControlTesting"]
+        ),
         .testTarget(
             name: "TaskControlFleetTests",
             dependencies: [
                 "TaskControl",
+                "TaskControlEtcd",
                 "TaskControlFleet",
                 "TaskControlHTTP",
                 "TaskControlSupervision",
@@ -335,24 +372,32 @@ let package = Package(
                 "TaskControl", "TaskControlSnapshot", "TaskControlTesting", "TaskControlTestingTraits", "TestSupport",
             ]
         ),
-        // Declares what other libraries declare under the names of this package, such as swift-concurrency-extras and swift-clocks.
+        // Declares what other libraries declare under the names of this package, such as swift-concurrency-extras, swift-clocks, Vapor and Alamofire.
         .target(name: "NeighborLibrary", path: "Tests/NeighborLibrary"),
         .testTarget(
             name: "NeighborLibraryTests",
-            dependencies: ["TaskControl", "TaskControlTesting", "NeighborLibrary"]
+            dependencies: ["TaskControl", "TaskControlHTTP", "TaskControlTesting", "NeighborLibrary"]
         ),
         // Code written against the libraries that TaskControl replaces, in their language mode.
         .testTarget(
             name: "SourceCompatibilityTests",
-            dependencies: ["TaskControl", "TaskControlHTTP", "TaskControlTesting"],
+            dependencies: ["TaskControl", "TaskControlApexy", "TaskControlTesting"],
             swiftSettings: [.swiftLanguageMode(.v5)]
+        ),
+        // The same code in language mode 6. A link is a file that needs no change; the others are copies with the changes that the articles *Moving
+        // from …* list.
+        .testTarget(
+            name: "SourceCompatibility6Tests",
+            dependencies: ["TaskControl", "TaskControlApexy", "TaskControlTesting"]
         ),
     ],
     swiftLanguageModes: [.v6]
 )
 
 for target in package.targets
-where !["SourceCompatibilityTests", "CTaskControl", "CTaskControlTesting", "CTaskControlZlib"].contains(target.name) {
+where !target.name.hasPrefix("SourceCompatibility")
+    && !["CTaskControl", "CTaskControlTesting", "CTaskControlZlib"].contains(target.name)
+{
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

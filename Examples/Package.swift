@@ -16,11 +16,11 @@ let package = Package(
             dependencies: [
                 .product(name: "TaskControl", package: "swift-task-control"),
                 .product(name: "TaskControlCaching", package: "swift-task-control"),
+                .product(name: "TaskControlDiagnostics", package: "swift-task-control"),
                 .product(name: "TaskControlFanOut", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
                 .product(name: "TaskControlSupervision", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
-                .product(name: "TaskControlTrace", package: "swift-task-control"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -53,10 +53,10 @@ let package = Package(
             dependencies: [
                 "tour",
                 .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlDiagnostics", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
                 .product(name: "TaskControlSupervision", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
-                .product(name: "TaskControlTrace", package: "swift-task-control"),
             ]
         ),
         .testTarget(

@@ -16,6 +16,7 @@ let package = Package(
             name: "fleet",
             dependencies: [
                 .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlEtcd", package: "swift-task-control"),
                 .product(name: "TaskControlFleet", package: "swift-task-control"),
                 .product(name: "TaskControlSupervision", package: "swift-task-control"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -26,6 +27,7 @@ let package = Package(
             name: "fleet-workload",
             dependencies: [
                 .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlEtcd", package: "swift-task-control"),
                 .product(name: "TaskControlFleet", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

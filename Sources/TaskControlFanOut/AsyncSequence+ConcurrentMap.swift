@@ -3,7 +3,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// at the same time.
     ///
     /// ```swift
-    /// for try await page in urls.concurrentMap(limit: 8, { url in try await server.fetch(url) }) {
+    /// for try await page in links.concurrentMap(limit: 8, { url in try await server.fetch(url) }) {
     ///     show(page)
     /// }
     /// ```

@@ -1,7 +1,7 @@
 #if Logging
 public import Logging
 public import TaskControl
-internal import TaskControlSupport
+internal import _TaskControlShared
 
 /// An observer that logs the diagnostic events of TaskControl with swift-log.
 ///

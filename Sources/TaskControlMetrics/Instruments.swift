@@ -1,5 +1,5 @@
 #if Metrics
-internal import TaskControlSupport
+internal import _TaskControlShared
 
 /// The instruments of one type, such as counters, by the names of their metrics. Each is created when it is first needed, and kept.
 struct Instruments<Instrument: Sendable>: Sendable {

@@ -1,7 +1,7 @@
 #if Metrics
 public import CoreMetrics
 public import TaskControl
-internal import TaskControlSupport
+internal import _TaskControlShared
 
 /// An observer that derives metrics from the diagnostic events of TaskControl and reports them with swift-metrics.
 ///

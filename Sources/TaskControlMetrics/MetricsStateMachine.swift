@@ -1,6 +1,6 @@
 #if Metrics
 internal import TaskControl
-internal import TaskControlSupport
+internal import _TaskControlShared
 
 /// Converts events to measurements. For each subject (a task or a call that has not ended), it stores the current phase and the time at which the
 /// phase began. A pure state machine.

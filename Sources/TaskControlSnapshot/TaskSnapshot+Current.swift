@@ -1,5 +1,5 @@
 internal import TaskControl
-internal import TaskControlSupport
+internal import _TaskControlShared
 
 extension TaskSnapshot {
     private static let tracker = Guarded<TaskTracker?>(nil)

@@ -1,5 +1,5 @@
 internal import TaskControl
-internal import TaskControlSupport
+internal import _TaskControlShared
 
 extension TaskSnapshot: CustomStringConvertible {
     /// The snapshot as a text: a tree with one line per owner, task and call. Warnings come first.

@@ -1,5 +1,5 @@
 public import TaskControl
-internal import TaskControlSupport
+internal import _TaskControlShared
 
 /// An observer that tracks the owners, tasks and calls of TaskControl that currently exist, and creates snapshots of them at any time.
 ///

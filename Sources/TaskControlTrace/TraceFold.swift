@@ -1,5 +1,5 @@
 internal import TaskControl
-internal import TaskControlSupport
+internal import _TaskControlShared
 
 /// Builds a ``TraceModel`` from recorded events, one event after the other: each task or call (subject) becomes a bar.
 /// A value without a lock, task or closure.

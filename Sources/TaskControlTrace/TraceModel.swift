@@ -1,5 +1,5 @@
 internal import TaskControl
-internal import TaskControlSupport
+internal import _TaskControlShared
 
 /// The content of a trace: one group of lanes per owner and, in the lanes, one bar per task or call (subject).
 ///

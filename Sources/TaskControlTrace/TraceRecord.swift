@@ -1,5 +1,5 @@
 internal import TaskControl
-internal import TaskControlSupport
+internal import _TaskControlShared
 
 /// The fields of an event that a trace keeps. Texts longer than 512 bytes are shortened.
 struct TraceRecord: Sendable {

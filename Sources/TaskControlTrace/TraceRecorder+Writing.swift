@@ -1,5 +1,5 @@
 internal import TaskControl
-internal import TaskControlSupport
+internal import _TaskControlShared
 
 extension TraceRecorder {
     /// The format of a written trace.

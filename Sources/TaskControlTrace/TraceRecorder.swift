@@ -1,5 +1,5 @@
 public import TaskControl
-internal import TaskControlSupport
+internal import _TaskControlShared
 
 /// An observer that records the diagnostic events of TaskControl, and writes them as an HTML page or as a trace for Perfetto.
 ///

@@ -1,4 +1,4 @@
-internal import TaskControlSupport
+internal import _TaskControlShared
 
 /// The error that is thrown if a trace cannot be written to its file. A regular file that exists at the path is not
 /// changed.

@@ -1,6 +1,6 @@
 #if Tracing
 public import TaskControl
-internal import TaskControlSupport
+internal import _TaskControlShared
 public import Tracing
 
 /// An observer that creates a span of swift-distributed-tracing for each task and each call whose beginning TaskControl

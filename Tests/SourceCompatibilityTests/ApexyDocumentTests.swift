@@ -1,6 +1,4 @@
-import Dispatch
-import TaskControl
-import TaskControlHTTP
+import TaskControlApexy
 import TaskControlTesting
 import Testing
 

@@ -2,7 +2,6 @@
 import Logging
 import ServiceLifecycle
 import TaskControl
-import TaskControlServiceLifecycle
 import TaskControlSupervision
 import TaskControlTesting
 import TestSupport

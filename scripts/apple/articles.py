@@ -1,4 +1,4 @@
-"""Finds the Swift blocks of the articles that need Apple's UI frameworks, and says how each is compiled.
+"""Finds the Swift blocks of the articles that need Apple's UI frameworks, and says how each is compiled; and the app in Examples.
 
 A block follows one of these marks, and is a file of its own, beside `stubs/ui/Prelude.swift`:
 
@@ -85,6 +85,9 @@ class Articles:
         self.work = sdk.work / "articles" / platform.folder
         pages = sorted(repository.glob("Sources/*/*.docc/**/*.md"))
         self.blocks = [block for page in pages for block in blocks_of(page, str(page.relative_to(repository)))]
+        self.app = sorted(repository.glob("Examples/App/Bookshelf/*.swift"))
+        imports = {name for source in self.app for name in IMPORT.findall(source.read_text())}
+        self.app_imports = sorted(name for name in imports if name.startswith("TaskControl"))
 
     def make(self):
         """Makes the modules of the UI frameworks, of stubs."""
@@ -122,17 +125,26 @@ class Articles:
         folder.mkdir(exist_ok=True)
         source = folder / f"{Path(block.path).stem}{number}.swift"
         source.write_text(block.text)
+        found = []
+        for name, flags in list(SETTINGS.items())[:1 if block.is_refused else None]:
+            status, output = self.compile([source, HERE / "stubs/ui/Prelude.swift"], block.version, modules, targets, flags)
+            found += [f"{finding.replace(str(source), block.path)} ({name})" for finding in block.findings(status, output)]
+        return found
+
+    def check_app(self, modules, targets):
+        """Compiles the sources of the app together, as far as the compiler diagnoses."""
+        block = Block("Examples/App", 0, False, "17.0", None, "")
+        return [f"{finding} ({name})" for name, flags in SETTINGS.items()
+                for finding in block.findings(*self.compile(self.app, block.version, modules, targets, flags))]
+
+    def compile(self, sources, version, modules, targets, flags):
+        """Returns the status and the output of the compiler."""
         # The modules in C of this package.
         maps = {flag for target in targets for flag in target.flags if flag.startswith("-fmodule-map-file=")}
         c_flags = [part for flag in sorted(maps) for part in ("-Xcc", flag)]
-        found = []
-        for name, flags in list(SETTINGS.items())[:1 if block.is_refused else None]:
-            command = self.sdk.base_command(self.platform) + self.flags
-            target = command.index("-target") + 1
-            command[target] = self.platform.triple + block.version
-            command += ["-I", str(modules), "-emit-sil", "-parse-as-library", "-module-name", "Article", "-swift-version", "6",
-                        "-o", "/dev/null", str(source), str(HERE / "stubs/ui/Prelude.swift")] + c_flags + flags
-            result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            found += [f"{finding.replace(str(source), block.path)} ({name})"
-                      for finding in block.findings(result.returncode, result.stdout)]
-        return found
+        command = self.sdk.base_command(self.platform) + self.flags
+        command[command.index("-target") + 1] = self.platform.triple + version
+        command += ["-I", str(modules), "-emit-sil", "-parse-as-library", "-module-name", "Article", "-swift-version", "6",
+                    "-o", "/dev/null"] + [str(source) for source in sources] + c_flags + flags
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return result.returncode, result.stdout

@@ -9,7 +9,7 @@ import binary
 PLANTED = Path(__file__).resolve().parent / "planted"
 CORE = ["TaskControl", "PlantedCore"]
 # With the modules that are here, the optimizer gives up: "function has wrong linkage", of a function of Linux's Foundation.
-UNOPTIMIZED = {"TaskControlHTTP", "TaskControlFleet"}
+UNOPTIMIZED = {"TaskControlHTTP", "TaskControlApexy", "TaskControlFleet", "TaskControlEtcd"}
 # A simulation finds out whether it can replace the sleep of a task: this function is the task.
 SLEEPS = {"TaskControlTesting": "SimulationTrials"}
 OPTIMIZED = ["-O", "-whole-module-optimization"]

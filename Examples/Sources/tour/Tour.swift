@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 
 /// One tour: what its chapters need to play.

@@ -1,6 +1,8 @@
 /// A receiver of the events of all types and functions of this library.
 ///
 /// ```swift
+/// import Synchronization
+///
 /// final class FailureCount: TaskObserver {
 ///     private let failures = Mutex(0)
 ///

@@ -4,7 +4,7 @@
 /// let loading = lifetime.run(for: model) { [api] in
 ///     try await api.fetchFeed()
 /// } deliver: { model, items in
-///     model.items = items
+///     model.show(items)
 /// }
 /// if case .delivered = await loading.value { scroll() }
 /// ```

@@ -5,7 +5,7 @@
 /// protocol. So a list of owners of different types can be shut down in order:
 ///
 /// ```swift
-/// let owners: [any TaskOwner] = [requests, uploads, log]
+/// let owners: [any TaskOwner] = [requests, uploads, lifetime]
 /// for owner in owners {
 ///     await owner.shutdown(grace: .seconds(5))
 /// }

@@ -4,6 +4,7 @@
 /// ```swift
 /// @MainActor @Observable final class SearchModel {
 ///     private let search = TaskSlot(behavior: .debounce(for: .milliseconds(300)))
+///     private(set) var results: [Item] = []
 ///     var isSearching: Bool { search.isRunning }      // observable
 ///
 ///     func textChanged(_ text: String) {

@@ -3,6 +3,7 @@
 /// ```swift
 /// @MainActor @Observable final class SearchModel {
 ///     private let tasks = TaskStore<Field>()
+///     private(set) var results: [Item] = []
 ///     var isSearching: Bool { tasks.taskIsRunning(forKey: .search) }      // observable: no flag of your own
 ///
 ///     func textChanged(_ text: String) {

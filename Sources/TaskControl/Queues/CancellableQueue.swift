@@ -4,7 +4,7 @@
 /// ```swift
 /// let uploads = CancellableQueue(underlyingQueue: FIFOQueue())
 /// for photo in photos {
-///     Task(on: uploads) { try await upload(photo) }
+///     Task(on: uploads) { await upload(photo) }
 /// }
 /// uploads.cancelAll()
 /// ```

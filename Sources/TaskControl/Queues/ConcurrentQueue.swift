@@ -3,7 +3,7 @@
 /// ```swift
 /// let uploads = ConcurrentQueue(maxConcurrentTasks: 4)
 /// for photo in photos {
-///     uploads.addTask { try await upload(photo) }
+///     uploads.addTask { await upload(photo) }
 /// }
 /// try await uploads.drain()
 /// ```
@@ -73,7 +73,7 @@ public final class ConcurrentQueue: TaskQueue {
     /// Waits for a turn, runs `body` in the caller's task, and ends the turn.
     ///
     /// ```swift
-    /// let preview = try await downloads.run { try await download(url) }
+    /// let preview = try await downloads.run { try await fetch(url) }
     /// ```
     ///
     /// ## Ordering

@@ -46,7 +46,7 @@ public final class LeaderElection: Sendable {
     }
 
     private let line: FleetLine
-    private let store: any CoordinationStore
+    private let store: any StoreOperations
     private let timeToLive: Duration
     private let holder: String?
     private let clock: any Clock<Duration>
@@ -72,7 +72,7 @@ public final class LeaderElection: Sendable {
     ) {
         line = .lease(name)
         source = EventSource(.leaderElection, name: name)
-        (self.store, self.timeToLive, self.holder, self.clock) = (store, timeToLive, holder, clock)
+        (self.store, self.timeToLive, self.holder, self.clock) = (store.backend.operations, timeToLive, holder, clock)
         Diagnostics.emit(source.event(.created))
     }
 

@@ -37,7 +37,7 @@ internal import TaskControl
 /// next caller, in another process, runs it instead.
 public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     private let flights: SingleFlight<StoreKey, Value>
-    private let store: any CoordinationStore
+    private let store: any StoreOperations
     private let timeToLive: Duration
     private let holder: String?
     private let clock: any Clock<Duration>
@@ -63,7 +63,7 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     ) {
         flights = SingleFlight(name: name)
         source = EventSource(.fleetFlight, name: name)
-        (self.store, self.timeToLive, self.holder, self.clock) = (store, timeToLive, holder, clock)
+        (self.store, self.timeToLive, self.holder, self.clock) = (store.backend.operations, timeToLive, holder, clock)
         Diagnostics.emit(source.event(.created))
     }
 

@@ -11,7 +11,7 @@ public struct FleetFlightError: Error, Hashable, Sendable, CustomStringConvertib
     /// - Parameters:
     ///   - key: The key that was passed to ``FleetFlight/value(for:operation:)``.
     ///   - message: The text of the operation's error.
-    public init(key: String, message: String) {
+    package init(key: String, message: String) {
         (storeKey, self.message) = (StoreKey(key), message)
     }
 

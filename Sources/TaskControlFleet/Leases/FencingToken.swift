@@ -2,8 +2,8 @@
 ///
 /// Pass the token with each request to the resource. If the resource stores the highest token that it has received, and refuses requests with lower
 /// ones, it is safe from a holder that continues after its lease was lost, for example because its process was paused. The token is the revision at
-/// which the holder's entry in the store was created.
-public struct FencingToken: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
+/// which the holder's entry in the store was created. It is encoded as its number.
+public struct FencingToken: RawRepresentable, Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     /// The number. If two leases have the same name, the later lease has the higher number.
     public let rawValue: Int64
 
@@ -11,17 +11,6 @@ public struct FencingToken: Hashable, Comparable, Sendable, Codable, CustomStrin
     ///
     /// - Parameter rawValue: The number.
     public init(rawValue: Int64) { self.rawValue = rawValue }
-
-    /// Decodes a token from its number.
-    public init(from decoder: any Decoder) throws {
-        rawValue = try decoder.singleValueContainer().decode(Int64.self)
-    }
-
-    /// Encodes the token as its number.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
-    }
 
     /// Returns whether the first token is older than the second: the first then belongs to an earlier holder of the
     /// lease.

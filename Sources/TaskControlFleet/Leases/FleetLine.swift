@@ -28,6 +28,12 @@ struct FleetLine: Sendable {
     /// than one permit counts as one.
     static func semaphore(_ name: String, permits: Int) -> Self { line("permits", name, permits: max(1, permits)) }
 
+    /// Returns the line of the callers of `runOnce` with a name.
+    static func once(_ name: String) -> Self {
+        let prefix = "once/\(escaped(name))/line/"
+        return Self(name: name, prefix: prefix, permits: 1, resultKey: nil, watched: prefix)
+    }
+
     private static func line(_ folder: String, _ name: String, permits: Int) -> Self {
         let prefix = "\(folder)/\(escaped(name))/"
         return Self(name: name, prefix: prefix, permits: permits, resultKey: nil, watched: prefix)

@@ -65,9 +65,8 @@ public struct Lease: Sendable {
     /// entries in one atomic step, so no fencing token is needed.
     ///
     /// - Parameter transaction: A transaction for the store in which the lease is held.
-    /// - Returns: The transaction with the additional condition. Pass it to ``CoordinationStore/transact(_:)``. If the
-    ///   lease is no longer held, or another condition does not hold, the ``StoreTransaction/failure`` operations of
-    ///   the transaction are executed.
+    /// - Returns: The transaction with the additional condition. Pass it to ``CoordinationStore/commit(_:)``. If the
+    ///   lease is no longer held, or another condition does not hold, nothing is changed.
     public func guarded(_ transaction: StoreTransaction) -> StoreTransaction {
         var transaction = transaction
         transaction.comparisons.append(.createRevision(key, token.rawValue))

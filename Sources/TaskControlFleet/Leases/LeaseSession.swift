@@ -21,7 +21,7 @@ final class LeaseSession: Sendable {
     }
 
     let line: FleetLine
-    let store: any CoordinationStore
+    let store: any StoreOperations
     let clock: any Clock<Duration>
     let time: Stopwatch
     let events: CallEvents?
@@ -36,7 +36,7 @@ final class LeaseSession: Sendable {
 
     convenience init(
         _ line: FleetLine,
-        _ store: any CoordinationStore,
+        _ store: any StoreOperations,
         timeToLive: Duration,
         holder: String?,
         clock: any Clock<Duration>,
@@ -61,7 +61,7 @@ final class LeaseSession: Sendable {
 
     private init(
         _ line: FleetLine,
-        _ store: any CoordinationStore,
+        _ store: any StoreOperations,
         _ timeToLive: Duration,
         _ holder: Data,
         _ clock: any Clock<Duration>,

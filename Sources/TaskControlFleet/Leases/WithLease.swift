@@ -78,7 +78,7 @@ public nonisolated(nonsending) func withLease<Value>(
     let events = CallEvents.begin(.withLease, .waiting, .waiting, ownerName: name)
     let session = LeaseSession(
         .lease(name),
-        store,
+        store.backend.operations,
         timeToLive: timeToLive,
         holder: holder,
         clock: clock,

@@ -6,15 +6,16 @@ internal import TaskControl
 /// calls of ``withLease(_:in:timeToLive:holder:clock:body:)``. When the store is deallocated, its content is lost.
 ///
 /// ```swift
-/// let store = MemoryStore(clock: TestClock())
-/// let lease = try await store.grantLease(timeToLive: .seconds(5))
-/// _ = try await store.transact(StoreTransaction(success: [.put("worker/1", Data(), lease: lease.id)]))
+/// let store = MemoryStore()
+/// try await withLease("report", in: store) { lease in
+///     _ = try await store.commit(lease.guarded(StoreTransaction(put: ["report": Data()])))
+/// }
 /// ```
 ///
 /// A lease has exactly the requested duration: there is no minimum, and a lease of zero or less ends at once. An empty
 /// store has the revision 1, and its first change has the revision 2. The store keeps the latest changes for watches,
 /// up to a limit. If a watch needs older changes, because it begins at an earlier revision or is too slow, its next
-/// report is incomplete (``StoreChanges/isComplete``). The store has no leader: the ``StoreLease/term`` is 0 in all
+/// report is incomplete (`StoreChanges.isComplete`). The store has no leader: the `StoreLease.term` is 0 in all
 /// results.
 ///
 /// ## Time
@@ -26,7 +27,7 @@ internal import TaskControl
 /// Renewing a lease that does not exist, or attaching an entry to it, throws ``StoreError/Reason/leaseNotFound``. A
 /// transaction that changes the same key twice throws ``StoreError/Reason/refused``. An operation of a cancelled caller
 /// has no effect and throws `CancellationError`.
-public final class MemoryStore: CoordinationStore {
+public final class MemoryStore: CoordinationStore, StoreOperations {
     private typealias Machine = MemoryStoreStateMachine<UnsafeContinuation<Wake, Never>>
 
     /// The reason for which a waiting watch is resumed.
@@ -44,13 +45,16 @@ public final class MemoryStore: CoordinationStore {
     private let state: Locked<State>
     private let stopwatch: Stopwatch
 
+    /// The connection to the store, which is opaque.
+    public var backend: StoreBackend { StoreBackend(self) }
+
     /// Creates an empty store.
     ///
     /// - Parameters:
     ///   - clock: The clock that measures leases. By default a clock that continues while the machine sleeps.
     ///   - historyLimit: The maximum number of changes that the store keeps for watches. By default 1,000, which take
     ///     less than a megabyte if the values have up to 500 bytes. After a transaction with more changes than the
-    ///     limit, the next report of each watch is incomplete (``StoreChanges/isComplete``). With a limit of zero or
+    ///     limit, the next report of each watch is incomplete (`StoreChanges.isComplete`). With a limit of zero or
     ///     less, that is so after every transaction that changes entries.
     public init(clock: any Clock<Duration> = ContinuousClock(), historyLimit: Int = 1_000) {
         stopwatch = Stopwatch(clock)
@@ -58,8 +62,8 @@ public final class MemoryStore: CoordinationStore {
     }
 
     /// Removes all changes that the store keeps for watches, as the compaction of a database does. A watch that needs
-    /// one of the removed changes then receives an incomplete report (``StoreChanges/isComplete``).
-    public func compact() { perform { $0.compact(now: $1) } }
+    /// one of the removed changes then receives an incomplete report (`StoreChanges.isComplete`).
+    package func compact() { perform { $0.compact(now: $1) } }
 
     /// The number of leases that have not ended. Intended for tests.
     var leaseCount: Int { state.withLock(\.machine.leaseCount) }
@@ -72,7 +76,7 @@ public final class MemoryStore: CoordinationStore {
     /// - Returns: The lease. Its ID is never used again.
     /// - Throws: `CancellationError` if the caller is cancelled.
     /// - Complexity: O(*n*) in the number of leases.
-    public nonisolated(nonsending) func grantLease(timeToLive: Duration) async throws -> StoreLease {
+    package nonisolated(nonsending) func grantLease(timeToLive: Duration) async throws -> StoreLease {
         try Task.checkCancellation()
         return perform { $0.grant(timeToLive, now: $1) }
     }
@@ -84,7 +88,7 @@ public final class MemoryStore: CoordinationStore {
     /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired or was revoked; `CancellationError` if
     ///   the caller is cancelled.
     /// - Complexity: O(*n*) in the number of leases.
-    public nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease {
+    package nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease {
         try Task.checkCancellation()
         return try perform { $0.renew(id, now: $1) }.get()
     }
@@ -94,7 +98,7 @@ public final class MemoryStore: CoordinationStore {
     /// - Parameter id: The ID of the lease.
     /// - Throws: `CancellationError` if the caller is cancelled.
     /// - Complexity: O(*n*) in the number of leases and entries.
-    public nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws {
+    package nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws {
         try Task.checkCancellation()
         perform { $0.revoke(id, now: $1) }
     }
@@ -109,7 +113,7 @@ public final class MemoryStore: CoordinationStore {
     ///   changes the same key twice; `CancellationError` if the caller is cancelled. If this function throws, nothing
     ///   is changed.
     /// - Complexity: O(*n*) per operation, in the number of entries.
-    public nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws
+    package nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws
         -> StoreTransaction.Result
     {
         try Task.checkCancellation()
@@ -118,11 +122,11 @@ public final class MemoryStore: CoordinationStore {
 
     /// Reads the entries of a range.
     ///
-    /// - Parameter range: The entries to read. A ``StoreRange/limit`` below 1 counts as 1.
+    /// - Parameter range: The entries to read. A `StoreRange.limit` below 1 counts as 1.
     /// - Returns: The entries, and the revision at which they were read.
     /// - Throws: `CancellationError` if the caller is cancelled.
     /// - Complexity: O(log *n* + *m* log *m*) for *m* of *n* entries in the range.
-    public nonisolated(nonsending) func read(_ range: StoreRange) async throws -> StoreSnapshot {
+    package nonisolated(nonsending) func read(_ range: StoreRange) async throws -> StoreSnapshot {
         try Task.checkCancellation()
         return perform { $0.read(range, now: $1) }
     }
@@ -132,7 +136,7 @@ public final class MemoryStore: CoordinationStore {
     ///
     /// All changes of one revision are in the same report. If the given revision is in the future, only changes after
     /// that revision are reported. If the store no longer keeps all changes after the given revision, or after the last
-    /// report of a slow watch, the next report is incomplete (``StoreChanges/isComplete``) and contains no changes. The
+    /// report of a slow watch, the next report is incomplete (`StoreChanges.isComplete`) and contains no changes. The
     /// watch then continues with the changes after the revision of that report.
     ///
     /// - Parameters:
@@ -142,7 +146,7 @@ public final class MemoryStore: CoordinationStore {
     ///     reports that the watch has begun.
     /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled.
     /// - Complexity: O(*n*) per report, in the number of watches and of changes that the store keeps for them.
-    public nonisolated(nonsending) func watch(
+    package nonisolated(nonsending) func watch(
         _ range: StoreRange,
         after revision: Int64,
         receive: nonisolated(nonsending) (StoreChanges) async throws -> Void

@@ -24,7 +24,7 @@ internal import TaskControl
 /// reasons that ``withLease(_:in:timeToLive:holder:clock:body:)`` describes.
 public final class FleetSemaphore: Sendable {
     private let line: FleetLine
-    private let store: any CoordinationStore
+    private let store: any StoreOperations
     private let timeToLive: Duration
     private let holder: String?
     private let clock: any Clock<Duration>
@@ -50,7 +50,7 @@ public final class FleetSemaphore: Sendable {
     ) {
         line = .semaphore(name, permits: permits)
         source = EventSource(.fleetSemaphore, name: name)
-        (self.store, self.timeToLive, self.holder, self.clock) = (store, timeToLive, holder, clock)
+        (self.store, self.timeToLive, self.holder, self.clock) = (store.backend.operations, timeToLive, holder, clock)
         Diagnostics.emit(source.event(.created))
     }
 

@@ -25,7 +25,7 @@ internal import TaskControl
 /// another machine opened the file, and that process waits until the lease is no longer valid for its holder. From then
 /// on, the operations of the first machine throw ``StoreError/Reason/refused``.
 ///
-/// The shortest lease is 100 ms. The store has no leader: the ``StoreLease/term`` is 0 in all results.
+/// The shortest lease is 100 ms. The store has no leader: the `StoreLease.term` is 0 in all results.
 ///
 /// When the machine was restarted, the revision of the store increases by 2²⁴: a power failure can lose the last
 /// transactions, and new transactions must not have the same revisions. If the process is not permitted to read the
@@ -76,7 +76,7 @@ internal import TaskControl
 /// ## Cancellation
 /// If the caller is cancelled, the operation throws `CancellationError` at once. A transaction that has already begun continues and may take effect;
 /// a transaction that has not begun has no effect.
-public final class SQLiteStore: CoordinationStore {
+public final class SQLiteStore: CoordinationStore, StoreOperations {
     /// The shortest duration of a lease: several times as long as a transaction that waits for the disk.
     static let shortestLease = Duration.milliseconds(100)
 
@@ -86,6 +86,9 @@ public final class SQLiteStore: CoordinationStore {
     private let connection: SQLiteConnection
     private let pollInterval: Duration
     private let clock: any Clock<Duration>
+
+    /// The connection to the store, which is opaque.
+    public var backend: StoreBackend { StoreBackend(self) }
 
     /// The notification that suspends all SQLite stores of the process, until ``resumeNotification`` is posted. Post it
     /// to `NotificationCenter.default` before iOS suspends the app.
@@ -116,7 +119,7 @@ public final class SQLiteStore: CoordinationStore {
     ///   - historyLimit: The maximum number of changes that the file keeps for watches. By default 1,000, which is as
     ///     many as all processes together can make within the poll interval. All kept changes together have at most 4
     ///     MiB: if changes are large, the file keeps fewer of them. If changes were removed before a watch has reported
-    ///     them, the watch's next report is incomplete (``StoreChanges/isComplete``).
+    ///     them, the watch's next report is incomplete (`StoreChanges.isComplete`).
     ///   - clock: The clock that measures the poll interval.
     /// - Throws: ``StoreError`` with the reason ``StoreError/Reason/refused`` if the path is not that of a file that
     ///   several processes can open: an empty path, ":memory:", a URI, a path with a zero byte, or a relative path in a folder that was removed.
@@ -160,7 +163,7 @@ public final class SQLiteStore: CoordinationStore {
     /// - Parameter timeToLive: The requested duration. The granted duration is at least 100 ms and at most 100 years.
     /// - Returns: The lease with the granted duration.
     /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
-    public nonisolated(nonsending) func grantLease(timeToLive: Duration) async throws -> StoreLease {
+    package nonisolated(nonsending) func grantLease(timeToLive: Duration) async throws -> StoreLease {
         let wanted = max(Self.shortestLease, timeToLive).saturated
         // Rounded up.
         let nanoseconds = wanted.wholeNanoseconds + (.nanoseconds(wanted.wholeNanoseconds) < wanted ? 1 : 0)
@@ -176,7 +179,7 @@ public final class SQLiteStore: CoordinationStore {
     ///   call has begun, and before it returns.
     /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if the lease has expired, was
     ///   revoked, or ended because the machine was restarted; `CancellationError` if the caller is cancelled.
-    public nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease {
+    package nonisolated(nonsending) func renewLease(_ id: LeaseID) async throws -> StoreLease {
         try await connection.write { content in
             StoreLease(id: id, timeToLive: .nanoseconds(try content.renew(id)))
         }
@@ -186,7 +189,7 @@ public final class SQLiteStore: CoordinationStore {
     ///
     /// - Parameter id: The ID of the lease.
     /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
-    public nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws {
+    package nonisolated(nonsending) func revokeLease(_ id: LeaseID) async throws {
         try await connection.write { try $0.revoke(id) }
     }
 
@@ -201,7 +204,7 @@ public final class SQLiteStore: CoordinationStore {
     /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/leaseNotFound`` if the transaction attaches an
     ///   entry to a lease that does not exist, or ``StoreError/Reason/refused`` if one of the lists of operations
     ///   changes the same key twice; `CancellationError` if the caller is cancelled.
-    public nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws
+    package nonisolated(nonsending) func transact(_ transaction: StoreTransaction) async throws
         -> StoreTransaction.Result
     {
         // A transaction that only compares and reads, such as the proof of a renewal, needs no lock.
@@ -212,10 +215,10 @@ public final class SQLiteStore: CoordinationStore {
     /// Reads the entries of a range, including the latest changes of all processes. Does not wait for processes that
     /// write, unless the store must first remove an expired lease.
     ///
-    /// - Parameter range: The entries to read. A ``StoreRange/limit`` of less than 1 counts as 1.
+    /// - Parameter range: The entries to read. A `StoreRange.limit` of less than 1 counts as 1.
     /// - Returns: The entries, and the revision at which they were read.
     /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
-    public nonisolated(nonsending) func read(_ range: StoreRange) async throws -> StoreSnapshot {
+    package nonisolated(nonsending) func read(_ range: StoreRange) async throws -> StoreSnapshot {
         try await connection.read { StoreSnapshot(entries: try $0.read(range), revision: $0.revision) }
     }
 
@@ -224,17 +227,17 @@ public final class SQLiteStore: CoordinationStore {
     ///
     /// The watch continues while the file is locked or cannot be read. While the watch runs, it removes expired leases
     /// within the poll interval, even if no process performs an operation. If the file no longer keeps some of the
-    /// changes that the watch has not reported yet, the next report is incomplete (``StoreChanges/isComplete``).
+    /// changes that the watch has not reported yet, the next report is incomplete (`StoreChanges.isComplete`).
     ///
     /// - Parameters:
     ///   - range: The entries to watch. The order and the limit of the range do not matter.
-    ///   - revision: The revision after which changes are reported; usually the ``StoreSnapshot/revision`` of an
+    ///   - revision: The revision after which changes are reported; usually the `StoreSnapshot.revision` of an
     ///     earlier read.
     ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it reports that the watch has begun.
     /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled; the error of the store's clock
     ///   if the clock cannot sleep; ``StoreError``, except with the reasons ``StoreError/Reason/unavailable`` and
     ///   ``StoreError/Reason/ambiguous``: after these errors the watch tries again.
-    public nonisolated(nonsending) func watch(
+    package nonisolated(nonsending) func watch(
         _ range: StoreRange,
         after revision: Int64,
         receive: nonisolated(nonsending) (StoreChanges) async throws -> Void

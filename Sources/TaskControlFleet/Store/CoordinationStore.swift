@@ -1,16 +1,19 @@
-/// A replicated or shared store of small values, with which several processes coordinate by leases, transactions and
-/// watches.
+public import Foundation
+
+/// A replicated or shared store of small values, in which several processes coordinate.
 ///
-/// Use ``EtcdStore`` for several machines, `SQLiteStore` (package trait `SQLite`) for the processes of one machine, and ``MemoryStore`` for tests.
-/// You rarely call a store directly: ``withLease(_:in:timeToLive:holder:clock:body:)``, ``FleetSemaphore``, ``FleetFlight`` and ``LeaderElection``
-/// need only the six operations of this protocol. To support another store, conform a type to this protocol.
+/// Use `EtcdStore` (product `TaskControlEtcd`) for several machines, `SQLiteStore` (package trait `SQLite`) for the processes of one machine, and
+/// ``MemoryStore`` for tests. You rarely call a store directly: pass it to ``withLease(_:in:timeToLive:holder:clock:body:)``, ``FleetSemaphore``,
+/// ``FleetFlight`` and ``LeaderElection``. To write to the store while you hold a lease, commit a transaction that the lease has guarded:
 ///
-/// A store contains entries: keys with values. It has one sequence of revisions: each transaction that changes entries
-/// has the next revision, and each entry records the revisions at which it was created and last changed. Transactions
-/// are serializable, and all processes see them in the same order.
+/// ```swift
+/// let record = StoreTransaction(if: [.absent("report/monday")], put: ["report/monday": Data()])
+/// guard try await store.commit(lease.guarded(record)) else { return }     // the lease is lost, or there is a report
+/// ```
 ///
-/// An entry can be attached to a lease: a period of time that a process extends by renewing the lease. When the lease
-/// ends, the store removes the entry. A watch reports changes of entries.
+/// Transactions are serializable, and all processes see them in the same order.
+///
+/// A type of your own can wrap a store of this package: it returns the ``backend`` of that store.
 ///
 /// ## Errors
 /// An operation that fails throws ``StoreError``. Its ``StoreError/Reason`` shows whether the operation may have taken
@@ -20,6 +23,47 @@
 /// ## Cancellation
 /// A cancelled caller returns at once: the operation throws `CancellationError`.
 public protocol CoordinationStore: Sendable {
+    /// The connection to the store, which is opaque.
+    var backend: StoreBackend { get }
+}
+
+/// The connection of a ``CoordinationStore`` to its database. Opaque: the operations by which leases work are those of this package.
+public struct StoreBackend: Sendable {
+    package let operations: any StoreOperations
+
+    package init(_ operations: any StoreOperations) { self.operations = operations }
+}
+
+extension CoordinationStore {
+    /// Returns the value of a key, including the latest changes of all processes.
+    ///
+    /// - Parameter key: The key, compared byte by byte in UTF-8.
+    /// - Returns: The value; `nil` if the store has no entry with this key.
+    /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
+    public nonisolated(nonsending) func value(for key: String) async throws -> Data? {
+        try await backend.operations.read(.key(key)).entries.first?.value
+    }
+
+    /// Executes a transaction: checks its conditions, and then changes its entries, in one atomic step.
+    ///
+    /// - Parameter transaction: The conditions and the changes. A transaction that a lease has guarded
+    ///   (``Lease/guarded(_:)``) also has the condition that the lease is still held.
+    /// - Returns: Whether all conditions held and the changes were made. If `false`, nothing was changed.
+    /// - Throws: ``StoreError``, with the reason ``StoreError/Reason/ambiguous`` if the changes may have been made; `CancellationError` if the
+    ///   caller is cancelled.
+    public nonisolated(nonsending) func commit(_ transaction: StoreTransaction) async throws -> Bool {
+        try await backend.operations.transact(transaction).succeeded
+    }
+}
+
+/// The six operations of a store.
+///
+/// A store contains entries: keys with values. It has one sequence of revisions: each transaction that changes entries
+/// has the next revision, and each entry records the revisions at which it was created and last changed.
+///
+/// An entry can be attached to a lease: a period of time that a process extends by renewing the lease. When the lease
+/// ends, the store removes the entry. A watch reports changes of entries.
+package protocol StoreOperations: CoordinationStore {
     /// Grants a new lease. When the lease expires or is revoked, the store removes the entries that are attached to it.
     ///
     /// - Parameter timeToLive: The requested duration, which the store may extend to its minimum or round up to its resolution.
@@ -32,7 +76,7 @@ public protocol CoordinationStore: Sendable {
     ///
     /// The answer alone does not prove that the lease was renewed: in a cluster, a former leader can answer as well. To
     /// prove the renewal, execute a transaction after this function has returned: the lease was renewed if the
-    /// ``StoreTransaction/Result/term`` of the transaction's result is equal to the ``StoreLease/term`` of the returned
+    /// `StoreTransaction.Result.term` of the transaction's result is equal to the `StoreLease.term` of the returned
     /// lease.
     ///
     /// - Parameter id: The ID of the lease.
@@ -69,13 +113,13 @@ public protocol CoordinationStore: Sendable {
     ///
     /// A watch continues after a lost connection: it reports the changes after the last revision that it has reported,
     /// and reports no change twice. If the store no longer has some of these changes, the next report is incomplete
-    /// (``StoreChanges/isComplete``): then read the range, and compare the result with the entries that you know.
+    /// (`StoreChanges.isComplete`): then read the range, and compare the result with the entries that you know.
     ///
     /// A watch can report changes late, and reports nothing while the store is unreachable. Before you act on a change, verify it with a transaction.
     ///
     /// - Parameters:
     ///   - range: The entries to watch. The order and the limit of the range do not matter.
-    ///   - revision: The revision after which changes are reported; usually the ``StoreSnapshot/revision`` of an
+    ///   - revision: The revision after which changes are reported; usually the `StoreSnapshot.revision` of an
     ///     earlier read.
     ///   - receive: Called with each group of changes, in the caller's isolation. The first call has no changes: it reports that the watch has begun.
     /// - Throws: The error of `receive`; `CancellationError` if the caller is cancelled; ``StoreError`` for an error that a new connection would not
@@ -85,4 +129,8 @@ public protocol CoordinationStore: Sendable {
         after revision: Int64,
         receive: nonisolated(nonsending) (StoreChanges) async throws -> Void
     ) async throws
+}
+
+extension StoreOperations {
+    package var backend: StoreBackend { StoreBackend(self) }
 }

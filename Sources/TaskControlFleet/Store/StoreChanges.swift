@@ -1,8 +1,8 @@
-/// A report of a watch (``CoordinationStore/watch(_:after:receive:)``): changes of entries, and the revision up to
+/// A report of a watch (`CoordinationStore.watch(_:after:receive:)`): changes of entries, and the revision up to
 /// which the watch has now reported the changes.
-public struct StoreChanges: Hashable, Sendable {
+package struct StoreChanges: Hashable, Sendable {
     /// A change of one entry.
-    public enum Change: Hashable, Sendable {
+    package enum Change: Hashable, Sendable {
         /// An entry was created or replaced. The associated value is the new entry.
         case put(StoreEntry)
         /// The entry with the key `key` was removed by a transaction, or because its lease ended. The removal has the
@@ -17,10 +17,10 @@ public struct StoreChanges: Hashable, Sendable {
         }
 
         /// Returns whether both changes are equal. Keys are compared byte by byte, in UTF-8.
-        public static func == (one: Self, other: Self) -> Bool { one.parts == other.parts }
+        package static func == (one: Self, other: Self) -> Bool { one.parts == other.parts }
 
         /// Adds the change to a hasher.
-        public func hash(into hasher: inout Hasher) {
+        package func hash(into hasher: inout Hasher) {
             let (entry, key, revision) = parts
             hasher.combine(entry)
             hasher.combine(key)
@@ -30,14 +30,14 @@ public struct StoreChanges: Hashable, Sendable {
 
     /// The changes, in the order of their revisions. Can be empty, for example in the first report, which only says
     /// that the watch has begun.
-    public let changes: [Change]
+    package let changes: [Change]
     /// The revision up to which the watch has now reported the changes: the next report has only changes after it. If
     /// ``isComplete`` is `false`, some changes up to this revision are missing.
-    public let revision: Int64
+    package let revision: Int64
     /// Whether the watch has reported all changes up to ``revision``. If `false`, the store no longer has some of the
     /// changes since the last report: read the range of the watch, and compare the result with the entries that you
     /// know.
-    public let isComplete: Bool
+    package let isComplete: Bool
 
     /// Creates a report of a watch.
     ///
@@ -46,7 +46,7 @@ public struct StoreChanges: Hashable, Sendable {
     ///   - revision: The revision up to which the watch has now reported the changes.
     ///   - isComplete: Whether `changes` contains all changes of the watch since the last report; `false` if the store
     ///     no longer has some of them.
-    public init(_ changes: [Change], revision: Int64, isComplete: Bool = true) {
+    package init(_ changes: [Change], revision: Int64, isComplete: Bool = true) {
         self.changes = changes
         self.revision = revision
         self.isComplete = isComplete

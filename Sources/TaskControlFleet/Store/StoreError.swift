@@ -30,7 +30,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - reason: The kind of the error.
     ///   - message: The message of the store or of the network. It must contain no credentials, keys or values.
-    public init(_ reason: Reason, _ message: String) {
+    package init(_ reason: Reason, _ message: String) {
         self.reason = reason
         self.message = message
     }

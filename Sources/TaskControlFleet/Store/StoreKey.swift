@@ -1,16 +1,16 @@
 /// A key or a name that is equal to another one if both have the same bytes in UTF-8, as in the stores.
 ///
 /// A `String` compares characters: "é" as one scalar and "é" as two scalars are equal strings, and two keys of a store.
-struct StoreKey: Hashable, Sendable, CustomStringConvertible {
-    let text: String
+package struct StoreKey: Hashable, Sendable, CustomStringConvertible {
+    package let text: String
 
-    init(_ text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
 
-    var description: String { text }
+    package var description: String { text }
 
-    static func == (one: Self, other: Self) -> Bool { one.text.isSameKey(as: other.text) }
+    package static func == (one: Self, other: Self) -> Bool { one.text.isSameKey(as: other.text) }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         // The byte 0xFF does not occur in UTF-8: it ends the key.
@@ -20,8 +20,8 @@ struct StoreKey: Hashable, Sendable, CustomStringConvertible {
 
 extension String {
     /// Returns whether both texts have the same UTF-8 bytes. (`==` also holds for different Unicode representations of the same character.)
-    func isSameKey(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+    package func isSameKey(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
     /// Returns whether this text comes before another in the order of their UTF-8 bytes.
-    func isKeyBefore(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+    package func isKeyBefore(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 }

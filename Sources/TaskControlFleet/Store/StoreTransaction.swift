@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A transaction of a ``CoordinationStore``: conditions on entries, the operations that are executed if all conditions
-/// hold, and the operations that are executed otherwise. The store executes the transaction in one atomic step.
+/// A transaction of a ``CoordinationStore``: conditions on entries, and the changes that are made if all conditions hold. The store executes the
+/// transaction in one atomic step. Keys are compared byte by byte, in UTF-8.
 public struct StoreTransaction: Hashable, Sendable {
     /// A condition on one entry.
     public enum Comparison: Hashable, Sendable {
@@ -9,9 +9,9 @@ public struct StoreTransaction: Hashable, Sendable {
         case absent(String)
         /// An entry has the given key.
         case present(String)
-        /// An entry has the given key, and its ``StoreEntry/createRevision`` is the given revision.
+        /// An entry has the given key, and was created at the given revision, such as that of a ``FencingToken``.
         case createRevision(String, Int64)
-        /// An entry has the given key, and its ``StoreEntry/modifyRevision`` is the given revision.
+        /// An entry has the given key, and was created or last replaced at the given revision.
         case modifyRevision(String, Int64)
         /// An entry has the given key, and its value is the given one.
         case value(String, Data)
@@ -40,7 +40,7 @@ public struct StoreTransaction: Hashable, Sendable {
     }
 
     /// An operation of a transaction.
-    public enum Operation: Hashable, Sendable {
+    package enum Operation: Hashable, Sendable {
         /// Creates the entry with the given key and value, or replaces its value and its lease. When the lease ends,
         /// the store removes the entry. An entry without a lease stays until it is removed.
         case put(String, Data, lease: LeaseID? = nil)
@@ -59,10 +59,10 @@ public struct StoreTransaction: Hashable, Sendable {
         }
 
         /// Returns whether both operations are equal. Keys are compared byte by byte, in UTF-8.
-        public static func == (one: Self, other: Self) -> Bool { one.parts == other.parts }
+        package static func == (one: Self, other: Self) -> Bool { one.parts == other.parts }
 
         /// Adds the operation to a hasher.
-        public func hash(into hasher: inout Hasher) {
+        package func hash(into hasher: inout Hasher) {
             let (key, value, lease, deleted, read) = parts
             hasher.combine(key)
             hasher.combine(value)
@@ -73,47 +73,61 @@ public struct StoreTransaction: Hashable, Sendable {
     }
 
     /// The conditions. If all of them hold, the operations of ``success`` are executed; otherwise those of ``failure``.
-    public var comparisons: [Comparison]
+    package var comparisons: [Comparison]
     /// The operations that are executed, in order, if all conditions hold. At most one operation of this list may put
     /// or delete a given key: otherwise the transaction fails with ``StoreError/Reason/refused``.
-    public var success: [Operation]
+    package var success: [Operation]
     /// The operations that are executed, in order, if at least one of the conditions does not hold. At most one
     /// operation of this list may put or delete a given key: otherwise the transaction fails with ``StoreError/Reason/refused``.
-    public var failure: [Operation]
+    package var failure: [Operation]
 
-    /// Creates a transaction. Pass it to ``CoordinationStore/transact(_:)``.
+    /// Creates a transaction from its operations.
     ///
     /// - Parameters:
     ///   - comparisons: The conditions. If there are none, the operations of `success` are executed.
     ///   - success: The operations that are executed if all conditions hold.
     ///   - failure: The operations that are executed if a condition does not hold.
-    public init(comparisons: [Comparison] = [], success: [Operation], failure: [Operation] = []) {
+    package init(comparisons: [Comparison] = [], success: [Operation], failure: [Operation] = []) {
         self.comparisons = comparisons
         self.success = success
         self.failure = failure
     }
 
+    /// Creates a transaction. Pass it to ``CoordinationStore/commit(_:)``, mostly after ``Lease/guarded(_:)``.
+    ///
+    /// - Parameters:
+    ///   - conditions: The conditions. If there are none, the changes are always made.
+    ///   - entries: The keys and values of the entries that are created or replaced. They stay until they are deleted.
+    ///   - keys: The keys of the entries that are deleted. A key that is in both parameters is refused
+    ///     (``StoreError/Reason/refused``).
+    public init(if conditions: [Comparison] = [], put entries: [String: Data] = [:], delete keys: [String] = []) {
+        self.init(
+            comparisons: conditions,
+            success: entries.map { .put($0.key, $0.value) } + keys.map { .delete(.key($0)) }
+        )
+    }
+
     /// Whether all operations of the transaction are reads, so that it can be executed twice without harm.
-    var onlyReads: Bool {
+    package var onlyReads: Bool {
         (success + failure).allSatisfy { operation in
             if case .read = operation { true } else { false }
         }
     }
 
     /// The outcome of a transaction.
-    public struct Result: Hashable, Sendable {
-        /// Whether all conditions held. If `true`, the operations of ``StoreTransaction/success`` were executed; if
-        /// `false`, those of ``StoreTransaction/failure``.
-        public let succeeded: Bool
+    package struct Result: Hashable, Sendable {
+        /// Whether all conditions held. If `true`, the operations of `StoreTransaction.success` were executed; if
+        /// `false`, those of `StoreTransaction.failure`.
+        package let succeeded: Bool
         /// The entries that the executed `read` operations have read: one array per `read` operation, in the order of
         /// the operations.
-        public let reads: [[StoreEntry]]
+        package let reads: [[StoreEntry]]
         /// The revision of the store after the transaction: a number that increases whenever entries of the store
         /// change. If the transaction has changed entries, they have this revision.
-        public let revision: Int64
+        package let revision: Int64
         /// The term of the store's leader, as known to the member of the cluster that answered: a number that increases
         /// with each election of a new leader. Constant for a store without leaders.
-        public let term: UInt64
+        package let term: UInt64
 
         /// Creates a result from the answer of a store, for the implementation of a store and for tests.
         ///
@@ -123,7 +137,7 @@ public struct StoreTransaction: Hashable, Sendable {
         ///     order of the operations.
         ///   - revision: The revision of the store after the transaction.
         ///   - term: The term of the leader; 0 for a store without leaders.
-        public init(succeeded: Bool, reads: [[StoreEntry]] = [], revision: Int64, term: UInt64 = 0) {
+        package init(succeeded: Bool, reads: [[StoreEntry]] = [], revision: Int64, term: UInt64 = 0) {
             self.succeeded = succeeded
             self.reads = reads
             self.revision = revision

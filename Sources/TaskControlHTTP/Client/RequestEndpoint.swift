@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The endpoint behind the functions of a client that take a URL or a `URLRequest`, such as `get(_:queryItems:headers:as:)`.
 struct RequestEndpoint<Content: Sendable>: Endpoint {
     let acceptedStatuses: AcceptedStatuses

@@ -9,8 +9,7 @@
 /// ``TaskControl/Deadline/init(remaining:in:clock:)`` in the server.
 public struct DeadlineHeader: Sendable, Hashable {
     /// The format of the value of a header.
-    @nonexhaustive
-    public enum Format: Sendable, Hashable {
+    enum Format: Sendable, Hashable {
         /// A whole number of milliseconds, such as `1500`.
         case milliseconds
         /// The format of `grpc-timeout`: at most eight digits and a unit, such as `1500m`. The units are `H` (hours),
@@ -22,33 +21,30 @@ public struct DeadlineHeader: Sendable, Hashable {
     /// The name of the header.
     public let name: String
     /// The format of the header's value.
-    public let format: Format
+    let format: Format
 
-    /// Creates a header.
+    /// Creates a header whose value is a whole number of milliseconds.
     ///
-    /// - Parameters:
-    ///   - name: The name of the header, in upper or lower case.
-    ///   - format: The format of the header's value.
-    public init(name: String, format: Format) {
+    /// - Parameter name: The name of the header, in upper or lower case.
+    public init(name: String) { self.init(name: name, format: .milliseconds) }
+
+    private init(name: String, format: Format) {
         self.name = name
         self.format = format
     }
 
     /// The header `Request-Timeout`, in milliseconds.
-    public static let requestTimeout = DeadlineHeader(name: "Request-Timeout", format: .milliseconds)
-    /// The header `grpc-timeout`, in the format of gRPC.
+    public static let requestTimeout = DeadlineHeader(name: "Request-Timeout")
+    /// The header `grpc-timeout`, in the format of gRPC: at most eight digits and a unit, such as `1500m`.
     public static let grpcTimeout = DeadlineHeader(name: "grpc-timeout", format: .grpc)
     /// The header `x-envoy-expected-rq-timeout-ms`, which Envoy's router sends to the servers behind it.
-    public static let envoyExpectedTimeout = DeadlineHeader(
-        name: "x-envoy-expected-rq-timeout-ms",
-        format: .milliseconds
-    )
+    public static let envoyExpectedTimeout = DeadlineHeader(name: "x-envoy-expected-rq-timeout-ms")
 
     /// Returns the value of the header for the time that is left until a deadline. The time is rounded down to a whole
     /// number of units, so that the server does not assume a later deadline.
     ///
     /// - Parameter remaining: The time that is left until the deadline. A duration that is shorter than the shortest
-    ///   one of the format (1 millisecond, or 1 nanosecond for ``Format/grpc``), also zero or a negative one, counts as
+    ///   one of the format (1 millisecond, or 1 nanosecond for ``grpcTimeout``), also zero or a negative one, counts as
     ///   the shortest one. A duration of more than 100 years counts as 100 years.
     public func value(for remaining: Duration) -> String {
         let remaining = max(min(remaining, Self.longest), .nanoseconds(1))

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The value of a `Content-Range` header, such as `bytes 5-9/10` (RFC 9110, 14.4).
 struct ContentRange: Hashable {
     let first: Int64

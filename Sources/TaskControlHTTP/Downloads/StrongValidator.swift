@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Functions for strong validators: texts with which a server identifies the exact bytes of a representation, for
 /// `If-Range` (RFC 9110, 13.1.5).
 enum StrongValidator {

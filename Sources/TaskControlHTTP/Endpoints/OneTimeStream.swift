@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A stream that can be read once: the first call of `take()` returns the stream, and later calls throw
 /// ``UploadStreamConsumed``.
 ///

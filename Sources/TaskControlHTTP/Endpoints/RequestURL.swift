@@ -1,4 +1,6 @@
-/// The URL of a request as text: a path below the client's base URL (see ``BaseRequestAdapter``), or an absolute URL.
+public import Foundation
+
+/// The URL of a request as text: a path below the client's base URL (see ``BaseURLAdapter``), or an absolute URL.
 ///
 /// ```swift
 /// get("books")
@@ -12,7 +14,7 @@
 ///
 /// Two kinds of interpolated values could lead to another path, if they come before a `?` or `#`: a value that consists
 /// only of dots, such as `..`, and an empty value after a slash, or at the beginning and before a slash. A call with
-/// such a value fails with ``HTTPError/Reason/request``, and nothing is sent.
+/// such a value fails with ``EndpointError/Reason/request``, and nothing is sent.
 public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// The text of the URL, escaped.
     public let description: String
@@ -27,6 +29,9 @@ public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, 
         description = text.urlEscaped
         isValid = true
     }
+
+    /// Creates a request URL from a URL, which is used as it is.
+    public init(_ url: URL) { self.init(url.absoluteString) }
 
     /// Creates a request URL from a literal without interpolated values. Characters that a URL cannot contain at their
     /// place are escaped.

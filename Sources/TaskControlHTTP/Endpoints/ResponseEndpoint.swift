@@ -1,11 +1,29 @@
+public import Foundation
+
 /// A type that describes how the response to a request is validated and decoded, and under which policies the request
 /// is sent: the common part of ``Endpoint`` and ``UploadEndpoint``.
 ///
 /// Do not conform to this protocol alone: conform to ``Endpoint`` or ``UploadEndpoint``, which add the request. Every
 /// requirement has a default implementation, except `content(from:with:)` for a content type that is not `Decodable`,
-/// `Data`, `String` or `Void`. ``URLRequestBuildable`` has the functions that create the request, such as
-/// `get("books")`.
-public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
+/// `Data`, `String` or `Void`.
+///
+/// An endpoint creates its request with the functions of this protocol:
+///
+/// ```swift
+/// struct CoverEndpoint: Endpoint {
+///     typealias Content = Data
+///     let book: Book.ID
+///
+///     func makeRequest() throws -> URLRequest {
+///         get("books/\(book)/cover", headers: ["Accept": "image/png"])
+///     }
+/// }
+/// ```
+///
+/// Query items are appended to those of the URL; a `+` in a value is sent as `%2B`, since servers read a `+` as a
+/// space. If a header is invalid, or the text of a ``RequestURL`` is not a URL, the call of the client fails with
+/// ``EndpointError/Reason/request``, and nothing is sent.
+public protocol ResponseEndpoint: Sendable {
     /// The type of the content of the response, which a call of the client returns.
     associatedtype Content: Sendable
 
@@ -25,7 +43,7 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// decoder is used.
     var decoder: JSONDecoder? { get }
 
-    /// The encoder that is used when `makeRequest()` calls ``HTTPBody/json(encoding:with:)`` without an encoder. If
+    /// The encoder that is used when `makeRequest()` calls ``EndpointBody/json(encoding:with:)`` without an encoder. If
     /// `nil`, the default, the client's encoder is used.
     var encoder: JSONEncoder? { get }
 
@@ -48,7 +66,7 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     func adjust(_ policies: inout ClientPolicies)
 
     /// The statuses of the responses that this endpoint accepts, by default ``AcceptedStatuses/successful``. The
-    /// default implementation of `validate(_:response:data:)` fails the call with ``HTTPError/Reason/status`` for any
+    /// default implementation of `validate(_:response:data:)` fails the call with ``EndpointError/Reason/status`` for any
     /// other status.
     var acceptedStatuses: AcceptedStatuses { get }
 
@@ -57,7 +75,7 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// ``acceptedStatuses`` does not contain the status.
     ///
     /// - Parameters:
-    ///   - request: The request that was sent, without the credential that the client's ``Authenticator`` attached. An
+    ///   - request: The request that was sent, without the credential that the client's ``EndpointAuthenticator`` attached. An
     ///     ``EndpointClient`` never passes `nil`.
     ///   - response: The head of the response.
     ///   - data: The whole body. For a response that is streamed or written to a file: `nil` if the status is 2xx, and
@@ -78,10 +96,10 @@ extension ResponseEndpoint {
     /// The function uses the endpoint's ``decoder``. If that is `nil`, it uses the decoder of the client that calls the
     /// endpoint; outside the call of a client, a new `JSONDecoder`.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, whose ``HTTPError/underlyingError`` is the
+    /// - Throws: ``EndpointError`` with the reason ``EndpointError/Reason/content``, whose ``EndpointError/underlyingError`` is the
     ///   error of the decoder.
     public func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
-        try HTTPError.decode(type, from: body, with: decoder ?? CallCoding.decoder)
+        try EndpointError.decode(type, from: body, with: decoder ?? CallCoding.decoder)
     }
 
     /// Leaves the policies of the client unchanged.
@@ -92,17 +110,17 @@ extension ResponseEndpoint {
 
     /// Checks that the status of the response is one of the ``acceptedStatuses``.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/status`` if the status is not one of the
+    /// - Throws: ``EndpointError`` with the reason ``EndpointError/Reason/status`` if the status is not one of the
     ///   ``acceptedStatuses``.
     public func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
-        try HTTPError.validateStatus(of: response, to: request, data: data, accepted: acceptedStatuses)
+        try EndpointError.validateStatus(of: response, to: request, data: data, accepted: acceptedStatuses)
     }
 }
 
 extension ResponseEndpoint where Content: Decodable {
     /// Decodes the body from JSON, as ``decode(_:from:)`` does.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, whose ``HTTPError/underlyingError`` is the
+    /// - Throws: ``EndpointError`` with the reason ``EndpointError/Reason/content``, whose ``EndpointError/underlyingError`` is the
     ///   error of the decoder.
     public func content(from response: URLResponse?, with body: Data) throws -> Content {
         try decode(Content.self, from: body)

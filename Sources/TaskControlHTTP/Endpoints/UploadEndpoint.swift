@@ -1,3 +1,9 @@
+#if canImport(FoundationNetworking)
+internal import Foundation
+#else
+public import Foundation
+#endif
+
 /// The description of an upload: its request, its body, and the type of the content of its response.
 ///
 /// ```swift
@@ -11,7 +17,7 @@
 ///     }
 /// }
 ///
-/// let cover = try await client.upload(CoverEndpoint(book: 7, file: picture))
+/// let cover = try await client.upload(CoverEndpoint(book: 7, file: url))
 /// ```
 ///
 /// The response is validated and decoded like that of an ``Endpoint``: see ``ResponseEndpoint``.

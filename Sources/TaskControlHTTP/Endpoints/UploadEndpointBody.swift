@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The body that an upload sends.
 @nonexhaustive
 public enum UploadEndpointBody: Sendable {
@@ -5,14 +7,14 @@ public enum UploadEndpointBody: Sendable {
     case data(Data)
 
     /// A regular file, which is read while it is sent. Its length is sent as `Content-Length`. Any other kind of file,
-    /// such as a device, a pipe or a folder, fails the upload with ``HTTPError/Reason/request``. To send the content of
+    /// such as a device, a pipe or a folder, fails the upload with ``EndpointError/Reason/request``. To send the content of
     /// a device or a pipe, use ``stream(length:open:)``.
     case file(URL)
 
     /// A stream, which is read while it is sent. To create this case in an endpoint, call ``stream(length:open:)``, or
     /// `stream(_:)` with an `InputStream`. A type that conforms to ``HTTPTransport`` reads the body from the associated
-    /// ``UploadStream``.
-    case stream(UploadStream)
+    /// ``UploadEndpointBody/Stream``.
+    case stream(Stream)
 
     /// Returns a body that is a stream, which is read while it is sent.
     ///
@@ -24,7 +26,7 @@ public enum UploadEndpointBody: Sendable {
     ///     throws, the upload fails.
     public static func stream(length: Int64?, open: @escaping @Sendable () throws -> InputStream) -> UploadEndpointBody
     {
-        .stream(UploadStream(length: length, canBeSentAgain: true, open: open))
+        .stream(Stream(length: length, canBeSentAgain: true, open: open))
     }
 
     /// Returns a body that is a stream of unknown length, which is read while it is sent.
@@ -37,7 +39,7 @@ public enum UploadEndpointBody: Sendable {
     /// - Parameter stream: The stream, which must not be open yet. No other code may use it afterwards.
     public static func stream(_ stream: sending InputStream) -> UploadEndpointBody {
         let once = OneTimeStream(stream)
-        return .stream(UploadStream(length: nil, canBeSentAgain: false) { try once.take() })
+        return .stream(Stream(length: nil, canBeSentAgain: false) { try once.take() })
     }
 
     /// Whether the body can be sent more than once. `false` for a stream that can be read only once.

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Functions that remove secrets from a URL, a body, or the text of an error.
 enum Redaction {
     static let mark = "…"

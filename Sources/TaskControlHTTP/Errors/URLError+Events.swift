@@ -1,3 +1,5 @@
+internal import Foundation
+
 // Events show the name of a URLError's code. The core, which does not know Foundation, shows the domain and the number
 // of an error of Foundation.
 

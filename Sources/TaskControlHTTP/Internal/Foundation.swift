@@ -1,10 +1,10 @@
-// These modules are exported once for this whole module and for its clients. Outside Apple's platforms, `URLRequest`
-// and related types are in the module FoundationNetworking, which code that declares an endpoint should not need to
-// know.
-// Dispatch is exported explicitly, because completion queues are `DispatchQueue`s, and on Apple's platforms Foundation
-// re-exports Dispatch only through its C headers.
-@_exported public import Dispatch
-@_exported public import Foundation
+// The modules that a client of this module gets with `import TaskControlHTTP`, and why:
+//
+// - TaskControl, whose types are parameters of this module: the backoff and the budget of retries, deadlines, `Cancellable`.
+// - FoundationNetworking, where it exists. Outside Apple's platforms `URLRequest` and `HTTPURLResponse` are declared there and not in Foundation, so
+//   that each file with an endpoint would need an `#if` for its import.
+//
+// Neither Foundation nor Dispatch: a file that uses them imports them.
 @_exported public import TaskControl
 
 #if canImport(FoundationNetworking)

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Functions that read dates in the formats of HTTP (RFC 9110, 5.6.7).
 enum HTTPDate {
     /// Reads a date in any of the three formats, in Greenwich Mean Time; `nil` if the text has none of them.

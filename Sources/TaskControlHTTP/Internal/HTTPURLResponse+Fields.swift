@@ -1,3 +1,5 @@
+internal import Foundation
+
 // All headers of a response that this module uses are read through these functions.
 
 extension HTTPURLResponse {

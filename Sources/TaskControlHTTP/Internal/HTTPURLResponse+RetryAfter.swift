@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension HTTPURLResponse {
     /// Returns the time that the server asks to wait in its `Retry-After` header; `nil` if there is no such header, or
     /// if it cannot be read. Never negative.

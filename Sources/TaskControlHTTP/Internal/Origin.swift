@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The scheme, host and port of a URL, which identify the server that receives a request to the URL.
 struct Origin: Hashable, Sendable {
     let scheme: String

@@ -1,4 +1,5 @@
-internal import TaskControlSupport
+internal import Foundation
+internal import _TaskControlShared
 
 extension OutputFile.SystemError {
     /// Performs file operations, and throws the `CocoaError` that Foundation throws for a failure, with the

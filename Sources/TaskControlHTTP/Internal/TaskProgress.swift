@@ -1,3 +1,5 @@
+internal import Foundation
+
 #if canImport(Darwin)
 extension Progress {
     /// Calls a closure that starts a task, and returns a progress that cancels this task when the progress is

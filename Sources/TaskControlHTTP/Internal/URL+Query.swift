@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension URL {
     /// Returns the URL with query items appended to those that it has.
     ///

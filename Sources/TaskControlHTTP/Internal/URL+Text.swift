@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension URL {
     /// Creates a URL from the text of a server, or of the code that uses this module; `nil` if the text is no URL.
     ///

@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension EndpointCall {
     /// Sends the request of an endpoint, collects the response, and decodes its content.
     ///

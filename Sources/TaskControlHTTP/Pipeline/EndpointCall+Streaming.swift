@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension EndpointCall {
     /// The largest number of bytes of a body that are read for the endpoint's `validate` and for errors, if the status
     /// is not 2xx.

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The functions of an endpoint or an upload endpoint that a call uses, and the ``RequestPipeline`` of the call.
 struct EndpointCall<Content> {
     let pipeline: RequestPipeline

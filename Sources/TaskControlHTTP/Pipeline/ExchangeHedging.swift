@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TaskControlResilience
 
 /// The rule by which a request is sent again, while the first exchange continues, if the response takes unusually long
@@ -62,7 +63,7 @@ struct ExchangeHedging: Sendable {
             throw UnsuccessfulExchange(error: error, response: response)
         }
         guard let head = response.head, head.isFailureOfHost else { return response }
-        let error = HTTPError(.status).completed(
+        let error = EndpointError(.status).completed(
             request: request.requestWithoutCredentials,
             response: head,
             data: response.body,

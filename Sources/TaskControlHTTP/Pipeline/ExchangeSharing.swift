@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The exchanges of a client that several calls can share.
 ///
 /// A call may join an exchange if its own request, sent at some moment between its start and its return, would have

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The request of one attempt, with its credential and its body.
 struct PreparedRequest: Sendable {
     /// The request with its credential.

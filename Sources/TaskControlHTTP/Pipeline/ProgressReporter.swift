@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// An object that reports the progress of a client's call to a closure: one report after another, although several
 /// threads update the progress.
 ///

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The part of a response that has arrived so far.
 struct ReceivedResponse: Sendable {
     /// The status and the headers; `nil` before they have arrived.

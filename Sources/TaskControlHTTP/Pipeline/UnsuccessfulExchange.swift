@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The error of a failed exchange, with the part of the response that had arrived. Every call that shares the exchange
 /// reports both.
 struct UnsuccessfulExchange: EventDescribable, RetryAfterProviding {

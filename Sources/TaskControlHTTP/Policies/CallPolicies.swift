@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TaskControlResilience
 
 /// The policies of the attempts of one call: those of the client and the endpoint, combined with those of the host.

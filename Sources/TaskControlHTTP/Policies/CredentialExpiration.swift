@@ -1,8 +1,18 @@
-/// The rule for when credentials expire, so that an ``Authenticator`` renews them in time.
+public import Foundation
+
+/// The rule for when credentials expire, so that an ``EndpointAuthenticator`` renews them in time.
 ///
 /// ```swift
-/// Authenticator(expiration: CredentialExpiration(\.expires)) { token, request in … } refresh: { _ in
-///     try await login()
+/// struct Session: Sendable {
+///     let token: String
+///     let expires: Date
+/// }
+///
+/// let expiration = CredentialExpiration<Session> { $0.expires }
+/// let authenticator = EndpointAuthenticator(expiration: expiration) { session, request in
+///     request.setValue("Bearer \(session.token)", forHTTPHeaderField: "Authorization")
+/// } refresh: { _ in
+///     Session(token: try await login(), expires: .now + 3_600)
 /// }
 /// ```
 ///
@@ -10,7 +20,7 @@
 /// renewal fails, the request is sent with the old credential, unless that has expired: then the call of the client
 /// throws the error of the renewal. Each further request tries the renewal again.
 ///
-/// If the server rejects a credential before it expires, the ``Authenticator`` renews it as it does without this rule.
+/// If the server rejects a credential before it expires, the ``EndpointAuthenticator`` renews it as it does without this rule.
 public struct CredentialExpiration<Credential: Sendable>: Sendable {
     private let date: @Sendable (Credential) -> Date?
 

@@ -1,3 +1,6 @@
+public import Dispatch
+public import Foundation
+
 // The cancellable handles that callback APIs of Foundation return: `withCancellableContinuation` accepts them.
 
 extension Progress: Cancellable {}

@@ -1,3 +1,6 @@
+public import Dispatch
+public import Foundation
+
 extension Progress {
     /// Starts an operation in a task of its own, and returns its progress.
     ///

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A server-sent event: an event of a response with the type `text/event-stream`.
 public struct ServerSentEvent: Sendable, Hashable {
     /// The type of the event: `message` if the server names none.

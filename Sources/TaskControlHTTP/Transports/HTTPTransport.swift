@@ -1,3 +1,9 @@
+#if canImport(FoundationNetworking)
+internal import Foundation
+#else
+public import Foundation
+#endif
+
 /// A type that sends a client's requests to servers. Each call of ``withResponse(to:_:)`` sends one request, and the
 /// requests to which its redirects lead.
 ///

@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension HTTPTransportRequest {
     /// Throws unless the URL of the request has one of the given schemes, a host, and a valid port. The network libraries do not check all of this.
     ///

@@ -1,3 +1,9 @@
+#if canImport(FoundationNetworking)
+internal import Foundation
+#else
+public import Foundation
+#endif
+
 /// A response whose head has arrived, and whose body is still arriving.
 public struct HTTPTransportResponse {
     /// The status and the headers.

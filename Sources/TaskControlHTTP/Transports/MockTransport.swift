@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A transport without a network, for tests: a closure answers each request.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// An error of a transport that states whether another attempt can succeed. A transport error of any other type is not
 /// known to be transient: after such an error, another attempt is assumed to fail in the same way.
 protocol TransportFailure: Error {
@@ -66,7 +68,7 @@ extension UploadReader.Mismatch: TransportFailure {
 }
 
 /// The errors that the client itself creates: another attempt does not change an invalid request or a body over the limit.
-extension HTTPError: TransportFailure {
+extension EndpointError: TransportFailure {
     var isRetryable: Bool {
         switch reason {
         case .request, .bodyTooLarge: false

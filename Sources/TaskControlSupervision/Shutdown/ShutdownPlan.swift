@@ -58,7 +58,7 @@ public struct ShutdownPlan: Sendable {
     ///   returns, even if the caller is cancelled. A step that shuts down an owner or a supervisor never fails, even if
     ///   tasks exceed their grace.
     public func shutdown() async throws(ShutdownError) {
-        var failures: [FailedStep] = []
+        var failures: [ShutdownError.FailedStep] = []
         for step in steps {
             if let failure = await step.perform(clock) { failures.append(failure) }
         }

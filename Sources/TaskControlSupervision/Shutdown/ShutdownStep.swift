@@ -8,7 +8,7 @@ extension ShutdownPlan {
             case operation(grace: Duration?, @isolated(any) @Sendable () async throws -> Void)
         }
 
-        /// The name of the step, which a ``FailedStep`` shows: for a step that shuts down an owner or a supervisor, the
+        /// The name of the step, which a ``ShutdownError/FailedStep`` shows: for a step that shuts down an owner or a supervisor, the
         /// name of the owner or the supervisor, or its type if it has no name.
         public let name: String
         private let action: Action
@@ -66,7 +66,7 @@ extension ShutdownPlan.Step {
     /// Performs the step, whose grace `clock` measures, and waits for its end.
     ///
     /// - Returns: The failure; `nil` if the step has succeeded.
-    func perform(_ clock: any Clock<Duration>) async -> FailedStep? {
+    func perform(_ clock: any Clock<Duration>) async -> ShutdownError.FailedStep? {
         switch action {
         case .owner(let owner, let grace):
             await owner.shutdown(grace: grace, clock: clock)
@@ -85,7 +85,7 @@ extension ShutdownPlan.Step {
         _ operation: @escaping @isolated(any) @Sendable () async throws -> Void,
         _ grace: Duration?,
         _ clock: any Clock<Duration>
-    ) async -> FailedStep? {
+    ) async -> ShutdownError.FailedStep? {
         await withTaskGroup(of: Event.self) { group in
             group.addTask(name: name) {
                 do {
@@ -130,7 +130,7 @@ extension ShutdownPlan.Step {
         _ grace: Duration?,
         _ hasExceededGrace: Bool,
         _ clockError: (any Error)?
-    ) -> FailedStep {
+    ) -> ShutdownError.FailedStep {
         var error = error
         // A time limit is reported as a TimeoutError, never as a cancellation.
         if error is CancellationError {
@@ -140,6 +140,6 @@ extension ShutdownPlan.Step {
                 error = clockError
             }
         }
-        return FailedStep(name: name, error: error, hasExceededGrace: hasExceededGrace)
+        return ShutdownError.FailedStep(name: name, error: error, hasExceededGrace: hasExceededGrace)
     }
 }

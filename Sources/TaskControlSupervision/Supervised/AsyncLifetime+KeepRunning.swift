@@ -1,7 +1,8 @@
 public import TaskControl
 
 extension AsyncLifetime {
-    /// Runs work until the lifetime ends, and restarts it when it fails.
+    /// Runs work until the lifetime ends, and restarts it when it fails. The closure is retained until then: an object that
+    /// owns the lifetime must not be captured, or only weakly.
     ///
     /// ```swift
     /// let feed = lifetime.keepRunning("feed") { ready in
@@ -18,8 +19,10 @@ extension AsyncLifetime {
     /// its failures. If no task then waits for the work or reads its ``SupervisedWork/states``, the last error is
     /// reported to diagnostics as an unhandled error.
     ///
-    /// The operation must be safe to repeat. An operation that captures the object that declares the lifetime retains
-    /// the object: capture it weakly.
+    /// The operation must be safe to repeat.
+    ///
+    /// Use `keepRunning(_:for:)` for work whose elements
+    /// an object receives.
     ///
     /// ## Ordering
     /// A run begins after the previous run has returned or thrown.

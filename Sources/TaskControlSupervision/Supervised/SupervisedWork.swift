@@ -25,7 +25,7 @@ public final class SupervisedWork: Sendable {
         case stopped
         /// The work has failed, and is not restarted. The value contains the latest 32 failures, the oldest first; for
         /// a child of a ``Supervisor``, the failures of all children.
-        case failed([FailedRun])
+        case failed([SupervisionError.FailedRun])
 
         /// Whether the work has ended, so that no other state follows.
         public var isFinal: Bool {

@@ -44,7 +44,7 @@ private struct Coordinator {
     private let parent = TaskAddress.running
     private var runs: [Int: SupervisedRunStorage] = [:]
     private var schedules: [Int: RetrySchedule] = [:]
-    private var causes: [FailedRun] = []
+    private var causes: [SupervisionError.FailedRun] = []
     /// The name of the child that has failed permanently; `nil` if none has.
     private var failedName: String?
     /// The error of the child that has failed last, and the time (measured as ``now``) at which it and the children
@@ -130,7 +130,7 @@ private struct Coordinator {
     }
 
     private mutating func record(_ error: any Error, of child: SupervisedChild) {
-        causes.append(FailedRun(name: child.name, run: runs[child.index]?.number ?? 0, error: error))
+        causes.append(SupervisionError.FailedRun(name: child.name, run: runs[child.index]?.number ?? 0, error: error))
         if causes.count > Self.causeLimit { causes.removeFirst() }
     }
 

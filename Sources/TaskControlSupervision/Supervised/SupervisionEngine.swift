@@ -20,7 +20,7 @@ final class SupervisionEngine: Sendable {
     let state: Locked<Books>
     let source: EventSource
 
-    init(_ primitive: TaskEvent.Primitive, name: String?, _ strategy: SupervisionStrategy, _ limit: RestartLimit) {
+    init(_ primitive: TaskEvent.Primitive, name: String?, _ strategy: Supervisor.Strategy, _ limit: RestartLimit) {
         source = EventSource(primitive, name: name)
         state = Locked(Books(machine: Machine(strategy, limit)))
         Diagnostics.emit(source.event(.created))

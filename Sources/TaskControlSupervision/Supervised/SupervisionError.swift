@@ -1,18 +1,3 @@
-/// A run of supervised work that has failed.
-public struct FailedRun: Sendable {
-    /// The name of the work.
-    public let name: String
-    /// The number of the run, counted from 1.
-    public let run: Int
-    /// The error that the run threw, or an ``UnexpectedReturnError``.
-    public let error: any Error
-}
-
-extension FailedRun: CustomStringConvertible {
-    /// The name of the work, the number of the run, and the error.
-    public var description: String { "\(name), run \(run): \(error)" }
-}
-
 /// The error of supervised work that has ended and is not restarted.
 ///
 /// ``SupervisedWork/waitUntilReady()`` throws this error if the work ends before it is ready, and
@@ -30,6 +15,19 @@ public struct SupervisionError: Error, Sendable {
         case stopped
         /// The work has returned, and is not restarted.
         case completed
+    }
+
+    /// A run of supervised work that has failed.
+    public struct FailedRun: Sendable, CustomStringConvertible {
+        /// The name of the work.
+        public let name: String
+        /// The number of the run, counted from 1.
+        public let run: Int
+        /// The error that the run threw, or an ``UnexpectedReturnError``.
+        public let error: any Error
+
+        /// The name of the work, the number of the run, and the error.
+        public var description: String { "\(name), run \(run): \(error)" }
     }
 
     /// The name of the work.

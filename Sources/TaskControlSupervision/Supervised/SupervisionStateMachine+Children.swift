@@ -167,10 +167,10 @@ extension SupervisionStateMachine {
         static var hasEnded: Self { Self(rawValue: 1 << 2) }
         /// The child was restarted, the task of its run has begun, and the restart is not in the ``RestartWindow`` yet.
         static var isUnrecorded: Self { Self(rawValue: 1 << 3) }
-        /// With the strategies ``SupervisionStrategy/all`` and ``SupervisionStrategy/rest``, the children after this
+        /// With the strategies ``Supervisor/Strategy/all`` and ``Supervisor/Strategy/rest``, the children after this
         /// child must not start.
         static var delaysOthers: Self { Self(rawValue: 1 << 4) }
-        /// With the strategy ``SupervisionStrategy/one``, the first runs of the children after this child must not
+        /// With the strategy ``Supervisor/Strategy/one``, the first runs of the children after this child must not
         /// start.
         static var delaysFirstRuns: Self { Self(rawValue: 1 << 5) }
         /// The child must stop, either permanently by itself, or with the others.

@@ -180,7 +180,7 @@ enum SupervisionWake: Hashable, Sendable {
     case left
 }
 
-extension SupervisionStrategy {
+extension Supervisor.Strategy {
     /// Returns whether the child with the number `sibling` is restarted when the child with the number `child` has
     /// failed. Children that were added later have greater numbers.
     func restarts(_ sibling: Int, with child: Int) -> Bool {

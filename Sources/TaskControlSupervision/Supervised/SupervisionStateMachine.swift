@@ -15,7 +15,7 @@ internal import TaskControl
 struct SupervisionStateMachine<Waiter> {
     typealias Waiters = WaiterTable<Waiter, SupervisionWake>
 
-    private let strategy: SupervisionStrategy
+    private let strategy: Supervisor.Strategy
     private var children = Children()
     private(set) var window: RestartWindow
     private var closing: End?
@@ -30,7 +30,7 @@ struct SupervisionStateMachine<Waiter> {
     private var isNews = false
     private var groupEnds = Waiters()
 
-    init(_ strategy: SupervisionStrategy, _ limit: RestartLimit) {
+    init(_ strategy: Supervisor.Strategy, _ limit: RestartLimit) {
         self.strategy = strategy
         window = RestartWindow(limit)
     }
@@ -240,7 +240,7 @@ struct SupervisionStateMachine<Waiter> {
         let summary = children.summary
         guard summary.traits.contains(.isUnfinished) else { return .end(.completed) }
         // The only child that may start in the order of the children: those before it are ready or have ended. With
-        // ``SupervisionStrategy/one``, it suffices that those were ready once, and a child that has run before waits
+        // ``Supervisor/Strategy/one``, it suffices that those were ready once, and a child that has run before waits
         // for no others.
         let isAlone = strategy == .one
         let inOrder = children.first(with: isAlone ? .delaysFirstRuns : .delaysOthers)

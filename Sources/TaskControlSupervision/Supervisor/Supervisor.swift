@@ -23,9 +23,9 @@ public import TaskControl
 /// run: their state is ``SupervisedWork/State/stopped``.
 ///
 /// ## Ordering
-/// Children start in the order in which they were added. With the strategy ``SupervisionStrategy/all`` or
-/// ``SupervisionStrategy/rest``, a child starts when the children before it are ready or have ended. With the strategy
-/// ``SupervisionStrategy/one``, the first run of a child begins when each child before it has been ready once or has
+/// Children start in the order in which they were added. With the strategy ``Supervisor/Strategy/all`` or
+/// ``Supervisor/Strategy/rest``, a child starts when the children before it are ready or have ended. With the strategy
+/// ``Supervisor/Strategy/one``, the first run of a child begins when each child before it has been ready once or has
 /// ended; later runs do not wait for other children. A run of a child never begins before the previous run of the child
 /// has ended.
 ///
@@ -53,7 +53,7 @@ public final class Supervisor: Sendable {
     ///     that waits for its restart fails permanently.
     public init(
         name: String? = nil,
-        strategy: SupervisionStrategy = .one,
+        strategy: Supervisor.Strategy = .one,
         limit: RestartLimit = .restarts(5, per: .seconds(60)),
         clock: some Clock<Duration> = ContinuousClock()
     ) {

@@ -15,14 +15,14 @@ extension SimulatedNetwork {
     }
 
     /// The error of a request to a node that has no handler for the type of the request.
-    public struct NoHandlerError: Error, Hashable, CustomStringConvertible {
+    package struct NoHandlerError: Error, Hashable, CustomStringConvertible {
         /// The name of the node that received the request.
-        public let node: String
+        package let node: String
         /// The name of the request's type.
-        public let request: String
+        package let request: String
 
         /// A sentence that names the node and the type of the request.
-        public var description: String {
+        package var description: String {
             "The node “\(node)” has no handler for \(request). Register one in its start-up: process.handle(\(request).self) { … }"
         }
     }

@@ -6,30 +6,9 @@ extension SimulatedNetwork {
     /// The clock shows zero when the network is created, and continues through crashes and pauses. A clock with a rate
     /// of 2 is twice as fast as the network's clock: a sleep of 2 s on it takes 1 s of the network's time.
     public struct NodeClock: Clock {
-        /// A time that a node's clock shows. The times of different nodes must not be compared.
-        public struct Instant: InstantProtocol, Hashable, CustomStringConvertible {
-            /// The time that has passed on this clock since the network was created.
-            public let offset: Duration
-
-            /// Creates the instant at which the clock shows a time.
-            ///
-            /// - Parameter offset: The time that has passed on this clock since the network was created.
-            public init(offset: Duration) {
-                self.offset = offset.bounded
-            }
-
-            /// Returns the instant that is later by a duration, or earlier if the duration is negative.
-            public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration.bounded) }
-
-            /// Returns the time from this instant to another, negative if the other is earlier.
-            public func duration(to other: Instant) -> Duration { other.offset - offset }
-
-            /// Returns whether one instant is earlier than another.
-            public static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
-
-            /// The time that has passed on this clock since the network was created.
-            public var description: String { "\(offset)" }
-        }
+        /// The type of the times that the clock shows: the time that has passed on it since the network was created. The
+        /// times of different nodes must not be compared.
+        public typealias Instant = TestClock.Instant
 
         let network: NetworkStorage
         let node: Int

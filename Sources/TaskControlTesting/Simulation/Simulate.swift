@@ -105,7 +105,7 @@ internal import TaskControl
 /// - Returns: A report with the number of schedules that were run, and the number of different schedules among them.
 /// - Throws: ``SimulationFailure`` for the first seed that fails, or, if it fails because `#require` throws, the error
 ///   of `#require`; ``SimulationUnsupportedError`` if the platform does not support simulations;
-///   ``SimulationEnvironmentError`` if an environment variable has an invalid value.
+///   an error if an environment variable has an invalid value.
 @discardableResult
 public func simulate(
     seeds: Range<UInt64> = 0..<1_000,

@@ -5,11 +5,11 @@
 /// Only tasks of that body, and actions of ``atAnyPoint(_:)``, may use the context. If another thread uses it, the run
 /// fails as an escape (see ``SimulationFailure/Reason/escaped(_:)``).
 public final class Simulation: Sendable {
-    /// Whether `simulate` works in this process, that is, whether ``capabilities`` contains ``SimulationCapabilities/schedules``.
+    /// Whether `simulate` works in this process, that is, whether the seed can decide the order of its tasks.
     public static var isSupported: Bool { capabilities.includes(.schedules) }
 
     /// The features of the simulation that work in this process. They are detected once per process.
-    public static var capabilities: SimulationCapabilities { SimulationSupport.capabilities }
+    package static var capabilities: SimulationCapabilities { SimulationSupport.capabilities }
 
     /// The seed of this run.
     public let seed: UInt64

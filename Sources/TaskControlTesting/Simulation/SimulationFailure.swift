@@ -49,18 +49,18 @@ public struct SimulationFailure: Error, CustomStringConvertible {
 
     /// The result of the search for a shorter schedule that fails for the same reason as the failed run: the shortest
     /// such schedule, and how the run with this schedule failed.
-    public struct Shrunk: Sendable, Hashable, Codable {
+    package struct Shrunk: Sendable, Hashable, Codable {
         /// The shortened schedule: the one with the fewest deviations from the plain schedule (see
         /// ``SimulationSchedule``) that was found. To replay it, pass it to
         /// ``simulate(schedule:maxSteps:fileID:filePath:line:column:_:)``.
-        public let schedule: SimulationSchedule
+        package let schedule: SimulationSchedule
         /// The steps of the run with the shortened schedule, the first step first. If there are more than 100,000, the
         /// first ones can be missing, but at least the last 100,000 are kept.
-        public let steps: [SimulationStep]
+        package let steps: [SimulationStep]
         /// The tasks that had not ended when the run with the shortened schedule failed, with their states.
-        public let unfinished: [SimulationUnfinishedTask]
+        package let unfinished: [SimulationUnfinishedTask]
         /// The number of runs that the search for the schedule took, including the runs that passed.
-        public let runCount: Int
+        package let runCount: Int
     }
 
     /// The reason for which the run failed.
@@ -79,9 +79,9 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     public let schedule: SimulationSchedule
     /// The steps of the failed run, before its schedule was shortened, the first step first. If there are more than
     /// 100,000, the first ones can be missing, but at least the last 100,000 are kept.
-    public let steps: [SimulationStep]
+    package let steps: [SimulationStep]
     /// The tasks that had not ended when the run failed, with their states.
-    public let unfinished: [SimulationUnfinishedTask]
+    package let unfinished: [SimulationUnfinishedTask]
     /// The result of the search for a shorter schedule that fails for the same reason as ``schedule``; `nil` if the
     /// search found none, or if there was no search.
     ///
@@ -90,7 +90,19 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     /// - The ``reason`` is ``Reason/escaped(_:)`` or ``Reason/nondeterministic``.
     /// - The body threw an error of Swift Testing's `#require`.
     /// - The body threw a `CancellationError` because the test was cancelled.
-    public internal(set) var shrunk: Shrunk?
+    package internal(set) var shrunk: Shrunk?
+    /// The schedule with the fewest deviations from the plain schedule (see ``SimulationSchedule``) that was found to fail for the same reason. Pass it
+    /// to ``simulate(schedule:maxSteps:fileID:filePath:line:column:_:)``. The ``schedule`` of the run if no shorter one was found, or if there was no
+    /// search:
+    ///
+    /// - `simulate` was called with the parameter `seed` or `schedule`, not with `seeds`.
+    /// - The ``reason`` is ``Reason/escaped(_:)`` or ``Reason/nondeterministic``.
+    /// - The body threw an error of Swift Testing's `#require`.
+    /// - The body threw a `CancellationError` because the test was cancelled.
+    public var shortestSchedule: SimulationSchedule { shrunk?.schedule ?? schedule }
+    /// The steps of the ``shortestSchedule``, one line each, the first step first: the virtual time, the task, and its state afterwards. If there are
+    /// more than 100,000, the first ones can be missing.
+    public var transcript: [String] { (shrunk?.steps ?? steps).map(\.description) }
     /// The test for which a trait has called `simulate`; `nil` if `simulate` was called directly.
     let test = SimulatedTest.current
     /// Whether the simulation has waited, before it ended the run, for a thread outside the simulation that might have
@@ -104,7 +116,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     private static let mostSteps = 40
 
     /// A text with the reason, the lines that replay the schedule, the tasks that have not ended, and the last steps.
-    /// If a shorter schedule was found (see ``shrunk``), the text shows the tasks and steps of that schedule.
+    /// If a shorter schedule was found (``shortestSchedule``), the text shows the tasks and steps of that schedule.
     public var description: String {
         "seed \(seed): \(reason)\nreplay: \(replay)\n\(details)"
     }
@@ -160,13 +172,13 @@ public struct SimulationFailure: Error, CustomStringConvertible {
 /// The error that `simulate` throws if the platform, or the version of the Swift runtime, does not support simulations.
 public struct SimulationUnsupportedError: Error, Hashable, CustomStringConvertible {
     /// The capabilities that the process lacks.
-    public let missing: SimulationCapabilities
+    package let missing: SimulationCapabilities
 
-    /// Creates the error. Intended for tests that check ``Simulation/capabilities`` themselves.
+    /// Creates the error. Intended for tests that check `Simulation.capabilities` themselves.
     ///
     /// - Parameter missing: The capabilities that the process lacks; by default, all that are not in
-    ///   ``Simulation/capabilities``.
-    public init(missing: SimulationCapabilities = .all.subtracting(Simulation.capabilities)) {
+    ///   `Simulation.capabilities`.
+    package init(missing: SimulationCapabilities = .all.subtracting(Simulation.capabilities)) {
         self.missing = missing
     }
 

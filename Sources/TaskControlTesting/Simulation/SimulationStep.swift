@@ -1,21 +1,20 @@
 /// A task of a simulation.
-public struct SimulationTask: Sendable, Hashable, Codable, CustomStringConvertible {
+package struct SimulationTask: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The number of the task in the order of creation. The body of the simulation has the number 0.
-    public let number: Int
+    package let number: Int
     /// The name of the task; `nil` if it has none. The simulation itself names three kinds of tasks: "body" is the body
     /// of the simulation, "async let" is the task of an `async let`, and "a timer" is a task with which the runtime
     /// ends a sleep.
-    public let name: String?
+    package let name: String?
     /// The number of the task that created this task; `nil` if the creator is unknown.
-    public let creator: Int?
+    package let creator: Int?
 
     /// The number and the name of the task, such as `#3 worker`.
-    public var description: String { "#\(number)" + (name.map { " \($0)" } ?? "") }
+    package var description: String { "#\(number)" + (name.map { " \($0)" } ?? "") }
 }
 
 /// The state of a task after a step, or at the end of a simulation.
-@nonexhaustive
-public enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConvertible {
+package enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The task can continue.
     case ready
     /// The task gave up its turn with `Task.yield()`, and can continue.
@@ -35,11 +34,11 @@ public enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConver
     /// The task has ended.
     case ended
     /// The state cannot be read: either the memory of the task belongs to its parent, as for an `async let`, or the
-    /// platform lacks ``SimulationCapabilities/taskStates``.
+    /// platform lacks `SimulationCapabilities.taskStates`.
     case unknown
 
     /// The state as a predicate, such as "waits for #3 worker".
-    public var description: String {
+    package var description: String {
         switch self {
         case .ready: "can continue"
         case .yielded: "yielded, and can continue"
@@ -56,16 +55,16 @@ public enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConver
 }
 
 /// A task that had not ended when its simulation failed.
-public struct SimulationUnfinishedTask: Sendable, Hashable, Codable, CustomStringConvertible {
+package struct SimulationUnfinishedTask: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The task that had not ended.
-    public let task: SimulationTask
+    package let task: SimulationTask
     /// The task that created ``task``; `nil` if the creator is unknown.
-    public let creator: SimulationTask?
+    package let creator: SimulationTask?
     /// The state of the task, which shows for what the task waits.
-    public let state: SimulationTaskState
+    package let state: SimulationTaskState
 
     /// One line with the task, its creator, and its state.
-    public var description: String {
+    package var description: String {
         let state = state == .unknown ? "has not ended" : "\(state)"
         return "\(task)" + (creator.map { " (created by \($0))" } ?? "") + " \(state)"
     }
@@ -73,10 +72,9 @@ public struct SimulationUnfinishedTask: Sendable, Hashable, Codable, CustomStrin
 
 /// One step of a schedule: a task ran up to its next suspension, an actor did work that belongs to no task, an action
 /// of ``Simulation/atAnyPoint(_:)`` ran, a call blocked the thread, or the program added a note.
-public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertible {
+package struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The kind of a step, and its details.
-    @nonexhaustive
-    public enum Event: Sendable, Hashable, Codable {
+    package enum Event: Sendable, Hashable, Codable {
         /// The task ran, and was in the given state afterwards.
         case ran(SimulationTaskState)
         /// An actor did work that belongs to no task, such as an isolated `deinit`.
@@ -91,23 +89,23 @@ public struct SimulationStep: Sendable, Hashable, Codable, CustomStringConvertib
 
     /// The number of jobs that had started before the step: 0 for the first job, 1 for the second. A note or a blocking
     /// call happens within a job that has already started: within the first job, its number is 1.
-    public let number: Int
+    package let number: Int
     /// The virtual time at the end of the step, measured from the beginning of the run.
-    public let time: Duration
+    package let time: Duration
     /// The task of the step: the task that ran, that blocked its thread, or that added the note. For
     /// ``Event/actorTurn``, the task that gave the work to the actor. `nil` if the step belongs to no task.
-    public let task: SimulationTask?
+    package let task: SimulationTask?
     /// The name of the type of the actor on which the task ran or, for ``Event/actorTurn``, of the actor that did the
     /// work. `nil` if no actor took part in the step.
-    public let actor: String?
+    package let actor: String?
     /// The kind of the step, and its details.
-    public let event: Event
+    package let event: Event
     /// The source location of a note in the form `path:line:column`; `nil` for other events.
-    public let location: String?
+    package let location: String?
 
     /// One line with the time, the task and the event. The line of a note begins with the location of the note, in the
     /// form of a compiler's message, so that editors turn the location into a link.
-    public var description: String {
+    package var description: String {
         let place = actor.map { " on \($0)" } ?? ""
         let label = task.map { "\($0)" }
         let text =

@@ -5,7 +5,7 @@ extension SimulationFailure {
     /// Writes the steps of the failure to a file: as an HTML page with one row per task, or as a trace for the viewer
     /// Perfetto.
     ///
-    /// If a shorter schedule was found (see ``shrunk``), these are the steps of that schedule; otherwise, those of the
+    /// If a shorter schedule was found (``shortestSchedule``), these are the steps of that schedule; otherwise, those of the
     /// failed run.
     ///
     /// The time axis shows virtual time plus one microsecond per step: virtual time does not change between most steps,

@@ -67,8 +67,7 @@ extension OrderRecorder where Event: Equatable {
     ///   - filePath: The path of that file, shown in the error.
     ///   - line: The line of the call, shown in the error.
     ///   - column: The column of the call, shown in the error.
-    /// - Throws: ``UnexpectedOrderError``, whose description shows the expected events, the recorded events, and the
-    ///   first difference.
+    /// - Throws: An error whose description shows the expected events, the recorded events, and the first difference.
     /// - Complexity: O(*n*) in the number of events.
     public func checkOrder(
         _ expected: [Event],
@@ -76,7 +75,7 @@ extension OrderRecorder where Event: Equatable {
         filePath: String = #filePath,
         line: Int = #line,
         column: Int = #column
-    ) throws(UnexpectedOrderError) {
+    ) throws {
         let events = events
         guard events != expected else { return }
         let common = zip(events, expected).prefix { $0 == $1 }.count
@@ -97,19 +96,19 @@ extension OrderRecorder where Event: Equatable {
 ///   came:     written, closed
 ///   at 1:     expected read, came closed
 /// ```
-public struct UnexpectedOrderError: Error, Hashable, CustomStringConvertible {
+package struct UnexpectedOrderError: Error, Hashable, CustomStringConvertible {
     /// The descriptions of the events that were expected.
-    public let expected: [String]
+    package let expected: [String]
     /// The descriptions of the recorded events.
-    public let events: [String]
+    package let events: [String]
     /// The first index at which the expected and the recorded events differ. If the longer list begins with the shorter one, this is the
     /// length of the shorter list.
-    public let firstDifference: Int
+    package let firstDifference: Int
     /// The location of the call of ``OrderRecorder/checkOrder(_:fileID:filePath:line:column:)``.
-    public let location: CheckLocation
+    package let location: CheckLocation
 
     /// Several lines with the location of the check, the expected events, the recorded events, and the first difference.
-    public var description: String {
+    package var description: String {
         func event(in events: [String]) -> String {
             events.indices.contains(firstDifference) ? events[firstDifference] : "nothing"
         }

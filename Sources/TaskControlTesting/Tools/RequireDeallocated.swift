@@ -31,7 +31,7 @@
 ///   - line: The line of the call, shown in the error.
 ///   - column: The column of the call, shown in the error.
 ///   - make: Creates and returns the object. Runs in the isolation of the caller.
-/// - Throws: ``StillAliveError`` if the object is still alive after `limit`; `CancellationError` if the caller is
+/// - Throws: An error that names the type if the object is still alive after `limit`; `CancellationError` if the caller is
 ///   cancelled; any error of the closure or of the clock.
 public func requireDeallocated<Object: AnyObject & Sendable>(
     within limit: Duration = .seconds(10),
@@ -64,17 +64,17 @@ public func requireDeallocated<Object: AnyObject & Sendable>(
 /// ```text
 /// /tests/ModelTests.swift:7:19: Model is still alive 10.0 seconds after it was released: something retains it
 /// ```
-public struct StillAliveError: Error, Hashable, CustomStringConvertible {
+package struct StillAliveError: Error, Hashable, CustomStringConvertible {
     /// The name of the type that the closure of `requireDeallocated` returns. The object can be an instance of a
     /// subclass.
-    public let type: String
+    package let type: String
     /// The time limit of the call, after which the object was still alive: the parameter `limit`.
-    public let limit: Duration
+    package let limit: Duration
     /// The location of the call of `requireDeallocated`.
-    public let location: CheckLocation
+    package let location: CheckLocation
 
     /// One line with the location of the call, the type of the object, and the time limit.
-    public var description: String {
+    package var description: String {
         "\(location): \(type) is still alive \(limit) after it was released: something retains it"
     }
 }

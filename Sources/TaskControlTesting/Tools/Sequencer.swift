@@ -6,13 +6,13 @@ internal import TaskControl
 /// ```swift
 /// let order = Sequencer(points: 4)
 /// async let writer: Void = {
-///     store.write(1)
+///     register.write(1)
 ///     try await order.reach(0)                // it is written
 ///     try await order.reach(3)
-///     store.write(2)
+///     register.write(2)
 /// }()
 /// try await order.reach(1)
-/// let value = store.read()                   // 1, on every machine
+/// let value = register.read()                   // 1, on every machine
 /// try await order.reach(2)
 /// try await writer
 /// ```

@@ -4,18 +4,15 @@ public import Testing
 
 /// A trait that runs a test once per seed in virtual time, each time with another order of its tasks. Created with
 /// ``Testing/Trait/simulated(seeds:strategy:maxSteps:checksDeterminism:)``.
-public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
+struct SimulatedTrait: TestScoping {
     let seeds: Range<UInt64>
     let strategy: SimulationStrategy
     let maxSteps: Int
     let checksDeterminism: Bool
 
-    /// Whether the trait of a suite also applies to the tests of the suite and of the suites within it. Always `true`.
-    public var isRecursive: Bool { true }
-
     /// Runs the test once per seed, or once in real time on platforms without simulation. Called by Swift Testing. If
     /// the test is cancelled, the run of the current seed continues to its end, and no other seed runs.
-    public func provideScope(
+    func provideScope(
         for test: Test,
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
@@ -26,7 +23,7 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
         }
         // The test runs within the scope of its suite's trait, which has applied the settings of the test's own trait.
         if Simulation.current != nil { return try await function() }
-        let trait = test.traits.lazy.compactMap { $0 as? SimulatedTrait }.last ?? self
+        let trait = test.traits.lazy.compactMap { ($0 as? TaskControlTrait)?.scope as? SimulatedTrait }.last ?? self
         try await trait.simulate(test, testCase, BorrowedFunction(function))
     }
 
@@ -93,7 +90,7 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
     )
 }
 
-extension Trait where Self == SimulatedTrait {
+extension Trait where Self == TaskControlTrait {
     /// A trait that runs the test once for each of the seeds `0..<1_000`. See ``simulated(seeds:strategy:maxSteps:checksDeterminism:)``.
     public static var simulated: Self { .simulated() }
 
@@ -156,10 +153,12 @@ extension Trait where Self == SimulatedTrait {
         // `Int`, since the compiler takes the literals of a range for that in an implicit member such as `.simulated(seeds: 0..<9)`.
         let seeds = seeds.clamped(to: 0..<Int.max)
         return Self(
-            seeds: UInt64(seeds.lowerBound)..<UInt64(seeds.upperBound),
-            strategy: strategy,
-            maxSteps: maxSteps,
-            checksDeterminism: checksDeterminism
+            SimulatedTrait(
+                seeds: UInt64(seeds.lowerBound)..<UInt64(seeds.upperBound),
+                strategy: strategy,
+                maxSteps: maxSteps,
+                checksDeterminism: checksDeterminism
+            )
         )
     }
 }

@@ -5,13 +5,10 @@ public import Testing
 
 /// A trait that explains why a test has not returned after a time limit, and cancels the test. Created with
 /// ``Testing/Trait/explainsHangs(after:)``.
-public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
+struct ExplainsHangsTrait: TestScoping {
     let limit: Duration
     /// The clock that measures the time limit of the test.
     let clock: any Clock<Duration>
-
-    /// Whether the trait of a suite also applies to the tests of the suite and of the suites within it. Always `true`.
-    public var isRecursive: Bool { true }
 
     private enum Event {
         case returned
@@ -21,7 +18,7 @@ public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
 
     /// Runs the test. If it has not returned at the time limit, records an issue and cancels the test. Called by Swift
     /// Testing. Cancelling the caller cancels the test.
-    public func provideScope(
+    func provideScope(
         for test: Test,
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
@@ -74,7 +71,7 @@ public struct ExplainsHangsTrait: TestTrait, SuiteTrait, TestScoping {
     }
 }
 
-extension Trait where Self == ExplainsHangsTrait {
+extension Trait where Self == TaskControlTrait {
     /// Creates a trait that records why a test has not returned after a time limit, and cancels the test.
     ///
     /// ```swift
@@ -104,6 +101,6 @@ extension Trait where Self == ExplainsHangsTrait {
     ///
     /// - Parameter limit: The longest time that the test may take, in real time.
     public static func explainsHangs(after limit: Duration) -> Self {
-        Self(limit: limit, clock: ContinuousClock())
+        Self(ExplainsHangsTrait(limit: limit, clock: ContinuousClock()))
     }
 }

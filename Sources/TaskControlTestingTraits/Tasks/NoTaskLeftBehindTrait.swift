@@ -4,7 +4,7 @@ public import Testing
 
 /// A trait that fails a test if a task that the test has started has not ended within a time limit after the test has
 /// returned. Created with ``Testing/Trait/noTaskLeftBehind(within:)``.
-public struct NoTaskLeftBehindTrait: TestTrait, SuiteTrait, TestScoping {
+struct NoTaskLeftBehindTrait: TestScoping {
     let limit: Duration
     /// The clock that measures the time for which the tasks may still run after the test has returned.
     let clock: any Clock<Duration>
@@ -12,12 +12,9 @@ public struct NoTaskLeftBehindTrait: TestTrait, SuiteTrait, TestScoping {
     /// takes a second in a debug build.
     var recordsOrigins = true
 
-    /// Whether the trait of a suite also applies to the tests of the suite and of the suites within it. Always `true`.
-    public var isRecursive: Bool { true }
-
     /// Runs the test, and then checks that the tasks that it has started have ended. Called by Swift Testing.
     /// Cancelling the caller cancels the test.
-    public func provideScope(
+    func provideScope(
         for test: Test,
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
@@ -60,7 +57,7 @@ public struct NoTaskLeftBehindTrait: TestTrait, SuiteTrait, TestScoping {
     private static let mostListed = 10
 }
 
-extension Trait where Self == NoTaskLeftBehindTrait {
+extension Trait where Self == TaskControlTrait {
     /// A trait that fails a test if a task that the test has started with TaskControl has not ended one second after
     /// the test has returned. See ``noTaskLeftBehind(within:)``.
     public static var noTaskLeftBehind: Self { .noTaskLeftBehind(within: .seconds(1)) }
@@ -100,6 +97,6 @@ extension Trait where Self == NoTaskLeftBehindTrait {
     /// - Parameter limit: The longest time that tasks may take to end after the test has returned: real time, except in
     ///   a simulation. The trait returns as soon as all tasks have ended.
     public static func noTaskLeftBehind(within limit: Duration) -> Self {
-        Self(limit: limit, clock: ContinuousClock())
+        Self(NoTaskLeftBehindTrait(limit: limit, clock: ContinuousClock()))
     }
 }

@@ -1,6 +1,6 @@
 internal import TaskControl
-internal import TaskControlSupport
 internal import TaskControlTesting
+internal import _TaskControlShared
 
 /// An observer of the tasks, the turns of tasks in queues, and the calls that this library has begun on behalf of one
 /// test and that have not ended. All of these are called subjects.

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import TaskControlEtcd
 @testable import TaskControlFleet
 
 @Suite(.tags(.machine))

@@ -1,5 +1,6 @@
 import Foundation
 import TaskControl
+import TaskControlEtcd
 import TaskControlFleet
 import TaskControlHTTP
 import TaskControlTesting

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import TaskControlEtcd
 @testable import TaskControlFleet
 
 /// The messages on the wire, as etcd 3.4.23 has sent and accepted them.

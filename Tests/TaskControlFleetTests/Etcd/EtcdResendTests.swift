@@ -1,4 +1,5 @@
 import Foundation
+import TaskControlEtcd
 import TaskControlFleet
 import TaskControlHTTP
 import TestSupport

@@ -5,6 +5,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
+@testable import TaskControlEtcd
 @testable import TaskControlFleet
 
 /// Watches that receive nothing for a while.

@@ -5,6 +5,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
+@testable import TaskControlEtcd
 @testable import TaskControlFleet
 
 /// The one connection of all watches of a store, in virtual time.

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import TaskControlEtcd
 @testable import TaskControlFleet
 
 @Suite(.tags(.machine))

@@ -1,5 +1,6 @@
 import TestSupport
 
+@testable import TaskControlEtcd
 @testable import TaskControlFleet
 
 /// Plays events to a ``WatchStateMachine``, with a store whose changes a connection delivers one after another, and checks the reports of

@@ -2,6 +2,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
+@testable import TaskControlEtcd
 @testable import TaskControlFleet
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct FleetFlightTests {
-    private static func flight(_ store: any CoordinationStore) -> FleetFlight<Int> {
+    private static func flight(_ store: any StoreOperations) -> FleetFlight<Int> {
         FleetFlight("tokens", in: store, timeToLive: .seconds(10))
     }
 

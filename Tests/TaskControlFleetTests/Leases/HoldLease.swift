@@ -3,7 +3,7 @@ import TaskControlTesting
 
 /// Starts a task that holds the lease "job" until a gate is open.
 func holdLease(
-    in store: any CoordinationStore,
+    in store: any StoreOperations,
     timeToLive: Duration,
     until release: Gate
 ) -> Task<Void, any Error> {

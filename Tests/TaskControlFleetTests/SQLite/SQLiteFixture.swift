@@ -59,7 +59,7 @@ final class SQLiteFixture: Sendable {
     }
 }
 
-extension CoordinationStore {
+extension StoreOperations {
     @discardableResult
     nonisolated(nonsending) func put(_ key: String, _ value: String = "", lease: LeaseID? = nil) async throws -> Int64 {
         try await transact(StoreTransaction(success: [.put(key, Data(value.utf8), lease: lease)])).revision

@@ -33,14 +33,14 @@ final class FleetWorld: Sendable {
     /// The processes whose bodies have begun.
     let begun = OrderRecorder<String>()
     /// Wraps the store of each process: a planted bug does.
-    private let wrap: @Sendable (any CoordinationStore, SimulatedNetwork.Process) -> any CoordinationStore
+    private let wrap: @Sendable (any StoreOperations, SimulatedNetwork.Process) -> any StoreOperations
 
     static let latency = Duration.milliseconds(1) ... .milliseconds(8)
 
     init(
         _ sim: Simulation,
         _ program: FleetProgram,
-        wrap: @escaping @Sendable (any CoordinationStore, SimulatedNetwork.Process) -> any CoordinationStore = {
+        wrap: @escaping @Sendable (any StoreOperations, SimulatedNetwork.Process) -> any StoreOperations = {
             store,
             _ in store
         }
@@ -86,7 +86,7 @@ final class FleetWorld: Sendable {
     }
 
     /// Returns the store of a process.
-    func store(_ process: SimulatedNetwork.Process) -> any CoordinationStore {
+    func store(_ process: SimulatedNetwork.Process) -> any StoreOperations {
         let store = NetworkStore(
             process,
             cluster,
@@ -196,7 +196,7 @@ final class FleetWorld: Sendable {
     private func hold(
         _ name: String,
         _ steps: [FleetProgram.Step],
-        _ store: any CoordinationStore,
+        _ store: any StoreOperations,
         _ process: SimulatedNetwork.Process
     ) async {
         for _ in 0..<20 where !Task.isCancelled && process.isRunning {
@@ -228,7 +228,7 @@ final class FleetWorld: Sendable {
     private func perform(
         _ step: FleetProgram.Step,
         _ lease: Lease,
-        _ store: any CoordinationStore,
+        _ store: any StoreOperations,
         _ process: SimulatedNetwork.Process
     ) async throws {
         check(lease)

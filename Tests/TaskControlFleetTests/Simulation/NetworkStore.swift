@@ -6,7 +6,7 @@ import TaskControlTesting
 ///
 /// Behaves as a client of etcd: it continues with the next member when one is not the leader or does not answer, and sends no operation again that
 /// may have been executed, except renewals and reads.
-final class NetworkStore: CoordinationStore {
+final class NetworkStore: StoreOperations {
     private let process: SimulatedNetwork.Process
     private let members: [String]
     /// The time in which a member must answer, on the clock of the process.

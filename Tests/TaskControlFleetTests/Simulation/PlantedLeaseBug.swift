@@ -14,7 +14,7 @@ struct PlantedLeaseBug: Sendable, CustomTestStringConvertible {
     var deletions = 0
     var hasSlowReplies = false
     /// Wraps the store of a process.
-    let plant: @Sendable (any CoordinationStore, SimulatedNetwork.Process) -> any CoordinationStore
+    let plant: @Sendable (any StoreOperations, SimulatedNetwork.Process) -> any StoreOperations
 
     var testDescription: String { name }
 
@@ -66,7 +66,7 @@ struct PlantedLeaseBug: Sendable, CustomTestStringConvertible {
 }
 
 /// A store that reports the answers of another one with a mistake.
-final class RelayStore: CoordinationStore {
+final class RelayStore: StoreOperations {
     /// The renewal of a lease, before it is reported.
     struct Renewal {
         let lease: StoreLease
@@ -88,7 +88,7 @@ final class RelayStore: CoordinationStore {
         var hasAnswered = false
     }
 
-    private let store: any CoordinationStore
+    private let store: any StoreOperations
     private let process: SimulatedNetwork.Process
     private let hidesTerms: Bool
     private let trustsWatches: Bool
@@ -97,7 +97,7 @@ final class RelayStore: CoordinationStore {
     private let views = Locked<[String: View]>([:])
 
     init(
-        _ store: any CoordinationStore,
+        _ store: any StoreOperations,
         _ process: SimulatedNetwork.Process,
         hidesTerms: Bool = false,
         trustsWatches: Bool = false,

@@ -46,7 +46,7 @@ struct StoreContract: Sendable {
     /// All checks.
     static let checks = leaseChecks + transactionChecks + readChecks + watchChecks
 
-    let store: any CoordinationStore
+    let store: any StoreOperations
     /// The beginning of all keys. No other run uses it.
     var prefix: String
     /// The shortest duration of a lease that the store grants as asked: for etcd and SQLite 2 s.
@@ -58,7 +58,7 @@ struct StoreContract: Sendable {
     /// Makes the store drop the history of its watches; `nil`: the store cannot be made to.
     var compact: (@Sendable () async throws -> Void)?
 
-    init(_ store: any CoordinationStore, prefix: String) {
+    init(_ store: any StoreOperations, prefix: String) {
         self.store = store
         self.prefix = prefix
     }

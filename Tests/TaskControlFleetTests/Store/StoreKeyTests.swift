@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import TaskControlEtcd
 @testable import TaskControlFleet
 
 extension StoreKey: ExpressibleByStringLiteral {

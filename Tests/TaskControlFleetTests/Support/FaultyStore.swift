@@ -3,7 +3,7 @@ import TaskControlFleet
 import TaskControlTesting
 
 /// A store as one process sees it: with faults between the process and a store in memory.
-final class FaultyStore: CoordinationStore {
+final class FaultyStore: StoreOperations {
     /// An operation that a process has called.
     enum Call: Sendable {
         case grant, renew, revoke, watch, read
@@ -47,7 +47,7 @@ final class FaultyStore: CoordinationStore {
         case hang
     }
 
-    private let inner: any CoordinationStore
+    private let inner: any StoreOperations
     private let plan: Locked<@Sendable (Call) -> Fault>
     private let renewed = Locked<Duration>(.zero)
     /// The calls.
@@ -55,7 +55,7 @@ final class FaultyStore: CoordinationStore {
     /// The term of the transactions. A stale renewal has the term before.
     let term = Locked<UInt64>(7)
 
-    init(_ inner: any CoordinationStore, _ plan: @escaping @Sendable (Call) -> Fault = { _ in .none }) {
+    init(_ inner: any StoreOperations, _ plan: @escaping @Sendable (Call) -> Fault = { _ in .none }) {
         self.inner = inner
         self.plan = Locked(plan)
     }
@@ -133,7 +133,7 @@ final class FaultyStore: CoordinationStore {
     }
 }
 
-extension CoordinationStore {
+extension StoreOperations {
     /// The entries of a line, in their order.
     func line(_ prefix: String = "lease/job/") async throws -> [StoreEntry] {
         try await read(StoreRange(.prefix(prefix), order: .creation)).entries

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControl
 import TaskControlHTTP
 import TaskControlTesting
@@ -9,30 +10,30 @@ struct CodingTests {
         var dueDate: Date
     }
 
-    private struct Loans: Endpoint, URLRequestBuildable {
+    private struct Loans: Endpoint {
         typealias Content = Loan
         var decoder: JSONDecoder?
         var encoder: JSONEncoder?
         func makeRequest() throws -> URLRequest {
-            post(URL(string: "loans")!, body: try .json(encoding: Loan(dueDate: Date(timeIntervalSince1970: 0))))
+            post("loans", body: try .json(encoding: Loan(dueDate: Date(timeIntervalSince1970: 0))))
         }
     }
 
-    private struct LoanUpload: UploadEndpoint, URLRequestBuildable {
+    private struct LoanUpload: UploadEndpoint {
         typealias Content = Loan
         var decoder: JSONDecoder?
         var encoder: JSONEncoder?
         func makeRequest() throws -> (URLRequest, UploadEndpointBody) {
-            let body = try HTTPBody.json(encoding: Loan(dueDate: Date(timeIntervalSince1970: 0)))
-            return (put(URL(string: "loans")!), .data(body.data))
+            let body = try EndpointBody.json(encoding: Loan(dueDate: Date(timeIntervalSince1970: 0)))
+            return (put("loans"), .data(body.data))
         }
     }
 
     /// An endpoint that unwraps an envelope, and says what a server says of an error.
-    private struct Wrapped: Endpoint, URLRequestBuildable {
+    private struct Wrapped: Endpoint {
         struct Envelope: Decodable { var data: Loan }
         typealias Content = Loan
-        func makeRequest() throws -> URLRequest { get(URL(string: "loans")!) }
+        func makeRequest() throws -> URLRequest { get("loans") }
         func content(from response: URLResponse?, with body: Data) throws -> Loan {
             try decode(Envelope.self, from: body).data
         }

@@ -1,4 +1,6 @@
+import Dispatch
 import FlyingFox
+import Foundation
 import TaskControl
 import TaskControlHTTP
 import TaskControlTesting
@@ -146,7 +148,7 @@ struct OverTheWireTests {
                 try connection.respond(body: Array((request[header] ?? "no key").utf8))
             }
         }
-        let authenticator = Authenticator(initial: "hush") { key, request in
+        let authenticator = EndpointAuthenticator(initial: "hush") { key, request in
             request.setValue(key, forHTTPHeaderField: header)
         } refresh: { _ in
             "hush"
@@ -179,7 +181,7 @@ struct OverTheWireTests {
         _ policies: ClientPolicies = ClientPolicies()
     ) -> EndpointClient {
         EndpointClient(
-            requestAdapter: BaseRequestAdapter(baseURL: url),
+            requestAdapter: BaseURLAdapter(baseURL: url),
             transport: transport,
             policies: policies,
             completionQueue: DispatchQueue(label: "completion")

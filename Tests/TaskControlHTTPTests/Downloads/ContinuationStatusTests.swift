@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 import TaskControlTesting
 import TestSupport
@@ -6,7 +7,7 @@ import Testing
 /// The validation of a 206 that a download has asked for.
 @Suite(.timeLimit(.minutes(15)))
 struct ContinuationStatusTests: DownloadSuite {
-    private struct OnlyOK: Endpoint, URLRequestBuildable {
+    private struct OnlyOK: Endpoint {
         typealias Content = Data
 
         var acceptedStatuses: AcceptedStatuses { [200] }
@@ -15,7 +16,7 @@ struct ContinuationStatusTests: DownloadSuite {
     }
 
     /// Records the heads that it validates.
-    private struct Recording: Endpoint, URLRequestBuildable {
+    private struct Recording: Endpoint {
         typealias Content = Data
 
         let heads: OrderRecorder<[String?]>
@@ -33,7 +34,7 @@ struct ContinuationStatusTests: DownloadSuite {
         try await withFile { file, resumption in
             let client = client(transport(Self.half, Self.rest), attempts: attempts)
             if attempts == 1 {
-                await #expect(throws: HTTPError.self) {
+                await #expect(throws: EndpointError.self) {
                     try await client.download(OnlyOK(), to: file, resuming: resumption)
                 }
             }
@@ -53,13 +54,13 @@ struct ContinuationStatusTests: DownloadSuite {
     }
 
     @Test func aRangeOfTheEndpointsOwnIsValidatedAs206() async throws {
-        struct Part: Endpoint, URLRequestBuildable {
+        struct Part: Endpoint {
             typealias Content = Data
             var acceptedStatuses: AcceptedStatuses { [200] }
             func makeRequest() throws -> URLRequest { get("part", headers: ["Range": "bytes=4-9"]) }
         }
         try await withFile { file, _ in
-            let error = await #expect(throws: HTTPError.self) {
+            let error = await #expect(throws: EndpointError.self) {
                 try await client(transport(Self.rest)).download(Part(), to: file)
             }
             #expect(error?.statusCode == 206)

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 import TaskControlTesting
 import TestSupport
@@ -7,13 +8,13 @@ import Testing
 @Suite(.timeLimit(.minutes(15)))
 struct KeptPartTests: DownloadSuite {
     /// Rejects the page of a network that asks for a login, which has the status 200.
-    private struct Guarded: Endpoint, URLRequestBuildable {
+    private struct Guarded: Endpoint {
         typealias Content = Data
 
         func makeRequest() throws -> URLRequest { get("checked") }
 
         func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
-            if response.value(forHTTPHeaderField: "Content-Type") == "text/html" { throw HTTPError(.content) }
+            if response.value(forHTTPHeaderField: "Content-Type") == "text/html" { throw EndpointError(.content) }
         }
     }
 
@@ -29,7 +30,7 @@ struct KeptPartTests: DownloadSuite {
     ])
     func aPartStaysUntilItIsWrittenTo(responses: [MockTransport.Response]) async throws {
         try await withFile { file, resumption in
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client(transport(Self.half)).download(Guarded(), to: file, resuming: resumption)
             }
             let rest = Locked(responses)
@@ -39,7 +40,7 @@ struct KeptPartTests: DownloadSuite {
                 }
                 return response
             }
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client(offline, attempts: 2).download(Guarded(), to: file, resuming: resumption)
             }
             #expect(resumption.receivedBytes == 4)
@@ -63,7 +64,7 @@ struct KeptPartTests: DownloadSuite {
                 }
                 return response
             }
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client(offline, attempts: 2).download(Guarded(), to: file, resuming: resumption)
             }
             #expect(resumption.receivedBytes == 4)
@@ -74,10 +75,10 @@ struct KeptPartTests: DownloadSuite {
 
     @Test func aPartOfAnotherURLStaysIfTheRequestFails() async throws {
         try await withFile { file, resumption in
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client(transport(Self.half)).download(Checked(), to: file, resuming: resumption)
             }
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client(transport()).download(Checked(path: "two"), to: file, resuming: resumption)
             }
             #expect(resumption.receivedBytes == 4)

@@ -1,10 +1,11 @@
+import Dispatch
 import Foundation
 import TaskControlHTTP
 import TaskControlTesting
 import TestSupport
 import Testing
 
-@testable import TaskControlSupport
+@testable import _TaskControlShared
 
 /// Several writers of one part, of which one at a time has its lock.
 @Suite(.timeLimit(.minutes(15)))

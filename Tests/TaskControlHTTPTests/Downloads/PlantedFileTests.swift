@@ -3,7 +3,7 @@ import TaskControlHTTP
 import TestSupport
 import Testing
 
-@testable import TaskControlSupport
+@testable import _TaskControlShared
 
 /// Downloads into a folder in which another user has planted a link or a pipe, and paths that contain NUL.
 @Suite(.timeLimit(.minutes(15)))
@@ -72,7 +72,7 @@ struct PlantedFileTests: DownloadSuite {
             default: try Data(repeating: 0x20, count: 100_000).write(to: URL(fileURLWithPath: record))
             }
             #expect(resumption.receivedBytes == nil)
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client(transport(Self.half)).download(Checked(), to: file, resuming: resumption)
             }
             #expect(resumption.receivedBytes == 4)

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControl
 import TaskControlHTTP
 import TaskControlTesting
@@ -27,7 +28,7 @@ struct CredentialExpirationTests {
         let expiration = CredentialExpiration<Token>(now: { [now] in now.date }) { token in
             token.expires.map { Date(timeIntervalSince1970: $0) }
         }
-        let authenticator = Authenticator(initial: initial, expiration: expiration) { token, request in
+        let authenticator = EndpointAuthenticator(initial: initial, expiration: expiration) { token, request in
             request.setValue(token.text, forHTTPHeaderField: "Authorization")
         } refresh: {
             try await refresh($0)

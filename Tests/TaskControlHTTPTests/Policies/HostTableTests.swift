@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlResilience
 import TaskControlTesting
 import TestSupport

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import TaskControl
 import TaskControlHTTP
 import TaskControlTesting

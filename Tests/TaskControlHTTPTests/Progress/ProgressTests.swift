@@ -1,3 +1,5 @@
+import Dispatch
+import Foundation
 import TaskControlHTTP
 import TaskControlTesting
 import Testing

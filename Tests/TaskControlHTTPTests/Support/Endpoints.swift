@@ -1,7 +1,9 @@
+import Dispatch
+import Foundation
 import TaskControlHTTP
 
 /// An endpoint whose content is text, and that accepts every status.
-struct Text: Endpoint, URLRequestBuildable {
+struct Text: Endpoint {
     typealias Content = String
 
     var path = "text"
@@ -18,27 +20,27 @@ struct Text: Endpoint, URLRequestBuildable {
 }
 
 /// An endpoint that accepts 2xx.
-struct Checked: Endpoint, URLRequestBuildable {
+struct Checked: Endpoint {
     typealias Content = String
 
     var path = "checked"
 
-    func makeRequest() throws -> URLRequest { get(URL(string: path)!) }
+    func makeRequest() throws -> URLRequest { get(RequestURL(path)) }
 }
 
-struct Numbers: Endpoint, URLRequestBuildable {
+struct Numbers: Endpoint {
     typealias Content = [Int]
 
-    func makeRequest() throws -> URLRequest { get(URL(string: "numbers?token=hush")!) }
+    func makeRequest() throws -> URLRequest { get("numbers?token=hush") }
 }
 
-struct Upload: UploadEndpoint, URLRequestBuildable {
+struct Upload: UploadEndpoint {
     typealias Content = String
 
     var path = "upload"
     let body: UploadEndpointBody
 
-    func makeRequest() throws -> (URLRequest, UploadEndpointBody) { (put(URL(string: path)!), body) }
+    func makeRequest() throws -> (URLRequest, UploadEndpointBody) { (put(RequestURL(path)), body) }
 }
 
 /// An error of the test's own.
@@ -59,7 +61,7 @@ extension EndpointClient {
     ) {
         self.init(
             name: name,
-            requestAdapter: BaseRequestAdapter(baseURL: URL(string: "http://h/api")!),
+            requestAdapter: BaseURLAdapter(baseURL: URL(string: "http://h/api")!),
             transport: transport,
             policies: policies,
             decoder: decoder,

@@ -16,7 +16,7 @@ struct PeriodicTests {
     private let owner = Owner()
 
     @Test func workIsDoneAfterEachInterval() async throws {
-        lifetime.every(.seconds(30), for: owner, clock: clock) { [clock] owner in owner.log.record("\(clock.now)") }
+        lifetime.every(.seconds(30), clock: clock) { [clock, owner] in owner.log.record("\(clock.now)") }
         await clock.advance(by: .seconds(95), waking: 3)
         try await owner.log.waitForEvents(count: 3)
         #expect(owner.log.events == ["30.0 seconds", "60.0 seconds", "90.0 seconds"])
@@ -24,7 +24,7 @@ struct PeriodicTests {
     }
 
     @Test func theFirstTickMayBeAtOnce() async throws {
-        lifetime.every(.seconds(30), initialDelay: .zero, for: owner, clock: clock) { [clock] owner in
+        lifetime.every(.seconds(30), initialDelay: .zero, clock: clock) { [clock, owner] in
             owner.log.record("\(clock.now)")
         }
         try await owner.log.waitForEvents(count: 1)
@@ -34,7 +34,7 @@ struct PeriodicTests {
 
     @Test func workNeverOverlapsItselfAndSkipsWhatItMissed() async throws {
         let running = Locked(0)
-        lifetime.every(.seconds(10), for: owner, clock: clock) { [clock] owner in
+        lifetime.every(.seconds(10), clock: clock) { [clock, owner] in
             #expect(
                 running.withLock {
                     $0 += 1; return $0
@@ -52,7 +52,7 @@ struct PeriodicTests {
     }
 
     @Test func aFixedDelayIsMeasuredFromTheEnd() async throws {
-        lifetime.every(.seconds(10), timing: .fixedDelay, for: owner, clock: clock) { [clock] owner in
+        lifetime.every(.seconds(10), timing: .fixedDelay, clock: clock) { [clock, owner] in
             owner.log.record("\(clock.now)")
             try await clock.sleep(for: .seconds(5))
         }
@@ -64,7 +64,7 @@ struct PeriodicTests {
 
     @Test func jitterMovesATickAndNotTheNextOnes() async throws {
         struct Half: RandomNumberGenerator { mutating func next() -> UInt64 { 1 << 63 } }
-        lifetime.every(.seconds(10), jitter: 0.2, for: owner, clock: clock, using: Half()) { [clock] owner in
+        lifetime.every(.seconds(10), jitter: 0.2, clock: clock, using: Half()) { [clock, owner] in
             owner.log.record("\(clock.now)")
         }
         await clock.advance(by: .seconds(35), waking: 3)
@@ -76,7 +76,7 @@ struct PeriodicTests {
     @Test(arguments: [-1, .nan, 2, .infinity])
     func anAbsurdJitterIsTheNearestSensibleOne(_ jitter: Double) async throws {
         let clock = TestClock(advancesAutomatically: true)
-        lifetime.every(.seconds(10), jitter: jitter, for: owner, clock: clock) { owner in owner.log.record("") }
+        lifetime.every(.seconds(10), jitter: jitter, clock: clock) { [owner] in owner.log.record("") }
         try await owner.log.waitForEvents(count: 5)
         await lifetime.shutdown(grace: .zero)
         #expect(clock.now.offset >= .seconds(50))
@@ -86,14 +86,14 @@ struct PeriodicTests {
 
     @Test func failuresBackOffAndASuccessEndsThat() async throws {
         let failing = Locked(3)
-        lifetime.every(.seconds(10), for: owner, clock: clock) { [clock] owner in
+        lifetime.every(.seconds(10), clock: clock) { [clock, owner] in
             owner.log.record("\(clock.now)")
             if failing.withLock({
                 $0 -= 1; return $0 >= 0
             }) {
                 throw MarkedError()
             }
-        } onError: { owner, error in
+        } onError: { [owner] error in
             owner.log.record("\((error as? MarkedError) == MarkedError("failuresBackOffAndASuccessEndsThat()"))")
         }
         // 10, then after 10, 20 and 40 seconds, and after 10 again.
@@ -112,11 +112,10 @@ struct PeriodicTests {
             .seconds(10),
             initialDelay: .zero,
             backoff: .custom { _, _ in nil },
-            for: owner,
             clock: clock
-        ) { _ in
+        ) {
             throw MarkedError()
-        } onError: { owner, _ in
+        } onError: { [owner] _ in
             owner.log.record("")
         }
         await task.value
@@ -130,7 +129,7 @@ struct PeriodicTests {
         }
         let observation = TaskDiagnostics.observe(log)
         defer { observation.end() }
-        lifetime.every(.seconds(10), initialDelay: .zero, for: owner, clock: clock) { _ in throw MarkedError("tick") }
+        lifetime.every(.seconds(10), initialDelay: .zero, clock: clock) { throw MarkedError("tick") }
         try await log.wait { $0.count == 1 }
         await lifetime.shutdown(grace: .zero)
     }
@@ -142,15 +141,17 @@ struct PeriodicTests {
             func sleep(until deadline: Instant, tolerance: Duration?) async throws { throw MarkedError("clock") }
         }
         Diagnostics.keepQuiet()
-        await lifetime.every(.seconds(1), for: owner, clock: Broken()) { _ in Issue.record("It never sleeps.") }.value
+        await lifetime.every(.seconds(1), clock: Broken()) { Issue.record("It never sleeps.") }.value
     }
 
     // MARK: Owners and ends
 
-    @Test func theOwnerIsNotKeptAlive() async throws {
+    @Test func theOwnerIsNotKeptAliveBetweenTicks() async throws {
         var owner: Owner? = Owner()
         weak let weak = owner
-        let task = lifetime.every(.seconds(30), for: try #require(owner), clock: clock) { _ in
+        let task = lifetime.every(.seconds(30), for: try #require(owner), clock: clock) {
+            Issue.record("The owner was deallocated.")
+        } deliver: { _, _ in
             Issue.record("The owner was deallocated.")
         }
         owner = nil
@@ -160,13 +161,93 @@ struct PeriodicTests {
         #expect(lifetime.isEmpty)
     }
 
+    /// An owner with a lifetime of its own, as a model has it.
+    private final class Model: Sendable {
+        let lifetime = AsyncLifetime(name: "model")
+    }
+
+    @Test func theOwnerIsDeallocatedAtOnceWhileItsPollSleepsAndThePollIsCancelled() async throws {
+        let (began, cancelled) = (Gate(), Gate())
+        var model: Model? = Model()
+        weak let weak = model
+        let task = try #require(model).lifetime
+            .every(.seconds(30), initialDelay: .zero, for: try #require(model), clock: clock) {
+                began.open()
+                try? await Gate().wait()
+                if Task.isCancelled { cancelled.open() }
+            } deliver: { _, _ in
+                Issue.record("The owner was deallocated.")
+            }
+        try await began.wait()
+        model = nil
+        #expect(weak == nil)
+        try await cancelled.wait()
+        await task.value
+    }
+
+    @Test func anOwnerOfAnotherLifetimeIsDeallocatedToo() async throws {
+        let (began, proceed) = (Gate(), Gate())
+        var owner: Owner? = Owner()
+        weak let weak = owner
+        let task = lifetime.every(.seconds(30), initialDelay: .zero, for: try #require(owner), clock: clock) {
+            began.open()
+            try await proceed.wait()
+        } deliver: { _, _ in
+            Issue.record("The owner was deallocated.")
+        } onError: { _, _ in
+            Issue.record("There is no error.")
+        }
+        try await began.wait()
+        owner = nil
+        #expect(weak == nil)
+        proceed.open()
+        await task.value
+        #expect(lifetime.isEmpty)
+    }
+
+    @Test @MainActor func resultsAndErrorsReachTheOwnerInTheCallersIsolation() async throws {
+        let count = Locked(0)
+        lifetime.every(.seconds(10), for: owner, clock: clock) {
+            let number = count.withLock {
+                $0 += 1
+                return $0
+            }
+            if number == 2 { throw MarkedError("second") }
+            return number
+        } deliver: { owner, number in
+            MainActor.assertIsolated()
+            owner.log.record("\(number)")
+        } onError: { owner, error in
+            MainActor.assertIsolated()
+            owner.log.record((error as? MarkedError)?.mark ?? "\(error)")
+        }
+        await clock.advance(by: .seconds(30), waking: 3)
+        try await owner.log.waitForEvents(count: 3)
+        #expect(owner.log.events == ["1", "second", "3"])
+        await lifetime.shutdown(grace: .zero)
+    }
+
+    @Test func aResultOfCancelledWorkIsNotDelivered() async throws {
+        let began = Gate()
+        let task = lifetime.every(.seconds(10), initialDelay: .zero, for: owner, clock: clock) {
+            began.open()
+            try? await Gate().wait()
+        } deliver: { _, _ in
+            Issue.record("The work was cancelled.")
+        }
+        try await began.wait()
+        task.cancel()
+        await task.value
+        #expect(lifetime.isEmpty)
+    }
+
     @Test func theEndOfTheLifetimeEndsTheTicks() async throws {
-        let task = lifetime.every(.seconds(1), for: owner, clock: clock) { owner in
+        let task = lifetime.every(.seconds(1), clock: clock) { [owner] in
             owner.log.record("begins")
             try? await Gate().wait()
             owner.log.record(Task.cancellationCause.map { "\($0)" } ?? "not cancelled")
             throw MarkedError()
-        } onError: { _, _ in
+        } onError: { _ in
             Issue.record("The error is part of the cancellation.")
         }
         await clock.advance(by: .seconds(1), waking: 1)
@@ -176,19 +257,19 @@ struct PeriodicTests {
         #expect(owner.log.events == ["begins", "shutdown: model"])
         #expect(clock.sleeperCount == 0)
         // A closed lifetime does nothing.
-        #expect(lifetime.every(.seconds(1), initialDelay: .zero, for: owner, clock: clock) { _ in }.isCancelled)
+        #expect(lifetime.every(.seconds(1), initialDelay: .zero, clock: clock) {}.isCancelled)
     }
 
     @Test func noTickBeginsInTheGraceOfAShutdown() async throws {
         let (begun, end) = (Gate(), Gate())
-        lifetime.every(.seconds(1), initialDelay: .zero, for: owner, clock: clock) { owner in
+        lifetime.every(.seconds(1), initialDelay: .zero, clock: clock) { [owner] in
             owner.log.record(Task.isCancelled ? "cancelled" : "begins")
             begun.open()
             try await end.wait()
             owner.log.record("ends")
         }
         // Sleeps for an hour, and ends at once.
-        lifetime.every(.seconds(3_600), for: owner, clock: clock) { _ in Issue.record("No tick is due.") }
+        lifetime.every(.seconds(3_600), clock: clock) { Issue.record("No tick is due.") }
         try await begun.wait()
         try await clock.waitForSleepers(count: 1)
         let shutdown = Task { await lifetime.shutdown(grace: .seconds(100), clock: clock) }
@@ -201,10 +282,10 @@ struct PeriodicTests {
 
     @Test func aHintOfTheErrorIsALongerDelay() async throws {
         struct Busy: Error, RetryAfterProviding { var retryAfter: Duration? { .seconds(1_000) } }
-        lifetime.every(.seconds(10), for: owner, clock: clock) { [clock] owner in
+        lifetime.every(.seconds(10), clock: clock) { [clock, owner] in
             owner.log.record("\(clock.now)")
             if owner.log.count == 1 { throw Busy() }
-        } onError: { _, _ in
+        } onError: { _ in
         }
         // Beyond the cap of 160 s, and then the next time.
         await clock.advance(by: .seconds(1_010), waking: 2)
@@ -215,7 +296,7 @@ struct PeriodicTests {
 
     @Test @MainActor func workRunsInTheIsolationOfItsCallerAndWithoutItsDeadline() async throws {
         _ = try await withDeadline(in: .seconds(100), clock: clock) {
-            lifetime.every(.seconds(1), initialDelay: .zero, for: owner, clock: clock) { owner in
+            lifetime.every(.seconds(1), initialDelay: .zero, clock: clock) { [owner] in
                 MainActor.assertIsolated()
                 #expect(Task.currentDeadline == nil)
                 owner.log.record("")
@@ -229,7 +310,7 @@ struct PeriodicTests {
         let (clock, done) = (TestClock(advancesAutomatically: true), Gate())
         let count = fullSize(1_000_000, inDebug: 5_000)
         let ticks = Locked(0)
-        lifetime.every(.milliseconds(7), for: owner, clock: clock) { _ in
+        lifetime.every(.milliseconds(7), clock: clock) {
             let tick = ticks.withLock {
                 $0 += 1; return $0
             }
@@ -243,10 +324,10 @@ struct PeriodicTests {
     @Test func eventsTellTheTicks() async throws {
         let events = try await EventLog.events {
             let lifetime = AsyncLifetime()
-            lifetime.every(.seconds(1), for: owner, name: "refresh", clock: clock) { owner in
+            lifetime.every(.seconds(1), name: "refresh", clock: clock) { [owner] in
                 owner.log.record("")
                 if owner.log.count == 1 { throw MarkedError() }
-            } onError: { _, _ in
+            } onError: { _ in
             }
             await clock.advance(by: .seconds(2), waking: 2)
             try await owner.log.waitForEvents(count: 2)
@@ -263,13 +344,11 @@ struct PeriodicTests {
 /// Ticks under many schedules.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct PeriodicSimulationTests {
-    private final class Owner: Sendable {}
-
     @Test func aTickAndACancellation() async throws {
         try await race { sim in
-            let (lifetime, owner) = (AsyncLifetime(), Owner())
+            let lifetime = AsyncLifetime()
             let (running, isClosed) = (Locked(0), Locked(false))
-            lifetime.every(.milliseconds(10), timing: .fixedRate(missed: .all), for: owner) { _ in
+            lifetime.every(.milliseconds(10), timing: .fixedRate(missed: .all)) {
                 sim.expect(
                     running.withLock {
                         $0 += 1; return $0
@@ -280,7 +359,7 @@ struct PeriodicSimulationTests {
                 sim.expect(!Task.isCancelled || !isClosed.withLock(\.self), "no tick begins after the end")
                 try await Task.sleep(for: .milliseconds(Int(sim.seed % 3) * 10))
                 if sim.seed % 2 == 0 { throw MarkedError() }
-            } onError: { _, _ in
+            } onError: { _ in
             }
             try await Task.sleep(for: .milliseconds(Int(sim.seed % 5) * 10))
             await lifetime.shutdown(grace: .zero)
@@ -293,14 +372,14 @@ struct PeriodicSimulationTests {
     @Test func randomTicksAreAtPlannedTimes() async throws {
         try await offThePool {
             try simulate(seeds: Schedules.seeds(100_000, inDebug: 200)) { sim in
-                let (lifetime, owner) = (AsyncLifetime(), Owner())
+                let lifetime = AsyncLifetime()
                 var random = sim.random
                 let interval = Int.random(in: 1...20, using: &random)
                 let missed = MissedTicks.allCases.randomElement(using: &random)!
                 let lengths = (0..<8).map { _ in Int.random(in: 0...30, using: &random) }
                 let failures = (0..<8).map { _ in Int.random(in: 0...3, using: &random) == 0 }
                 let (count, end) = (Locked(0), Locked(0))
-                lifetime.every(.milliseconds(interval), timing: .fixedRate(missed: missed), for: owner) { _ in
+                lifetime.every(.milliseconds(interval), timing: .fixedRate(missed: missed)) {
                     let tick = count.withLock {
                         $0 += 1; return $0
                     }
@@ -314,7 +393,7 @@ struct PeriodicSimulationTests {
                     try await Task.sleep(for: .milliseconds(lengths[tick % 8]))
                     end.withLock { $0 = Int(sim.now / .milliseconds(1)) }
                     if failures[tick % 8] { throw MarkedError() }
-                } onError: { _, _ in
+                } onError: { _ in
                 }
                 try await Task.sleep(for: .milliseconds(500))
                 await lifetime.shutdown(grace: .zero)

@@ -9,7 +9,7 @@ struct ShutdownPlanTests {
     private let clock = TestClock()
     private let log = OrderRecorder<String>()
 
-    private func failedSteps(of plan: ShutdownPlan) async -> [FailedStep] {
+    private func failedSteps(of plan: ShutdownPlan) async -> [ShutdownError.FailedStep] {
         do {
             try await plan.shutdown()
             return []

@@ -26,7 +26,7 @@ struct SupervisionDriver: MachineDriver {
     }
 
     private var machine: SupervisionStateMachine<Int>
-    private let strategy: SupervisionStrategy
+    private let strategy: Supervisor.Strategy
     private let limit: Int
     private let grace: Int
     private let rules: SupervisionStateMachine<Int>.Rules
@@ -47,7 +47,7 @@ struct SupervisionDriver: MachineDriver {
     static let period = 3
 
     init(
-        _ strategy: SupervisionStrategy,
+        _ strategy: Supervisor.Strategy,
         children: Int,
         rule: RestartRule = .onFailure,
         limit: Int = 2,

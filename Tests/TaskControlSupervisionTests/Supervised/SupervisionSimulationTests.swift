@@ -153,7 +153,7 @@ struct SupervisionSimulationTests {
     private static func program(_ sim: Simulation) async throws {
         var random = sim.random
         let runs = Runs(sim)
-        let strategy = SupervisionStrategy.allCases.randomElement(using: &random)!
+        let strategy = Supervisor.Strategy.allCases.randomElement(using: &random)!
         let limit = Int.random(in: 0...6, using: &random)
         let supervisor = Supervisor(strategy: strategy, limit: .restarts(limit, per: .milliseconds(500)))
         var works: [SupervisedWork] = []

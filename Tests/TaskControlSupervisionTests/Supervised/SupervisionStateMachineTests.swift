@@ -6,15 +6,15 @@ import Testing
 
 @Suite(.timeLimit(.minutes(60)), .tags(.machine))
 struct SupervisionStateMachineTests {
-    @Test(arguments: SupervisionStrategy.allCases, [0, 2])
-    func everyShortSequenceOfEventsKeepsTheRules(_ strategy: SupervisionStrategy, _ grace: Int) {
+    @Test(arguments: Supervisor.Strategy.allCases, [0, 2])
+    func everyShortSequenceOfEventsKeepsTheRules(_ strategy: Supervisor.Strategy, _ grace: Int) {
         let driver = SupervisionDriver(strategy, children: 2, limit: 1, grace: grace)
         let steps = driver.playEverySequence(upTo: fullSize(11, inDebug: 5)) { $0.events }
         #expect(steps > 300)
     }
 
-    @Test(arguments: SupervisionStrategy.allCases, RestartRule.allCases)
-    func longRandomSequencesKeepTheRulesAndEnd(_ strategy: SupervisionStrategy, _ rule: RestartRule) {
+    @Test(arguments: Supervisor.Strategy.allCases, RestartRule.allCases)
+    func longRandomSequencesKeepTheRulesAndEnd(_ strategy: Supervisor.Strategy, _ rule: RestartRule) {
         var random = SeededGenerator(seed: 7)
         for program in 0..<fullSize(20_000, inDebug: 150) {
             var driver = SupervisionDriver(
@@ -212,7 +212,7 @@ struct SupervisionStateMachineTests {
     }
 
     /// Starts `count` children, stops them, and returns the number of steps that the machine has taken.
-    private func visits(starting count: Int, _ strategy: SupervisionStrategy, stopping: Stopping) -> Int {
+    private func visits(starting count: Int, _ strategy: Supervisor.Strategy, stopping: Stopping) -> Int {
         var machine = Machine(strategy, .restarts(count, per: .seconds(60)))
         for _ in 0..<count { _ = machine.add(.init(restart: .always)) }
         expect(machine.begin(), true)
@@ -257,8 +257,8 @@ struct SupervisionStateMachineTests {
 
     /// Starting and stopping 16 times as many children takes about 16 times as many steps, times the ratio of the
     /// logarithms, 1.5.
-    @Test(arguments: SupervisionStrategy.allCases, Stopping.allCases)
-    private func startingAndStoppingIsNearlyLinear(_ strategy: SupervisionStrategy, _ stopping: Stopping) {
+    @Test(arguments: Supervisor.Strategy.allCases, Stopping.allCases)
+    private func startingAndStoppingIsNearlyLinear(_ strategy: Supervisor.Strategy, _ stopping: Stopping) {
         if strategy != .one, stopping == .afterFailures { return }
         let (few, many) = (256, 4_096)
         let ratio =

@@ -63,8 +63,8 @@ struct SupervisorTests {
         try await run.value
     }
 
-    @Test(arguments: SupervisionStrategy.allCases)
-    func theStrategySaysWhichChildrenAreRestarted(_ strategy: SupervisionStrategy) async throws {
+    @Test(arguments: Supervisor.Strategy.allCases)
+    func theStrategySaysWhichChildrenAreRestarted(_ strategy: Supervisor.Strategy) async throws {
         let supervisor = Supervisor(strategy: strategy, clock: clock)
         let crash = Gate()
         let works = ["a", "b", "c"].map { add($0, to: supervisor, failing: $0 == "b" ? crash : nil) }

@@ -21,7 +21,7 @@ struct SimulatedIssueTests {
     }
 
     private func outcome(
-        _ trait: SimulatedTrait = .simulated(seeds: 3..<203),
+        _ trait: TaskControlTrait = .simulated(seeds: 3..<203),
         _ function: @concurrent @Sendable () async throws -> Void
     ) async throws -> Outcome {
         try await Outcome(of: trait, function)

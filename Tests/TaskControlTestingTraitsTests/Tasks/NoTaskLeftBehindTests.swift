@@ -174,9 +174,9 @@ struct NoTaskLeftBehindTests {
     }
 
     @Test(.enabled(if: Simulation.isSupported)) func aSimulatedSeedThatLeavesATaskIsOneIssue() async throws {
-        var trait = NoTaskLeftBehindTrait.noTaskLeftBehind
+        var trait = NoTaskLeftBehindTrait(limit: .seconds(1), clock: ContinuousClock())
         trait.recordsOrigins = false
-        let outcome = try await Outcome(of: SimulatedTrait.simulated(seeds: 3..<5)) { [trait] in
+        let outcome = try await Outcome(of: TaskControlTrait.simulated(seeds: 3..<5)) { [trait] in
             try await trait.provideScope(
                 for: try #require(Test.current),
                 testCase: Test.Case.current
@@ -187,7 +187,7 @@ struct NoTaskLeftBehindTests {
 
     @Test(.enabled(if: Simulation.isSupported)) func theTasksOfASimulatedSeedThatFailsAreNoSecondIssue() async throws {
         let outcome = try await Outcome(of: impatient) {
-            try await SimulatedTrait.simulated(seeds: 3..<5).provideScope(
+            try await TaskControlTrait.simulated(seeds: 3..<5).provideScope(
                 for: try #require(Test.current),
                 testCase: Test.Case.current
             ) {

@@ -37,7 +37,7 @@ private func register(_ name: String, _ baseline: String, _ makeSide: @escaping 
         let server = TinyServer()
         let side = makeSide()
         let client = EndpointClient(
-            requestAdapter: BaseRequestAdapter(baseURL: server.url("")),
+            requestAdapter: BaseURLAdapter(baseURL: server.url("")),
             transport: side.transport
         )
         let small = server.url("small")
@@ -61,12 +61,12 @@ private func register(_ name: String, _ baseline: String, _ makeSide: @escaping 
     }
 }
 
-private struct Small: Endpoint, URLRequestBuildable {
+private struct Small: Endpoint {
     typealias Content = Data
 
     let path: String
 
-    func makeRequest() throws -> URLRequest { get(URL(string: path)!) }
+    func makeRequest() throws -> URLRequest { get(RequestURL(path)) }
 }
 
 @concurrent private func measure(_ call: @escaping @Sendable () async throws -> Int) async -> Duration {

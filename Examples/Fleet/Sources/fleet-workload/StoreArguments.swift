@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TaskControlEtcd
 import TaskControlFleet
 
 /// The store in which the workers meet.

@@ -1,10 +1,10 @@
+import Foundation
 import Hummingbird
 import Logging
 import NIOCore
 import ServiceLifecycle
 import TaskControl
 import TaskControlHTTP
-import TaskControlServiceLifecycle
 import TaskControlSupervision
 import TaskControlTrace
 

@@ -4,7 +4,6 @@ import Hummingbird
 import HummingbirdTesting
 import Logging
 import TaskControl
-import TaskControlServiceLifecycle
 import TaskControlSnapshot
 import TaskControlSupervision
 import TaskControlTesting

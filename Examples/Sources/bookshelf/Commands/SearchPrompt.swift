@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 
 /// A prompt that searches while a user types, at each pause.

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 
 /// The progress of several uploads: for the user, and for the summary at the end.

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 
 /// A service that reads and changes the books.

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 
 /// The settings for reaching a server: its address, the account, and the behavior when the server does not answer.

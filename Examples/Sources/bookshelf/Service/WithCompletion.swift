@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 
 /// Awaits a call with a completion handler, for code that has only that. The caller's cancellation is the call's.

@@ -1,4 +1,5 @@
 import FlyingFox
+import Foundation
 import TaskControlHTTP
 
 /// A way in which the remaining time of A reaches B and C.

@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 
 /// A request that goes from A to B, and from B to C. It carries what each process saw.

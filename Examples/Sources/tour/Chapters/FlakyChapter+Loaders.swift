@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 import TaskControlTesting
 
@@ -39,7 +40,7 @@ struct RetryLoader: Loader {
         return try await retry(attempts: FlakyChapter.attempts, backoff: backoff, budget: budget) {
             try await api.ask(item)
         } shouldRetry: { error in
-            guard let error = error as? HTTPError else { return false }
+            guard let error = error as? EndpointError else { return false }
             return error.reason == .transport || error.statusCode == 503 || error.statusCode == 429
         }
     }

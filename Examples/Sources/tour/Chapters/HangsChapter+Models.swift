@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 
 /// A client of old code: it calls back, and returns the task that can cancel the request.

@@ -210,28 +210,23 @@ struct StampedeChapter: Chapter {
     /// Returns the reason of a failure, the line that replays it, and the last steps of its shortest schedule, without the hops between actors.
     static func transcript(of failure: SimulationFailure, longest: Int = 12) -> [String] {
         // Without the folders, which differ between machines and are long.
-        let place = if case .expectation(_, let place) = failure.reason { place } else { failure.location }
-        let (path, file) = (place.filePath, place.fileID.split(separator: "/").last ?? "")
+        let (path, file) = ("\(#filePath)", #fileID.split(separator: "/").last ?? "")
         let head = failure.description.split(separator: "\n").prefix(2).map { line in
             String(line).replacing(path, with: file)
         }
-        let steps = failure.shrunk?.steps ?? failure.steps
+        let steps = failure.transcript
         let telling = steps.filter(isTelling).suffix(longest)
         let title = "schedule: the virtual time, and who did what; \(steps.count - telling.count) steps are left out"
         return (head + [title] + telling.map(line)).map { String($0.prefix(width)) }
     }
 
-    private static func isTelling(_ step: SimulationStep) -> Bool {
-        switch step.event {
-        case .ran(.awaitingActor), .ran(.ready), .ran(.yielded), .actorTurn: false
-        default: true
-        }
+    private static func isTelling(_ step: String) -> Bool {
+        ![" can continue", " yielded, and", " waits for its turn on ", " took its turn"].contains { step.contains($0) }
     }
 
     /// Returns the line of a step without the place of its note in the source.
-    private static func line(_ step: SimulationStep) -> String {
-        let place = step.location.map { "\($0): note: " } ?? ""
-        return "  " + step.description.dropFirst(place.count)
+    private static func line(_ step: String) -> String {
+        "  " + (step.firstRange(of: ": note: ").map { step[$0.upperBound...] } ?? step[...])
     }
 
     private static let width = 98

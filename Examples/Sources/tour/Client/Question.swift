@@ -1,3 +1,4 @@
+import Foundation
 import TaskControlHTTP
 
 /// The server's answer about a subject.

@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 internal import AsyncHTTPClient
+internal import Foundation
 internal import NIOCore
 internal import NIOFoundationCompat
 internal import NIOHTTP1

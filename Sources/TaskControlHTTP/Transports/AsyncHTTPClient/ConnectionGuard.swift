@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 internal import AsyncHTTPClient
+internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL

@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 internal import CTaskControlZlib
+internal import Foundation
 
 /// An object that undoes one content coding of a body, part by part: gzip or deflate.
 ///

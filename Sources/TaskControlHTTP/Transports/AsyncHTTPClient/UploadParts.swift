@@ -1,4 +1,6 @@
 #if AsyncHTTPClient
+internal import Dispatch
+internal import Foundation
 internal import NIOCore
 
 /// The parts of an upload body, which the client requests one after another while it sends them.

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The exchanges of a transport that have, or wait for, one of its connections.
 final class ConnectionLine: Sendable {
     /// The place of an exchange.

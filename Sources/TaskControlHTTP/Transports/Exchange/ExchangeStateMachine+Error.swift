@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension ExchangeStateMachine.Failure {
     /// Returns the error that the reader of the response receives.
     ///

@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension HTTPResponseBody {
     /// The number of bytes after which an unwanted body is no longer read to its end.
     private static let discardLimit = 1 << 16

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The parts of a body that have arrived and have not been read yet, in order.
 struct PartBuffer<Part> {
     private var parts: [(Part, bytes: Int)?] = []

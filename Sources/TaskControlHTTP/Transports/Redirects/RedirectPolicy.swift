@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The rules for the request to which a redirect leads, for all transports of this module: RFC 9110, 15.4, as browsers
 /// implement it (WHATWG Fetch, 4.4). A value counts the redirects of one call.
 struct RedirectPolicy {

@@ -1,4 +1,6 @@
 #if canImport(FoundationNetworking)
+internal import Foundation
+
 /// The body of an upload, as a stream that Foundation on Linux reads on the session's work queue.
 final class ReaderStream: InputStream {
     private let reader: UploadReader

@@ -1,3 +1,6 @@
+internal import Dispatch
+internal import Foundation
+
 /// One request of a `URLSession` and its response. The exchange is the delegate of its task, and passes what the task
 /// reports to the reader of the response.
 final class SessionExchange: NSObject, URLSessionDataDelegate {

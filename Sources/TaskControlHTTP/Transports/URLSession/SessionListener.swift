@@ -1,4 +1,6 @@
 #if canImport(FoundationNetworking)
+internal import Foundation
+
 /// The delegate of a session on Linux, where Foundation reports data only to the delegate of the session. Passes the
 /// calls on to the exchange of each task.
 final class SessionListener: NSObject, URLSessionDataDelegate {

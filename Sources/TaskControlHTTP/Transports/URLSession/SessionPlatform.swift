@@ -1,4 +1,6 @@
 #if canImport(FoundationNetworking)
+internal import Foundation
+
 typealias SessionUpload = UploadReader
 
 /// Functions for Foundation's `URLSession` on Linux, which is not Apple's implementation, and uses libcurl.

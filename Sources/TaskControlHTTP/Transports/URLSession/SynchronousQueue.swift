@@ -1,4 +1,6 @@
 #if canImport(FoundationNetworking)
+internal import Foundation
+
 /// An operation queue that runs the delegate calls of a session at once, on the session's work queue, inside the call
 /// of libcurl.
 ///

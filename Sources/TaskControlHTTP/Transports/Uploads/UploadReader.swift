@@ -1,4 +1,5 @@
-internal import TaskControlSupport
+internal import Foundation
+internal import _TaskControlShared
 
 /// An object that reads the body of an upload, part by part, and checks that the body has the announced length.
 ///

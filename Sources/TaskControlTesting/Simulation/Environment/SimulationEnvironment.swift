@@ -12,7 +12,7 @@ package struct SimulationEnvironment {
     ///
     /// - Parameter value: A closure that returns the value of the variable with the given name; `nil` if the variable
     ///   is not set.
-    /// - Throws: ``SimulationEnvironmentError`` if a variable has an invalid value.
+    /// - Throws: `SimulationEnvironmentError` if a variable has an invalid value.
     package init(_ value: (String) -> String? = System.environment) throws(SimulationEnvironmentError) {
         schedule = try Self.schedule("TASKCONTROL_SCHEDULE", value)
         seed = try Self.number("TASKCONTROL_SEED", in: 0...UInt64.max - 1, value)
@@ -67,11 +67,11 @@ package struct SimulationEnvironment {
 /// The error that `simulate` throws if an environment variable that controls simulations has an invalid value.
 ///
 /// The error is thrown before any seed runs, so that a mistyped value is never ignored.
-public struct SimulationEnvironmentError: Error, Hashable, CustomStringConvertible {
+package struct SimulationEnvironmentError: Error, Hashable, CustomStringConvertible {
     /// The name of the variable, such as `TASKCONTROL_SEED`.
-    public let variable: String
+    package let variable: String
     /// The value of the variable.
-    public let value: String
+    package let value: String
     private let expected: String
     private let example: String
 
@@ -83,7 +83,7 @@ public struct SimulationEnvironmentError: Error, Hashable, CustomStringConvertib
     }
 
     /// A text with the variable, its value, and an example of a valid value.
-    public var description: String {
+    package var description: String {
         "\(variable)=\(value) is not \(expected). Give one, such as \(variable)=\(example), or unset the variable."
     }
 }

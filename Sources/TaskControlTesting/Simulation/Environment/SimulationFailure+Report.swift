@@ -1,4 +1,4 @@
-internal import TaskControlSupport
+internal import _TaskControlShared
 
 extension SimulationFailure {
     /// Reports this failure at the end of a call of `simulate`: if `TASKCONTROL_ARTIFACTS` is set to a folder, writes

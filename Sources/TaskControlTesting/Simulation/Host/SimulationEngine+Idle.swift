@@ -39,7 +39,7 @@ extension SimulationEngine {
 
     /// Whether a thread outside the simulation is possibly about to resume a task. This can be a thread that has
     /// received work from the simulation, or a thread that runs an actor of the simulation. Always `true` without
-    /// ``SimulationCapabilities/escapes``: the simulation then does not notice that a thread receives work.
+    /// `SimulationCapabilities.escapes`: the simulation then does not notice that a thread receives work.
     var isExpectingVisits: Bool {
         tc_takeHint() || !plan.capabilities.contains(.escapes)
             || firstUnended { if case .awaitingActor = ledger.state(of: $0) { true } else { false } } != nil

@@ -7,8 +7,8 @@ enum SimulationTrials {
     /// Returns the capabilities that work in this process.
     ///
     /// - Parameter possible: The capabilities that the platform can have, in addition to
-    ///   ``SimulationCapabilities/schedules``. The others are tried only if it contains all of
-    ///   ``SimulationCapabilities/interposed``.
+    ///   `SimulationCapabilities.schedules`. The others are tried only if it contains all of
+    ///   `SimulationCapabilities.interposed`.
     static func capabilities(_ possible: SimulationCapabilities) -> SimulationCapabilities {
         guard tc_isAvailable(), ordersJobs(possible) else { return [] }
         var found: SimulationCapabilities = [.schedules, .crashNotes, .watchdog]

@@ -1,7 +1,7 @@
 /// The last steps of a schedule, in a compact form without texts. The steps of all schedules are recorded, but only the
 /// steps of failures are read.
 final class ScheduleLog {
-    /// The state of a task, as in ``SimulationTaskState``, but with the number of an awaited task instead of the task,
+    /// The state of a task, as in `SimulationTaskState`, but with the number of an awaited task instead of the task,
     /// and with the IDs of the types of actors and executors instead of the names of the types.
     ///
     /// Times are in nanoseconds since the beginning of the run. The type is trivial, which makes it quick to record a

@@ -1,6 +1,6 @@
 /// The names and the creators of the tasks of one simulation, indexed by the tasks' numbers.
 ///
-/// Every simulation records this data, but only the report of a failure reads it. A ``SimulationTask``, which is five times as large, is
+/// Every simulation records this data, but only the report of a failure reads it. A `SimulationTask`, which is five times as large, is
 /// created only then.
 final class SimulatedTasks {
     private struct Entry {

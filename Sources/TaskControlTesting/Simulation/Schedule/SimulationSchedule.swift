@@ -2,7 +2,7 @@
 /// be replayed exactly. A *job* is the part of a task between two suspension points.
 ///
 /// ```swift
-/// try simulate(schedule: "7:12=1,40=3") { sim in … }
+/// try simulate(schedule: "7:12=1,40=3") { sim in sim.expect(sim.now == .zero) }
 /// ```
 ///
 /// A schedule is described by its differences from the *plain schedule*. In the plain schedule, the task that ran last

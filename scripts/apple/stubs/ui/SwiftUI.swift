@@ -59,6 +59,9 @@ public struct ButtonRole: Equatable, Sendable {
 
 public struct Button<Label: View>: PrimitiveView {
     nonisolated public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) { fatalError() }
+    nonisolated public init(role: ButtonRole?, action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {
+        fatalError()
+    }
 }
 
 extension Button where Label == Text {
@@ -79,6 +82,21 @@ public struct ProgressView: PrimitiveView {
 }
 
 public struct VStack<Content: View>: PrimitiveView {
+    nonisolated public init(@ViewBuilder content: () -> Content) { fatalError() }
+}
+
+public struct HStack<Content: View>: PrimitiveView {
+    nonisolated public init(@ViewBuilder content: () -> Content) { fatalError() }
+}
+
+public struct Label<Title: View, Icon: View>: PrimitiveView {}
+public struct Image: PrimitiveView {}
+extension Label where Title == Text, Icon == Image {
+    nonisolated public init(_ titleKey: LocalizedStringKey, systemImage name: String) { fatalError() }
+}
+
+public struct TabView<SelectionValue: Hashable, Content: View>: PrimitiveView {}
+extension TabView where SelectionValue == Int {
     nonisolated public init(@ViewBuilder content: () -> Content) { fatalError() }
 }
 
@@ -120,6 +138,10 @@ extension View {
         onDismiss: (() -> Void)? = nil,
         @ViewBuilder content: @escaping (Item) -> Content
     ) -> some View { stub() }
+    nonisolated public func overlay<V: View>(@ViewBuilder content: () -> V) -> some View { stub() }
+    nonisolated public func navigationTitle(_ titleKey: LocalizedStringKey) -> some View { stub() }
+    nonisolated public func toolbar<Content: View>(@ViewBuilder content: () -> Content) -> some View { stub() }
+    nonisolated public func tabItem<V: View>(@ViewBuilder _ label: () -> V) -> some View { stub() }
     nonisolated public func onAppear(perform action: (() -> Void)? = nil) -> some View { stub() }
     nonisolated public func onDisappear(perform action: (() -> Void)? = nil) -> some View { stub() }
     @available(iOS 17.0, macOS 14.0, *)

@@ -68,13 +68,13 @@ struct Worker: Sendable {
     }
 
     private func addToStore(_ element: String, _ lease: Lease) async throws {
-        let old = try await store.read(.key(Self.setKey)).entries.first?.value
+        let old = try await store.value(for: Self.setKey)
         try await think(lease, .store)
         let new = (old.map { $0 + Data(",".utf8) } ?? Data()) + Data(element.utf8)
-        let write = StoreTransaction(success: [.put(Self.setKey, new)])
+        let write = StoreTransaction(put: [Self.setKey: new])
         note(.attempted, .store, lease.token, element)
-        let result = try await store.transact(checksTokens ? lease.guarded(write) : write)
-        note(result.succeeded ? .added : .refused, .store, lease.token, element)
+        let succeeded = try await store.commit(checksTokens ? lease.guarded(write) : write)
+        note(succeeded ? .added : .refused, .store, lease.token, element)
     }
 
     /// Takes time between reading and writing: mostly less than a lease, and sometimes more than is left of one that cannot be renewed.

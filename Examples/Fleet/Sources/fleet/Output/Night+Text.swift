@@ -45,7 +45,6 @@ extension Night.Tenure.Reason {
         case .killed: "the process was killed (kill -9)"
         case .vanished: "the process has ended without a report"
         case .reported(.finishedTheJob): "the job was finished"
-        case .reported(.foundTheJobDone): "the job had been done"
         case .reported(.lost(let reason)): "the lease was lost: \(reason)"
         case .reported(.failed(let reason)): "an error: \(reason)"
         }

@@ -16,7 +16,6 @@ enum Message: Hashable, Codable {
     /// The way in which a tenure ends, as the worker sees it.
     enum End: Hashable, Codable {
         case finishedTheJob
-        case foundTheJobDone
         case lost(String)
         case failed(String)
     }

@@ -1,9 +1,8 @@
 import Foundation
 import TaskControl
 import TaskControlFleet
-import TaskControlSupervision
 
-/// A process of the fleet: takes part in the election, and runs the job while it is the leader.
+/// A process of the fleet: runs the job of the night, unless another process does, and returns when the job is done.
 struct Worker: Sendable {
     let name: String
     let store: any CoordinationStore
@@ -11,9 +10,6 @@ struct Worker: Sendable {
     let steps: Int
     let stepDuration: Duration
     let director: DirectorConnection
-
-    /// The entry that says that the job of this night is done.
-    private static let done = "night/done"
 
     /// The ledger has refused a step: another worker has a higher token.
     private struct Refused: Error, CustomStringConvertible {
@@ -23,18 +19,25 @@ struct Worker: Sendable {
 
     /// Returns when the job is done.
     func run() async throws {
-        let lifetime = AsyncLifetime(name: "worker \(name)")
-        let election = LeaderElection("nightly-job", in: store, timeToLive: timeToLive, holder: "worker \(name)")
-        let work = election.lead(in: lifetime) { lease in try await tenure(lease) }
-        for await state in work.states where state.isFinal { break }
-        if case .failed(let failures) = work.state, let last = failures.last { throw last.error }
+        // A worker that has lost its lease waits for it again.
+        try await retry(RetryPolicy(attempts: 5, shouldRetry: { $0 is LeaseLostError })) {
+            try await runOnce(
+                "nightly-job",
+                for: "tonight",
+                in: store,
+                timeToLive: timeToLive,
+                holder: "worker \(name)"
+            ) { lease in
+                try await tenure(lease)
+            }
+        }
     }
 
     private func tenure(_ lease: Lease) async throws {
         try director.send(.elected(token: lease.token.rawValue))
         do {
-            let end = try await runJob(lease)
-            try director.send(.resigned(token: lease.token.rawValue, end))
+            try await runJob(lease)
+            try director.send(.resigned(token: lease.token.rawValue, .finishedTheJob))
         } catch {
             let isLost = !lease.isValid
             try director.send(.resigned(token: lease.token.rawValue, isLost ? .lost("\(error)") : .failed("\(error)")))
@@ -42,9 +45,8 @@ struct Worker: Sendable {
         }
     }
 
-    private func runJob(_ lease: Lease) async throws -> Message.End {
+    private func runJob(_ lease: Lease) async throws {
         let token = lease.token.rawValue
-        if try await !store.read(.key(Self.done)).entries.isEmpty { return .foundTheJobDone }
         // From here on the ledger refuses workers that held the lease before.
         switch try await director.ask(.begin(token: token)) {
         case .written(let written):
@@ -57,11 +59,5 @@ struct Worker: Sendable {
         case .refused(let highest): throw Refused(highest: highest)
         case .accepted: preconditionFailure("The director accepts steps only.")
         }
-        // Only the holder of the lease, and only once.
-        let record = StoreTransaction(comparisons: [.absent(Self.done)], success: [.put(Self.done, Data(name.utf8))])
-        guard try await store.transact(lease.guarded(record)).succeeded else {
-            throw LeaseLostError(name: lease.name, reason: .removed)
-        }
-        return .finishedTheJob
     }
 }

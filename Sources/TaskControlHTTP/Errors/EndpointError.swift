@@ -1,0 +1,215 @@
+public import Foundation
+
+/// The error of a client's call that failed, with the request and, if there is one, the response.
+///
+/// ```
+/// GET https://books.example/v1/search?q=…: 503: {"error":"try later"}
+/// ```
+///
+/// The error can be shown and logged: its texts, such as `description` and the output of `dump`, contain no secret that
+/// this library recognizes:
+/// - The URL is shown without user, password and fragment, and with the names of its query items but not their values.
+/// - The body of a response with a 2xx status is not shown at all, since the whole body may be a credential.
+/// - Of any other body, only the first bytes are shown. In them, and in the text of ``underlyingError``, `…` replaces
+///   the credentials of the request (also in Base64, percent-encoded, or in another case), and all text that looks like
+///   a credential.
+///
+/// - Of a body that could not be decoded, the path to the place is shown, such as `books.[3].title`. In it, `…` replaces
+///   the keys that are not declared in the program: the keys of dictionaries.
+///
+/// The following text looks like a credential: in JSON, XML, HTML, forms, headers and lines of a configuration, a value
+/// whose name indicates a secret (`token`, `password`, `private_key` and the like); anywhere, a JSON Web Token, a PEM
+/// block, and the text after `Bearer` or `Basic`. No other text is recognized.
+///
+/// The following errors reach the caller unchanged, not as an ``EndpointError``: an error that the endpoint, the
+/// ``URLRequestAdapter`` or the ``EndpointAuthenticator`` throws; the `CancellationError` of a cancelled caller; `TimeoutError`;
+/// `DeadlineExceededError`; and the error of a call that ``HTTPResilience`` refuses. If the error that an endpoint
+/// throws is itself an ``EndpointError``, the client adds the request and the response to it.
+public struct EndpointError: Error, Sendable {
+    /// The kind of failure.
+    @nonexhaustive
+    public enum Reason: Sendable, Hashable {
+        /// The request cannot be sent: its URL is invalid or leads out of the client's base URL; its method or a header
+        /// is invalid; it is a GET with a body; its upload is a file that is not a regular file; or its credential
+        /// could not be attached.
+        case request
+        /// The exchange with the server could not begin, or broke off. ``EndpointError/underlyingError`` is the error of
+        /// the transport, such as a `URLError` or an `HTTPClientError`.
+        case transport
+        /// The endpoint does not accept the status of the response. Or the endpoint accepts it, but the retry policy of
+        /// the client counts it as a failure (``HTTPRetryPolicy/statuses``), and no attempt is left. Or, in a download,
+        /// it is not 2xx.
+        case status
+        /// The server rejected the credential of the ``EndpointAuthenticator``, and then also a new credential. Or it rejected
+        /// the first credential, and the request could not be sent again, since its body can be sent only once. Without
+        /// an authenticator, the status 401 is handled like any other status.
+        case unauthorized
+        /// The content of the response is not the expected one. If the body could not be decoded,
+        /// ``EndpointError/underlyingError`` is the error of the decoder.
+        case content
+        /// The body of the response is larger than ``ClientPolicies/bodyLimit``; or, in a streamed response, a line or
+        /// a server-sent event is longer than its limit.
+        case bodyTooLarge
+    }
+
+    /// The kind of failure.
+    public let reason: Reason
+
+    /// A text with more information than the reason; `nil` if there is none.
+    public let detail: String?
+
+    /// The error of the layer below, such as the transport or the decoder; `nil` if there is none.
+    public let underlyingError: (any Error)?
+
+    /// The request with which the call failed, unredacted: the texts without secrets are created only when the error is shown, which seldom happens.
+    private var asked: Asked?
+
+    /// The first bytes of the response's body, unredacted; `nil` if there are none, or if the status is 2xx.
+    private var body: Redaction.Excerpt?
+
+    /// The method of the request; `nil` if there is no request, or if its method is not valid.
+    public var method: String? { asked?.method }
+
+    /// The URL of the request, without its secrets; `nil` if there is no request, or if it has no URL.
+    public var url: String? { asked?.url.map(Redaction.text(of:)) }
+
+    /// The status of the response; `nil` if there is no response.
+    public private(set) var statusCode: Int?
+
+    /// The first bytes of the response's body, at most 512, as one line of text without credentials. If the body is not
+    /// text, its size, such as "840 bytes that are not text". `nil` if no byte of a body has arrived, or if the status
+    /// is 2xx.
+    public var bodyPrefix: String? { body?.text(without: secrets) }
+
+    /// The credentials of the request, which are not shown in any text.
+    private var secrets: [String] { Redaction.secrets(in: asked?.headers ?? [:], credentials) }
+
+    /// The headers that the authenticator attached, by name. Their values are removed from the text of the body, in which the server may repeat them.
+    private var credentials: [String: String] = [:]
+
+    /// The time that the server asks to wait before the next attempt, counted from the response: the value of its
+    /// `Retry-After` header. `nil` if there is no such header, or if its value cannot be read. The function `retry` of
+    /// TaskControl honors this time.
+    public private(set) var retryAfter: Duration?
+
+    /// Creates an error for an endpoint to throw. The client adds the request and the response.
+    ///
+    /// - Parameters:
+    ///   - reason: The kind of failure.
+    ///   - detail: A text with more information than the reason; `nil` if there is none.
+    ///   - underlyingError: The error of the layer below, such as a `DecodingError`; `nil` if there is none.
+    public init(_ reason: Reason, detail: String? = nil, underlyingError: (any Error)? = nil) {
+        self.reason = reason
+        self.detail = detail
+        self.underlyingError = underlyingError
+    }
+}
+
+extension EndpointError {
+    /// Throws unless a response has an accepted status. Use this function in endpoints that implement
+    /// ``ResponseEndpoint/validate(_:response:data:)``.
+    ///
+    /// - Parameters:
+    ///   - response: The head of the response.
+    ///   - request: The request, which the error shows; `nil` if it is not known.
+    ///   - data: The body of the response, whose first bytes the error shows; `nil` if there is none.
+    ///   - accepted: The accepted statuses. By default 200 to 299.
+    /// - Throws: ``EndpointError`` with the reason ``Reason/status``.
+    public static func validateStatus(
+        of response: HTTPURLResponse,
+        to request: URLRequest?,
+        data: Data?,
+        accepted: AcceptedStatuses = .successful
+    ) throws {
+        if accepted.contains(response.statusCode) { return }
+        throw EndpointError(.status).completed(request: request, response: response, data: data)
+    }
+
+    static func decode<Content: Decodable>(
+        _ type: Content.Type,
+        from body: Data,
+        with decoder: JSONDecoder
+    ) throws -> Content {
+        do {
+            return try decoder.decode(type, from: body)
+        } catch {
+            throw EndpointError(.content, underlyingError: error)
+        }
+    }
+
+    /// Returns this error with the request and the response of a call. A part that this error has already is not
+    /// replaced.
+    ///
+    /// - Parameters:
+    ///   - request: The request, without the headers that the authenticator attached; `nil` if there is none.
+    ///   - response: The head of the response; `nil` if none has arrived.
+    ///   - data: The part of the body that has arrived; `nil` if none has.
+    ///   - credentials: The headers that the authenticator attached, by name.
+    func completed(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        data: Data?,
+        credentials: [String: String] = [:]
+    ) -> EndpointError {
+        var error = self
+        error.credentials.merge(credentials) { $1 }
+        error.asked = asked ?? request.map(Asked.init)
+        error.statusCode = statusCode ?? response?.statusCode
+        // The body of a success is the requested content: often the credential itself.
+        let isSuccess = error.statusCode.map((200..<300).contains) ?? false
+        error.body = isSuccess ? nil : body ?? data.flatMap(Redaction.Excerpt.init)
+        error.retryAfter = retryAfter ?? response?.retryAfter()
+        return error
+    }
+
+    private struct Asked {
+        let method: String?
+        let url: URL?
+        let headers: [String: String]
+
+        init(_ request: URLRequest) {
+            method = request.shownMethod
+            url = request.url
+            headers = request.allHTTPHeaderFields ?? [:]
+        }
+    }
+}
+
+extension EndpointError: RetryAfterProviding {}
+
+extension EndpointError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The error in one line: the request, the status, and what failed. The credentials that ``EndpointError`` recognizes
+    /// are removed.
+    public var description: String { line(bodyPrefix, cause: underlyingError.map(Redaction.text(of:))) }
+
+    func line(_ bodyPrefix: String?, cause: String?) -> String {
+        let asked = [method, url].compactMap(\.self).joined(separator: " ")
+        let secrets = detail == nil && cause == nil ? [] : secrets
+        let (detail, cause) = (
+            detail.map { Redaction.text($0, without: secrets) }, cause.map { Redaction.text($0, without: secrets) }
+        )
+        let said = [asked, statusCode.map(String.init), what, detail, cause, bodyPrefix]
+        return said.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ": ")
+    }
+
+    /// The ``description``, after the name of this type and the ``reason``: `EndpointError.status(…)`.
+    public var debugDescription: String { "EndpointError.\(reason)(\(description))" }
+
+    /// The ``description``, which `localizedDescription` returns too.
+    public var errorDescription: String? { description }
+
+    /// A mirror with only the ``description``. Otherwise `dump` would show the ``underlyingError``, which may contain a
+    /// URL with its secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+
+    private var what: String? {
+        switch reason {
+        case .request: "the request can't be sent"
+        case .transport: "the exchange failed"
+        case .status: nil
+        case .unauthorized: "the credential was rejected"
+        case .content: "the body has unexpected content"
+        case .bodyTooLarge: "the body is too large"
+        }
+    }
+}

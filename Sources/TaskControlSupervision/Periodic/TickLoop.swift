@@ -1,0 +1,125 @@
+package import TaskControl
+
+extension AsyncLifetime {
+    /// Adds a task that does work at the times of a plan, until the lifetime ends, the plan ends, or the work has no owner
+    /// left.
+    ///
+    /// - Parameters:
+    ///   - plan: The times.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - clock: Measures the times. If its `sleep` throws an error, the task ends, and the error is reported.
+    ///   - work: The work, and what happens with its errors.
+    package func addTicks<Plan: TickPlan>(
+        _ plan: Plan,
+        name: String?,
+        priority: TaskPriority?,
+        clock: some Clock<Duration>,
+        _ work: TickWork<Plan.Tick>
+    ) -> Task<Void, Never> {
+        let loop = TickLoop(stopwatch: Stopwatch(clock), work: work)
+        // A shutdown refuses first: no tick begins in its grace.
+        let registration = onRefusal { loop.end.refuse() }
+        let task = addTask(name: name, priority: priority) {
+            await withoutCallersContext { await loop.run(plan, name) }
+            withExtendedLifetime(registration) {}
+        }
+        loop.end.attach(task)
+        return task
+    }
+}
+
+/// The loop of one call of `every`: sleeps until each tick, and then calls the work.
+private struct TickLoop<Tick: Sendable>: Sendable {
+    let stopwatch: Stopwatch
+    let work: TickWork<Tick>
+    let end = PeriodicEnd()
+
+    private static var origin: TaskOrigin { TaskOrigin("AsyncLifetime.every", .every, isForOwner: true) }
+
+    private var now: Duration { stopwatch.now }
+
+    func run<Plan: TickPlan>(_ plan: Plan, _ name: String?) async where Plan.Tick == Tick {
+        var plan = plan
+        let events = CallEvents.begin(.every, .started, .waiting, ownerName: name)
+        var count = 0
+        while let tick = await nextTick(of: &plan) {
+            count += 1
+            events?.emit(.ticked, .entered(.running), attempt: count)
+            do {
+                guard try await work.perform(tick) else { break }
+                plan.succeed(at: now)
+                events?.emit(.waiting, .entered(.waiting), attempt: count)
+            } catch {
+                await settle(error, in: Self.origin) { await work.handle(error) }
+                if Task.isCancelled { break }
+                events?.emit(.failed, error: error, attempt: count)
+                guard let delay = plan.fail(with: error, at: now) else { break }
+                events?.emit(.waiting, .entered(.waiting), attempt: count, delay: delay)
+            }
+        }
+        let isCancelled = Task.isCancelled
+        events?.end(isCancelled ? .stopped : .completed, isCancelled ? .cancelled : .completed)
+    }
+
+    /// Sleeps until the next tick.
+    ///
+    /// - Returns: The tick; `nil` if no tick follows, because the task is cancelled, the lifetime is being shut down, or
+    ///   the clock cannot sleep.
+    private func nextTick<Plan: TickPlan>(of plan: inout Plan) async -> Tick? where Plan.Tick == Tick {
+        while !Task.isCancelled {
+            switch plan.step(at: now) {
+            case .begin(let tick):
+                return end.sleep(false) ? tick : nil
+            case .sleep(let time):
+                guard end.sleep(true) else { return nil }
+                do {
+                    try await stopwatch.sleep(until: time)
+                } catch {
+                    // A clock that cannot sleep would make the ticks follow each other without a pause.
+                    if !Task.isCancelled { await settle(error, in: Self.origin, handler: nil) }
+                    return nil
+                }
+            }
+        }
+        return nil
+    }
+}
+
+/// The state by which the shutdown of a lifetime ends periodic work: immediately if the work sleeps, otherwise after
+/// the current tick.
+private final class PeriodicEnd: Sendable {
+    private struct State {
+        var isRefused = false
+        var isAsleep = true
+        var task: Task<Void, Never>?
+    }
+
+    private let state = Locked(State())
+
+    /// Records that the loop begins to sleep until the next tick (`true`), or has slept (`false`).
+    ///
+    /// - Returns: Whether the loop continues: `false` if the lifetime is being shut down.
+    func sleep(_ isAsleep: Bool) -> Bool {
+        state.withLock { state in
+            state.isAsleep = isAsleep
+            return !state.isRefused
+        }
+    }
+
+    func attach(_ task: Task<Void, Never>) {
+        let isOver = state.withLock { state in
+            state.task = task
+            return state.isRefused && state.isAsleep
+        }
+        if isOver { task.cancel() }
+    }
+
+    func refuse() {
+        let task = state.withLock { state in
+            state.isRefused = true
+            return state.isAsleep ? state.task : nil
+        }
+        task?.cancel()
+    }
+}

@@ -1,0 +1,148 @@
+public import TaskControl
+
+extension AsyncLifetime {
+    /// Receives the elements of a connection for an owner, and connects again when the connection ends or fails, until the
+    /// lifetime ends or the owner is deallocated.
+    ///
+    /// ```swift
+    /// lifetime.keepRunning("feed", for: model) { (last: Int?) in
+    ///     try await server.heartbeat()                       // connects, from the element after `last` on
+    ///     return updates
+    /// } deliver: { model, update in
+    ///     await model.apply(update)
+    /// }
+    /// ```
+    ///
+    /// The owner is retained while it receives an element, and neither while the work connects nor while it waits for an
+    /// element or a restart: if nothing else retains it, it is deallocated at once. If the lifetime belongs to the owner,
+    /// the connection is then cancelled. Otherwise the work ends at the next element.
+    ///
+    /// The work is running, as ``SupervisedWork/waitUntilReady()`` understands it, when `connect` has returned. Delays,
+    /// limit and states are those of ``keepRunning(_:restart:limit:backoff:stableAfter:grace:priority:clock:operation:)``:
+    /// after more restarts than `limit` allows, the next failure is final.
+    ///
+    /// ## Ordering
+    /// `deliver` is called for one element at a time, in the order of the elements. A connection begins when the previous
+    /// one has ended, and its elements follow those of the previous one. An element is delivered at most once: `connect`
+    /// receives the last element that was delivered, for a server that can continue after it, such as one that reads
+    /// `Last-Event-ID`.
+    ///
+    /// ## Cancellation
+    /// The end of the lifetime cancels the connection, and no element is delivered after it. The same applies to
+    /// ``SupervisedWork/stop()``.
+    ///
+    /// - Parameters:
+    ///   - name: The name, which debuggers and diagnostics show.
+    ///   - owner: The owner, which is retained only while it receives an element.
+    ///   - restart: The rule for when the work connects again. By default always: also when the sequence ends without an
+    ///     error.
+    ///   - limit: The largest number of restarts per period. By default 5 in 60 seconds.
+    ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default.
+    ///   - stableAfter: After a connection of this length, the delays begin again with the first one.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - clock: Measures the delays and the period of the limit.
+    ///   - connect: Connects. Receives the last element that was delivered; `nil` if there is none. Returns the elements. If the
+    ///     closure has more than one statement, the compiler needs the type of its parameter, as in the example.
+    ///     Runs on no actor, with the task-locals of the code that calls this function. It must not capture the owner.
+    ///   - deliver: Receives the owner and an element, in the isolation of the code that calls this function.
+    /// - Returns: A handle with which the state of the work can be observed, and the work stopped. If the lifetime is
+    ///   closed, nothing runs, and the state is ``SupervisedWork/State/stopped``.
+    @discardableResult
+    public func keepRunning<Owner: AnyObject & Sendable, Elements: AsyncSequence & SendableMetatype>(
+        _ name: String,
+        for owner: Owner,
+        restart: RestartRule = .always,
+        limit: RestartLimit = .restarts(5, per: .seconds(60)),
+        backoff: RetryBackoff = .supervision,
+        stableAfter: Duration = .seconds(60),
+        priority: TaskPriority? = nil,
+        clock: some Clock<Duration> = ContinuousClock(),
+        connect: @escaping @Sendable (_ last: Elements.Element?) async throws -> Elements,
+        @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Elements.Element) async -> Void
+    ) -> SupervisedWork where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
+        let (owner, last) = (TickOwner(owner), Locked<Elements.Element?>(nil))
+        return keepRunning(
+            name,
+            restart: restart,
+            limit: limit,
+            backoff: backoff,
+            stableAfter: stableAfter,
+            priority: priority,
+            clock: clock
+        ) { @Sendable run in
+            guard owner.exists else { return run.endWork() }
+            let elements = try await connect(last.withLock(\.self))
+            run.storage.ready()
+            for try await element in elements {
+                guard try await owner.hand(element, deliver, isolation: deliver.isolation) else { return run.endWork() }
+                let old = last.withLock { last in
+                    defer { last = element }
+                    return last
+                }
+                // Released here, where the lock is free.
+                withExtendedLifetime(old) {}
+            }
+            // A sequence ends without an error when its task is cancelled.
+            try Task.checkCancellation()
+        }
+    }
+
+    /// Receives the elements of a connection for an owner, and connects again when the connection ends or fails, for a server
+    /// that cannot continue after an element.
+    ///
+    /// ```swift
+    /// lifetime.keepRunning("feed", for: model) {
+    ///     try await server.heartbeat()                       // connects
+    ///     return updates
+    /// } deliver: { model, update in
+    ///     await model.apply(update)
+    /// }
+    /// ```
+    ///
+    /// Ordering, cancellation, the owner and the parameters are those of
+    /// the form whose `connect` receives the last element.
+    ///
+    /// - Parameters:
+    ///   - name: The name, which debuggers and diagnostics show.
+    ///   - owner: The owner, which is retained only while it receives an element.
+    ///   - restart: The rule for when the work connects again. By default always.
+    ///   - limit: The largest number of restarts per period. By default 5 in 60 seconds.
+    ///   - backoff: The delay before each restart.
+    ///   - stableAfter: After a connection of this length, the delays begin again with the first one.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - clock: Measures the delays and the period of the limit.
+    ///   - connect: Connects, and returns the elements. It must not capture the owner.
+    ///   - deliver: Receives the owner and an element, in the isolation of the code that calls this function.
+    /// - Returns: A handle with which the state of the work can be observed, and the work stopped.
+    @discardableResult
+    public func keepRunning<Owner: AnyObject & Sendable, Elements: AsyncSequence & SendableMetatype>(
+        _ name: String,
+        for owner: Owner,
+        restart: RestartRule = .always,
+        limit: RestartLimit = .restarts(5, per: .seconds(60)),
+        backoff: RetryBackoff = .supervision,
+        stableAfter: Duration = .seconds(60),
+        priority: TaskPriority? = nil,
+        clock: some Clock<Duration> = ContinuousClock(),
+        connect: @escaping @Sendable () async throws -> Elements,
+        @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Elements.Element) async -> Void
+    ) -> SupervisedWork where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
+        keepRunning(
+            name,
+            for: owner,
+            restart: restart,
+            limit: limit,
+            backoff: backoff,
+            stableAfter: stableAfter,
+            priority: priority,
+            clock: clock,
+            connect: { _ in try await connect() },
+            deliver: deliver
+        )
+    }
+}
+
+extension SupervisedRun {
+    /// Ends the work of a lifetime, which has one child: it is not restarted, and its state becomes `stopped`.
+    fileprivate func endWork() { storage.engine.close(isAbrupt: true) }
+}
