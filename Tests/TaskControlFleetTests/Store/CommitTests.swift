@@ -44,7 +44,9 @@ struct CommitTests {
     @Test func aGuardedTransactionIsMadeByTheHolderAlone() async throws {
         let change = StoreTransaction(put: ["region": Data("eu".utf8)])
         let late = try await withLease("settings", in: store) { lease in
-            #expect(try await store.commit(lease.guarded(StoreTransaction(put: ["region": Data("us".utf8)]))))
+            let early = lease.guarded(StoreTransaction(put: ["region": Data("us".utf8)]))
+            let isMade = try await store.commit(early)
+            #expect(isMade)
             return lease.guarded(change)
         }
         #expect(try await !store.commit(late))
