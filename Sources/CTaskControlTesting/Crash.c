@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #if defined(__APPLE__)
 #include <TargetConditionals.h>
 #endif
@@ -105,6 +106,9 @@ void tc_catchCrashes(void) {
     if (isPrepared) return;
     isPrepared = true;
     pthread_once(&once, prepare);
+    // Looks the function up, which a signal handler must not do.
+    ssize_t none = write(STDERR_FILENO, "", 0);
+    (void)none;
     addStack();
 }
 #else

@@ -64,6 +64,9 @@ bool tc_isOnActor(void *actor) { return runtime.getCurrentExecutor().identity ==
 bool tc_isCreating(void) { return false; }
 void *tc_destination(void) { return NULL; }
 void tc_setNow(int64_t nanoseconds) { (void)nanoseconds; }
+void tc_resetLead(void) {}
+int64_t tc_lead(void) { return 0; }
+void tc_look(bool looks) { (void)looks; }
 void tc_hint(void) {}
 bool tc_takeHint(void) { return false; }
 void tc_exempt(void) {}

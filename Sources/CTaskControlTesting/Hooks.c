@@ -15,6 +15,17 @@ void tc_enter(TCSimulation *entered, bool interposes) {
     simulation = interposes ? entered : NULL;
 }
 
+bool tc_setOutside(bool isOutside) {
+    bool wasInside = simulation;
+    if (isOutside) {
+        simulation = NULL;
+        return wasInside;
+    }
+    simulation = hooked;
+    tc_hint();
+    return wasInside;
+}
+
 void *tc_context(void) { return hooked ? hooked->context : NULL; }
 
 // The hooks that other libraries had installed before. Other threads may read these variables and the runtime's hooks

@@ -6,6 +6,7 @@
 #endif
 #include "CTaskControlTesting.h"
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -60,7 +61,14 @@ static inline void *next(const char *name) {
 ///
 /// - call: The name of the function.
 /// - why: A relative clause for the message, such as "which wakes another thread".
-HIDDEN void tc_touch(const char *call, const char *why);
+/// - caller: The address to which the function returns.
+HIDDEN void tc_touchFrom(const char *call, const char *why, const void *caller);
+/// Used in interposed functions, and in functions that are always inlined into them.
+#define tc_touch(call, why) tc_touchFrom(call, why, __builtin_return_address(0))
+#define INLINED static inline __attribute__((always_inline))
+
+/// Fills memory with random numbers of the seed. This thread must run a simulation.
+HIDDEN void tc_fill(void *bytes, size_t count);
 
 /// Stops the reporting of calls on this thread, because the runtime or the simulation makes them, and not the program.
 /// `tc_stopExempting` ends this. The calls of both functions can be nested.
@@ -80,6 +88,12 @@ HIDDEN void tc_hint(void);
 /// - call: The name of the function that the program has called to sleep.
 /// - Returns: Whether the clocks are virtual. If not, this function has done nothing.
 HIDDEN bool tc_sleep(int64_t seconds, int64_t nanoseconds, const char *call);
+
+struct timespec;
+/// Lets virtual time pass up to a limit, so that a loop that waits for this time ends.
+///
+/// - clock: The clock that measures the limit, as in `clock_gettime`.
+HIDDEN void tc_passUpTo(int clock, const struct timespec *limit, const char *call);
 
 // MARK: Progress, for the crash note and the watchdog
 
@@ -104,9 +118,13 @@ typedef struct Progress {
     /// The name of the function in which the step is blocked; `NULL` if it is not known, or the step is not blocked.
     const char *call;
     bool isRunning;
+    /// The thread that runs the simulation.
+    pthread_t thread;
     /// The step that the watchdog has seen last, and the time at which it has first seen this step. Only the watchdog
     /// uses these fields.
     int64_t watchedStep, watchedSince;
+    /// Whether the watchdog has reported this step.
+    bool isReported;
     struct Progress *following;
 } Progress;
 
@@ -114,6 +132,17 @@ typedef struct Progress {
 HIDDEN Progress *tc_progress(void);
 /// Sets the name of the function in which the step is about to block; `NULL` when the function has returned.
 HIDDEN void tc_setBlocking(const char *call);
+
+/// Makes a call that can block, with the name of the function for the watchdog. The call is not reported again.
+#define BLOCKING(name, call) \
+    ({ \
+        tc_setBlocking(name); \
+        tc_exempt(); \
+        __typeof__(call) returned = call; \
+        tc_stopExempting(); \
+        tc_setBlocking(NULL); \
+        returned; \
+    })
 
 /// A text of limited length, which is built without functions that a signal handler must not call. Text beyond this
 /// length is dropped.

@@ -24,12 +24,14 @@ static void copy(char *to, const char *from, size_t size) {
 
 void tc_beginSeed(
     uint64_t seed, TCStrategy strategy, const char *replay, const char *command, const char *fileID, int64_t line) {
-    progress = (Progress){.seed = seed, .strategy = strategy, .line = line, .task = -1};
+    progress = (Progress){.seed = seed, .strategy = strategy, .line = line, .task = -1, .thread = pthread_self()};
     if (replay) progress.replay = strdup(replay);
     if (command) progress.command = strdup(command);
     copy(progress.fileID, fileID, sizeof progress.fileID);
     isSimulating = true;
     tc_takeHint();
+    tc_forgetLocks();
+    tc_resetLead();
     tc_catchCrashes();
     tc_watch(&progress);
 }

@@ -16,6 +16,11 @@ enum { Start = 1000000, RealStart = 1893456000 };
 enum { MostReads = 10000 };
 
 static _Thread_local int64_t virtualNow = -1;
+/// The number of nanoseconds by which the clocks of this thread are ahead of virtual time: each read adds one, so that
+/// time differs between any two reads, and code that divides by an elapsed time divides by no zero. Sleeps are measured
+/// without this lead.
+static _Thread_local int64_t lead;
+static _Thread_local bool isLooking;
 static _Thread_local int64_t reads;
 
 void tc_setNow(int64_t nanoseconds) {
@@ -23,21 +28,32 @@ void tc_setNow(int64_t nanoseconds) {
     reads = 0;
 }
 
+void tc_resetLead(void) { lead = 0; }
+int64_t tc_lead(void) { return lead; }
+void tc_look(bool looks) { isLooking = looks; }
+
 static bool isVirtual(void) { return virtualNow >= 0 && simulation; }
 
 static void pass(int64_t nanoseconds, const char *call) {
     virtualNow = simulation->passed(simulation->context, nanoseconds, call);
 }
 
-/// Returns the virtual time, in nanoseconds. A step that reads the clock again and again waits for a time: virtual time
-/// then passes, by more and more with each read, so that every such loop ends.
-static int64_t now(void) {
+/// Counts a read of the clock. A step that reads the clock again and again waits for a time: virtual time then passes, by
+/// more and more with each read, so that every such loop ends.
+static void countRead(void) {
     int64_t over = reads++ - MostReads;
     if (over >= 0) {
         int64_t doublings = over / MostReads;
         pass((int64_t)1000 << (doublings < 40 ? doublings : 40), NULL);
     }
-    return virtualNow;
+    lead++;
+}
+
+/// Returns the time that the clocks show, in nanoseconds.
+static int64_t now(void) {
+    if (!isLooking) countRead();
+    int64_t time;
+    return __builtin_add_overflow(virtualNow, lead, &time) ? INT64_MAX : time;
 }
 
 bool tc_sleep(int64_t seconds, int64_t nanoseconds, const char *call) {

@@ -19,8 +19,7 @@ static void sleepReally(void) {
     ORIGINAL(int (*)(const struct timespec *, struct timespec *), nanosleep)(&millisecond, NULL);
 }
 
-/// Lets virtual time pass up to a limit, so that a loop that waits for this time ends.
-static void passUpTo(clockid_t clock, const struct timespec *limit, const char *call) {
+void tc_passUpTo(clockid_t clock, const struct timespec *limit, const char *call) {
     struct timespec now;
     clock_gettime(clock, &now);
     int64_t seconds = limit->tv_sec - now.tv_sec, nanoseconds = limit->tv_nsec - now.tv_nsec;
@@ -31,16 +30,6 @@ static void passUpTo(clockid_t clock, const struct timespec *limit, const char *
     if (seconds >= 0) tc_sleep(seconds, nanoseconds, call);
 }
 
-#define BLOCKING(name, call) \
-    ({ \
-        tc_setBlocking(name); \
-        tc_exempt(); \
-        __typeof__(call) returned = call; \
-        tc_stopExempting(); \
-        tc_setBlocking(NULL); \
-        returned; \
-    })
-
 // MARK: Dispatch
 
 enum { DispatchNow = 0 };
@@ -48,7 +37,7 @@ enum { DispatchNow = 0 };
 
 typedef intptr_t (*DispatchWait)(void *object, uint64_t limit);
 
-static intptr_t waitForDispatch(DispatchWait wait, void *object, uint64_t limit, const char *call) {
+INLINED intptr_t waitForDispatch(DispatchWait wait, void *object, uint64_t limit, const char *call) {
     if (!tc_isProgram() || limit == DispatchNow) return wait(object, limit);
     intptr_t isLate = wait(object, DispatchNow);
     // If the limit has already passed, the program only asks, and does not wait. A limit in wall-clock time counts as
@@ -94,12 +83,12 @@ INTERPOSED int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mut
     return BLOCKING("pthread_cond_wait", wait(condition, mutex));
 }
 
-static int giveUp(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *limit, const char *call) {
+INLINED int giveUp(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *limit, const char *call) {
     tc_touch(call, WAIT);
     pthread_mutex_unlock(mutex);
     sleepReally();
     pthread_mutex_lock(mutex);
-    passUpTo(clock, limit, call);
+    tc_passUpTo(clock, limit, call);
     return ETIMEDOUT;
 }
 
@@ -127,7 +116,7 @@ static bool isAwaited(const pthread_cond_t *condition) {
 #endif
 }
 
-static void touchCondition(const pthread_cond_t *condition, const char *call) {
+INLINED void touchCondition(const pthread_cond_t *condition, const char *call) {
     if (!tc_isProgram()) return;
     // A thread outside that does not wait yet may find the condition satisfied, and continue without being woken.
     tc_hint();
@@ -154,12 +143,12 @@ INTERPOSED int sem_wait(sem_t *semaphore) {
     return BLOCKING("sem_wait", wait(semaphore));
 }
 
-static int tryAgain(sem_t *semaphore, clockid_t clock, const struct timespec *limit, const char *call) {
+INLINED int tryAgain(sem_t *semaphore, clockid_t clock, const struct timespec *limit, const char *call) {
     if (sem_trywait(semaphore) == 0) return 0;
     tc_touch(call, WAIT);
     sleepReally();
     if (sem_trywait(semaphore) == 0) return 0;
-    passUpTo(clock, limit, call);
+    tc_passUpTo(clock, limit, call);
     errno = ETIMEDOUT;
     return -1;
 }

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define GET(word) __atomic_load_n(&word, __ATOMIC_RELAXED)
@@ -18,6 +19,9 @@ static Progress *first;
 static bool isWatching;
 /// The time after which a step is reported, in nanoseconds; zero if no step is reported.
 static int64_t limit;
+
+/// A step that takes this many times the limit ends the process: nothing else can end it.
+enum { LimitsToEnd = 12 };
 
 /// Returns the value of `TASKCONTROL_WATCHDOG` in nanoseconds, or the usual limit if the variable is not set or
 /// invalid. Zero means that no step is reported.
@@ -35,16 +39,25 @@ static int64_t now(void) {
     return time.tv_sec * (int64_t)Second + time.tv_nsec;
 }
 
-static void report(const Progress *progress) {
+static void appendTime(Text *text, int64_t nanoseconds) {
+    int64_t milliseconds = nanoseconds / Millisecond;
+    tc_appendNumber(text, (uint64_t)(milliseconds % 1000 ? milliseconds : milliseconds / 1000));
+    tc_append(text, milliseconds % 1000 ? " ms" : " s");
+}
+
+static void report(const Progress *progress, int64_t time) {
     Text text = {.count = 0};
     tc_append(&text, "simulate: ");
     tc_appendPlace(&text, progress);
     tc_append(&text, " has run for ");
-    int64_t milliseconds = limit / Millisecond;
-    tc_appendNumber(&text, (uint64_t)(milliseconds % 1000 ? milliseconds : milliseconds / 1000));
-    tc_append(&text, milliseconds % 1000 ? " ms" : " s");
+    appendTime(&text, time);
     tc_append(&text, " without suspending, ");
     tc_appendCallSite(&text, progress);
+    tc_append(&text, time > limit ? ", and ends the process" : ". After ");
+    if (time <= limit) {
+        appendTime(&text, limit * LimitsToEnd);
+        tc_append(&text, ", it ends the process");
+    }
     const char *call = GET(progress->call);
     if (call) {
         tc_append(&text, ". It is blocked in ");
@@ -56,6 +69,22 @@ static void report(const Progress *progress) {
     tc_print(&text);
 }
 
+/// Whether a debugger may have stopped the process.
+static bool isDebugged(void) {
+#if defined(__linux__)
+    char text[4096];
+    FILE *file = fopen("/proc/self/status", "re");
+    if (!file) return false;
+    size_t count = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[count] = 0;
+    const char *tracer = strstr(text, "TracerPid:\t");
+    return tracer && tracer[11] != '0';
+#else
+    return false;
+#endif
+}
+
 static void look(Progress *progress) {
     int64_t step = GET(progress->step);
     if (!__atomic_load_n(&progress->isRunning, __ATOMIC_ACQUIRE)) {
@@ -63,10 +92,16 @@ static void look(Progress *progress) {
     } else if (progress->watchedStep != step) {
         progress->watchedStep = step;
         progress->watchedSince = now();
-    } else if (limit && progress->watchedSince >= 0 && now() - progress->watchedSince >= limit) {
-        // Each step is reported once.
-        progress->watchedSince = -1;
-        report(progress);
+        progress->isReported = false;
+    } else if (limit && now() - progress->watchedSince >= limit) {
+        if (!progress->isReported) report(progress, limit);
+        progress->isReported = true;
+        if (now() - progress->watchedSince < limit * LimitsToEnd || isDebugged()) return;
+        report(progress, limit * LimitsToEnd);
+        // On the thread that does not continue, so that the backtrace shows where it is. Not SIGABRT, which the threads of
+        // Dispatch block.
+        pthread_kill(progress->thread, SIGTRAP);
+        progress->watchedSince = INT64_MAX;
     }
 }
 

@@ -59,7 +59,18 @@ typedef struct {
     ///
     /// - call: The name of the function.
     /// - why: A relative clause for the message, such as "which wakes another thread".
-    void (*_Nonnull touched)(void *_Nonnull context, const char *_Nonnull call, const char *_Nonnull why);
+    /// - caller: The address to which the function returns: see `tc_copyCaller`.
+    void (*_Nonnull touched)(
+        void *_Nonnull context, const char *_Nonnull call, const char *_Nonnull why, const void *_Nonnull caller);
+    /// Called when the program waits for a lock that a task of the simulation holds, so that the wait would never end.
+    ///
+    /// - call: The name of the function.
+    /// - holder: The runtime's ID of the task that has acquired the lock; zero if no task was running.
+    /// - caller: The address to which the function returns.
+    void (*_Nonnull blocked)(
+        void *_Nonnull context, const char *_Nonnull call, uint64_t holder, const void *_Nonnull caller);
+    /// Returns the next of the random numbers with which the simulation replaces those of the system.
+    uint64_t (*_Nonnull draw)(void *_Nonnull context);
     /// Called when the program has blocked its thread for a time, so that virtual time must pass.
     ///
     /// - call: The name of the blocking function; `NULL` for a loop that reads the clock.
@@ -89,11 +100,46 @@ void tc_unlockMain(void);
 ///
 /// - interposes: Whether the calls of interposed functions on this thread are intercepted, too.
 void tc_enter(TCSimulation *_Nullable simulation, bool interposes);
+/// Makes the calls of interposed functions on this thread pass, or ends this. The thread must run a simulation.
+///
+/// - Returns: Whether calls were intercepted before.
+bool tc_setOutside(bool isOutside);
 /// The context of the simulation that this thread runs; `NULL` if it runs none.
 void *_Nullable tc_context(void);
 /// Sets the time, in nanoseconds, that all clocks show on this thread. With a negative value, they show the real time.
 /// Does nothing on Apple's platforms.
 void tc_setNow(int64_t nanoseconds);
+/// The number of nanoseconds by which the clocks of this thread are ahead of virtual time: one for each time that they
+/// were read since `tc_beginSeed`. Always zero on Apple's platforms.
+int64_t tc_lead(void);
+void tc_resetLead(void);
+/// Makes reads of the clocks of this thread not count, or ends this.
+void tc_look(bool looks);
+
+// MARK: Several simulations at a time
+
+/// Notes that the simulation of this thread uses an actor.
+///
+/// - Returns: `false` if another simulation uses the actor.
+bool tc_claim(void *_Nonnull actor);
+/// Ends the effect of all calls of `tc_claim` on this thread.
+void tc_dropClaims(void);
+/// Waits while another simulation runs alone, or, with `alone`, while any other simulation runs. Each call must be
+/// balanced by a call of `tc_endRun` with the same argument.
+void tc_beginRun(bool alone);
+void tc_endRun(bool alone);
+
+// MARK: Locks and callers
+
+/// Whether a task of the simulation holds a lock of the C library. Always `false` on Apple's platforms.
+bool tc_holdsLock(void);
+/// Notes that the simulation of this thread begins, in which no lock was acquired yet.
+void tc_forgetLocks(void);
+/// Returns the name of the first function of the program on the stack of a caller, which must be on the stack of this
+/// thread; `NULL` if it is not known. The result must be freed.
+///
+/// - caller: The address to which the called function returns.
+char *_Nullable tc_copyCaller(const void *_Nonnull caller);
 
 /// Returns whether a thread outside the simulation may have received work since the last call, so that it may resume a
 /// task. Always `false` on Apple's platforms.

@@ -7,6 +7,14 @@ struct DiskStateMachine {
         let value: (any Sendable)?
     }
 
+    /// The effect of a crash on a write that was not synced.
+    enum Fate {
+        case durable
+        case lost
+        /// The write was interrupted. The number is the part of the value, from 0 to 1, that was written.
+        case torn(Double)
+    }
+
     /// The values that the node reads, by key.
     private var current: [String: any Sendable] = [:]
     /// The values that survive every crash, by key.
@@ -42,24 +50,52 @@ struct DiskStateMachine {
     /// - Returns: The durable values that these writes have replaced, so that the caller can release them without
     ///   holding a lock.
     mutating func sync(before mark: Int) -> [any Sendable] {
-        let count = unsynced.prefix { $0.number < mark }.count
         var replaced: [any Sendable] = []
-        for write in unsynced.prefix(count) {
+        for write in takeWrites(before: mark) {
             if let old = durable[write.key] { replaced.append(old) }
             durable[write.key] = write.value
         }
-        unsynced.removeFirst(count)
         return replaced
     }
 
-    /// Simulates a crash: makes each unsynced write durable or drops it, and resets the readable values to the durable ones.
+    /// Notes that the writes before an earlier call of ``mark()`` could not be made durable, and will not be made durable
+    /// by any later sync.
     ///
-    /// - Parameter keeps: Called for each unsynced write, in the order of the writes. Returns whether the write has
-    ///   become durable.
-    mutating func crash(keeps: () -> Bool) {
+    /// - Parameter mark: The number that this call of ``mark()`` has returned.
+    ///
+    /// - Returns: The values of the writes, so that the caller can release them without holding a lock.
+    mutating func failSync(before mark: Int) -> [any Sendable] {
+        takeWrites(before: mark).compactMap(\.value)
+    }
+
+    private mutating func takeWrites(before mark: Int) -> [Write] {
+        let count = unsynced.prefix { $0.number < mark }.count
+        defer { unsynced.removeFirst(count) }
+        return Array(unsynced.prefix(count))
+    }
+
+    /// Simulates a crash: makes each unsynced write durable, drops it or tears it, and resets the readable values to the
+    /// durable ones.
+    ///
+    /// - Parameter fate: Called for each unsynced write, in the order of the writes. Returns the effect of the crash on the write.
+    mutating func crash(_ fate: () -> Fate) {
         guard losesUnsyncedWrites else { return }
-        for write in unsynced where keeps() { durable[write.key] = write.value }
+        for write in unsynced {
+            switch fate() {
+            case .durable: durable[write.key] = write.value
+            case .lost: break
+            case .torn(let part): durable[write.key] = write.value.flatMap { Self.tear($0, part) }
+            }
+        }
         unsynced = []
         current = durable
+    }
+
+    private static func tear(_ value: any Sendable, _ part: Double) -> (any Sendable)? {
+        switch value {
+        case let bytes as [UInt8]: Array(bytes.prefix(Int(Double(bytes.count) * part)))
+        case let text as String: String(text.prefix(Int(Double(text.count) * part)))
+        default: nil
+        }
     }
 }

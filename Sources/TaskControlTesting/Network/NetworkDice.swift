@@ -13,6 +13,11 @@ struct NetworkDice {
         let fault: Fault?
         /// The time between the arrivals of the request and its duplicate; `nil` if the request is not duplicated.
         let duplicate: Duration?
+
+        var hasFault: Bool { fault != nil || duplicate != nil }
+
+        /// The same latencies, without a fault or a duplicate.
+        var withoutFault: Self { Self(request: request, reply: reply, fault: nil, duplicate: nil) }
     }
 
     /// The latency and the faults of messages in one direction.

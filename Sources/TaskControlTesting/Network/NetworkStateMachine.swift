@@ -12,14 +12,14 @@ struct LinkID: Hashable {
     let to: Int?
 }
 
-/// A fault that happens to a node when the node is about to send a message.
+/// A fault that happens to a node when the node is about to send a message, or uses its disk.
 struct Strike: Hashable {
     enum Kind: Hashable {
         case crash, pause
     }
 
     let kind: Kind
-    /// The number of messages that the node sends normally before the fault happens.
+    /// The number of messages and operations of the disk that the node performs normally before the fault happens.
     let spares: Int
 }
 
@@ -131,7 +131,7 @@ struct NetworkStateMachine<Waiter> {
         return nodes[node].takeWaiters()
     }
 
-    /// Registers a fault that will happen when the node with the given index is about to send a message. Returns the
+    /// Registers a fault that will happen when the node with the given index is about to send a message, or uses its disk. Returns the
     /// number of the registration, to pass to ``disarm(_:_:)``; `nil` if another fault is already registered for the
     /// node.
     mutating func arm(_ node: Int, _ strike: Strike) -> Int? {
@@ -151,10 +151,10 @@ struct NetworkStateMachine<Waiter> {
         return true
     }
 
-    /// Notes that an incarnation is about to send a message.
+    /// Notes that an incarnation is about to send a message, to begin an operation of its disk, or to end one.
     ///
-    /// - Returns: The fault that happens to the node before it sends the message; `nil` if there is none.
-    mutating func isAboutToSend(_ incarnation: Incarnation) -> Strike.Kind? {
+    /// - Returns: The fault that happens to the node before it does so; `nil` if there is none.
+    mutating func isAboutToAct(_ incarnation: Incarnation) -> Strike.Kind? {
         guard standing(of: incarnation) == .runs, let (_, strike, spared) = nodes[incarnation.node].strike else {
             return nil
         }

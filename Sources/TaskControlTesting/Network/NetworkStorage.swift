@@ -15,6 +15,7 @@ final class NetworkStorage: Sendable {
         var tasks: TaskBag
         var clock: ClockDrift
         var disk: DiskStateMachine
+        let diskFaults: SimulatedNetwork.DiskFaults
     }
 
     struct State {
@@ -28,6 +29,9 @@ final class NetworkStorage: Sendable {
         var counts = SimulatedNetwork.Counts()
         var events: [SimulatedNetwork.Event] = []
         var failure: (any Error)?
+        /// The gates of the callers outside all nodes that wait for a reply, by number: the end of the network opens them.
+        var clients: [Int: Gate] = [:]
+        var nextClient = 0
         var phase = Phase.prepared
     }
 
@@ -96,7 +100,7 @@ final class NetworkStorage: Sendable {
     func addNode(
         _ name: String,
         clockRates: ClosedRange<Double>,
-        losesUnsyncedWrites: Bool,
+        disk: SimulatedNetwork.DiskFaults,
         _ startup: @escaping Startup
     ) -> Int {
         let added = with { state -> (index: Int, isRunning: Bool)? in
@@ -108,7 +112,8 @@ final class NetworkStorage: Sendable {
                     startup: state.phase == .ended ? nil : startup,
                     tasks: TaskBag(name: name),
                     clock: ClockDrift(rate: rate),
-                    disk: DiskStateMachine(losesUnsyncedWrites: losesUnsyncedWrites)
+                    disk: DiskStateMachine(losesUnsyncedWrites: disk.losesUnsyncedWrites),
+                    diskFaults: disk
                 )
             )
             return (state.machine.addNode(), state.phase == .running)
@@ -147,7 +152,8 @@ final class NetworkStorage: Sendable {
             let ended = state.nodes[node]
             state.nodes[node].handlers = [:]
             state.nodes[node].tasks = TaskBag(name: ended.name)
-            state.nodes[node].disk.crash { state.rest.unit() < 0.5 }
+            let faults = ended.diskFaults
+            state.nodes[node].disk.crash { Self.fate(of: faults, &state.rest) }
             return (waiters, ended, state.machine.incarnation(of: node))
         }
         guard let crashed else { return false }
@@ -156,6 +162,16 @@ final class NetworkStorage: Sendable {
         crashed.node.tasks.cancel()
         open(crashed.waiters)
         return true
+    }
+
+    /// Draws the effect of a crash on a write that was not synced.
+    private static func fate(
+        of faults: SimulatedNetwork.DiskFaults,
+        _ generator: inout SeededGenerator
+    ) -> DiskStateMachine.Fate {
+        let isKept = generator.unit() < 0.5
+        guard faults.tornWrites > 0, generator.unit() < faults.tornWrites else { return isKept ? .durable : .lost }
+        return .torn(generator.unit())
     }
 
     @discardableResult
@@ -209,6 +225,20 @@ final class NetworkStorage: Sendable {
         if with({ !$0.machine.isCurrent(incarnation) }) { bag.cancel() }
     }
 
+    /// Crashes or pauses the node of an incarnation, which is about to send a message or uses its disk, if an injected
+    /// fault (see ``Strike``) is due before that.
+    func strike(_ actor: Incarnation) {
+        switch with({ $0.machine.isAboutToAct(actor) }) {
+        case .crash: crash(actor.node)
+        case .pause: pause(actor.node)
+        case nil: break
+        }
+    }
+
+    /// Returns whether a fault that was drawn happens: always, except in a shortened schedule of a simulation that does
+    /// not need the fault.
+    func happens() -> Bool { simulation?.happens() ?? true }
+
     /// Records the error that a task of an incarnation has thrown. Ignores the error if the incarnation has ended.
     func failed(_ incarnation: Incarnation, _ error: any Error) {
         let name = with { state -> String? in
@@ -258,9 +288,49 @@ final class NetworkStorage: Sendable {
         try await perform(as: incarnation, on: incarnation.node) { _ in () }
     }
 
+    /// Waits for a gate on behalf of a caller outside all nodes.
+    ///
+    /// - Throws: `CancellationError` if the caller is cancelled, or the network has ended.
+    func waitOutside(for gate: Gate) async throws(CancellationError) {
+        let number = with { state -> Int? in
+            guard state.phase != .ended else { return nil }
+            defer { state.nextClient += 1 }
+            state.clients[state.nextClient] = gate
+            return state.nextClient
+        }
+        guard let number else { throw CancellationError() }
+        defer { _ = with { $0.clients.removeValue(forKey: number) } }
+        try await gate.wait()
+    }
+
+    /// Resumes the callers outside all nodes, which find that the network has ended.
+    func releaseClients() {
+        let gates = with { state in state.clients.sorted { $0.key < $1.key }.map(\.value) }
+        open(gates)
+    }
+
     // MARK: Messages
 
+    /// Counts a message as lost, and records it, unless it is lost because the network has ended.
+    func lose(_ type: Any.Type, from sender: Int?, to receiver: Int?) {
+        let event = with { state -> SimulatedNetwork.Event.Kind? in
+            state.counts.lost += 1
+            guard state.phase != .ended else { return nil }
+            return .lost(
+                "\(type)",
+                from: sender.map { state.nodes[$0].name },
+                to: receiver.map { state.nodes[$0].name }
+            )
+        }
+        if let event { record(event) }
+    }
+
     func draw(from sender: Int?, to node: Int?) -> NetworkDice.Throw {
+        let drawn = drawAny(from: sender, to: node)
+        return drawn.hasFault && !happens() ? drawn.withoutFault : drawn
+    }
+
+    private func drawAny(from sender: Int?, to node: Int?) -> NetworkDice.Throw {
         with { state in
             state.counts.sent += 1
             let usual = NetworkDice.Link(latency: latency, faults: faults)

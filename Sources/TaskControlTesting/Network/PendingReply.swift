@@ -58,11 +58,12 @@ final class PendingReply<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - incarnation: The run of the node that waits (see ``Incarnation``); `nil` for a client that is not a node.
     ///   - network: The network of the node.
-    /// - Throws: `CancellationError` if the caller is cancelled, or the node has crashed.
+    /// - Throws: `CancellationError` if the caller is cancelled, the node has crashed, or, for a client that is not a node,
+    ///   the network has ended.
     func wait(as incarnation: Incarnation?, in network: NetworkStorage) async throws -> Result<Value, any Error> {
         try await network.perform(as: incarnation, on: incarnation?.node) { gate in
             if let result = result(orOpening: gate) { return result }
-            try await gate.wait()
+            if incarnation == nil { try await network.waitOutside(for: gate) } else { try await gate.wait() }
             return nil
         }
     }

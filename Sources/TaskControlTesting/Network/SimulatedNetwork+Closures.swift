@@ -30,7 +30,7 @@ extension SimulatedNetwork {
         let drawn = storage.draw(from: nil, to: nil)
         switch drawn.fault {
         case .requestLost:
-            throw await silence()
+            throw await silence(Message.self)
         case .connectionLostBefore:
             try await storage.timeline.pause(for: drawn.request)
             throw storage.connectionLost()
@@ -40,7 +40,7 @@ extension SimulatedNetwork {
             throw storage.connectionLost()
         case .replyLost:
             _ = try await deliver(request, to: server, drawn)
-            throw await silence()
+            throw await silence(Message.self)
         case nil:
             let reply = try await deliver(request, to: server, drawn)
             try await storage.timeline.pause(for: drawn.reply)
@@ -85,12 +85,12 @@ extension SimulatedNetwork {
         }
     }
 
-    /// Counts a request or reply of the caller as lost, and waits until the caller is cancelled. Returns the
-    /// `CancellationError` to throw.
-    private func silence() async -> any Error {
-        storage.count { $0.lost += 1 }
-        do { try await neverAnswered.wait() } catch { return error }
-        preconditionFailure("The gate of lost requests was opened.")
+    /// Counts a request or reply of the caller as lost, and waits until the caller is cancelled or the network ends.
+    /// Returns the `CancellationError` to throw.
+    private func silence(_ type: Any.Type) async -> any Error {
+        storage.lose(type, from: nil, to: nil)
+        do { try await storage.waitOutside(for: neverAnswered) } catch { return error }
+        return CancellationError()
     }
 }
 

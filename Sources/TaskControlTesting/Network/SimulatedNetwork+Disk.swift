@@ -67,25 +67,44 @@ extension SimulatedNetwork {
             }
         }
 
-        /// Makes all writes before this call durable, so that no later crash loses them. This function suspends: if the
-        /// node crashes before the function has returned, the writes can be lost.
+        /// Makes all writes before this call durable, so that no later crash loses them. This function suspends, for the
+        /// latency of the disk (see ``SimulatedNetwork/DiskFaults``): if the node crashes before the function has returned,
+        /// the writes can be lost. Faults of ``SimulatedNetwork/injectFaults(_:count:within:lasting:on:)`` can happen just
+        /// before the writes become durable, and just after that.
         ///
         /// ## Cancellation
         /// If the caller is cancelled, this function throws at once. Whether the writes are durable is then unknown.
         ///
         /// - Throws: `CancellationError` if the caller is cancelled, or if the disk is that of a
-        ///   ``SimulatedNetwork/Process`` that has ended.
+        ///   ``SimulatedNetwork/Process`` that has ended; ``SimulatedNetwork/DiskError`` if the seed of the network decides
+        ///   that the disk fails.
         public func sync() async throws {
             try Task.checkCancellation()
-            let mark = network.with { $0.nodes[node].disk.mark() }
-            await Task.yield()
+            let (mark, latency, fails) = network.with { state in
+                let faults = state.nodes[node].diskFaults
+                let latency = faults.latency == .zero ... .zero ? nil : state.rest.duration(in: faults.latency)
+                let fails = faults.failedSyncs > 0 && state.rest.unit() < faults.failedSyncs
+                return (state.nodes[node].disk.mark(), latency, fails)
+            }
+            if let latency { try await network.timeline.pause(for: latency) } else { await Task.yield() }
+            if let incarnation { network.strike(incarnation) }
             try await network.perform(as: incarnation, on: node) { _ in () }
             try Task.checkCancellation()
+            let isFailure = fails && network.happens()
             let replaced = network.with { state -> [any Sendable]? in
                 guard incarnation.map(state.machine.isCurrent) ?? true else { return nil }
+                if isFailure { return state.nodes[node].disk.failSync(before: mark) }
                 return state.nodes[node].disk.sync(before: mark)
             }
             if replaced == nil { throw CancellationError() }
+            if isFailure {
+                network.record(.syncFailed(network.name(of: node)))
+                throw DiskError()
+            }
+            if let incarnation {
+                network.strike(incarnation)
+                try await network.hold(incarnation)
+            }
         }
     }
 }

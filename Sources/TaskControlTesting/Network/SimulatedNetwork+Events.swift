@@ -1,6 +1,6 @@
 extension SimulatedNetwork {
-    /// An event of a network: a fault, the end of a fault, the start of a node, a change of a node's clock, or an error
-    /// of a node's task. Print the events when a test fails. Inside a simulation, each event is also recorded as a note
+    /// An event of a network: a fault, a lost message, the end of a fault, the start of a node, a change of a node's clock,
+    /// or an error of a node's task. Print the events when a test fails. Inside a simulation, each event is also recorded as a note
     /// in the simulation's schedule.
     public struct Event: Sendable, Hashable, CustomStringConvertible {
         /// The kind of an event, with the names of the nodes concerned.
@@ -31,6 +31,12 @@ extension SimulatedNetwork {
             case clockRateChanged(String, rate: Double)
             /// The clock of the node with the given name was moved forward, or back if the duration is negative.
             case clockJumped(String, by: Duration)
+            /// A request or a reply was lost, because of a fault of the message, a partition, a blocked link, or a crash. The
+            /// values are the name of the request's type, and the names of the nodes that send and receive the request:
+            /// `nil` for a client that is not a node, or a server that is a closure.
+            case lost(String, from: String?, to: String?)
+            /// The disk of the node with the given name has failed to make writes durable.
+            case syncFailed(String)
             /// A task has thrown an error. The values are the name of the task's node, and the description of the
             /// error.
             case failed(String, error: String)
@@ -49,6 +55,9 @@ extension SimulatedNetwork {
                 case .healed: "heal"
                 case .clockRateChanged(let node, let rate): "clock of \(node): × \(rate)"
                 case .clockJumped(let node, let duration): "clock of \(node): jumps by \(duration)"
+                case .lost(let request, let from, let to):
+                    "lost: \(request) from \(from ?? "a client") to \(to ?? "a server"), or its reply"
+                case .syncFailed(let node): "disk of \(node): a sync fails"
                 case .failed(let node, let error): "error: a task of \(node) has thrown \(error)"
                 }
             }

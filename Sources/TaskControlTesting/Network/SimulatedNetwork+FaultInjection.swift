@@ -42,8 +42,8 @@ extension SimulatedNetwork {
     /// the fault begins and ends at later points of the schedule, which the seed also decides.
     ///
     /// About half of the crashes and pauses do not begin at their time, but when the node is about to send one of its
-    /// next four requests or replies, because faults at these moments find the most mistakes. Such a fault can begin
-    /// after `window` is over. If the node sends too few messages within the duration of the fault, the fault does not
+    /// next four requests or replies, or before or after a ``Disk/sync()`` in their place, because faults at these moments
+    /// find the most mistakes. Such a fault can begin after `window` is over. If the node does too little within the duration of the fault, the fault does not
     /// happen; if it happens, it lasts between one and two times its duration.
     ///
     /// ## Cancellation
@@ -84,7 +84,7 @@ extension SimulatedNetwork {
             lasting: lasting
         )
         await withTaskGroup { group in
-            for fault in plan.items { group.addTask { await self.storage.inject(fault) } }
+            for fault in plan.items where storage.happens() { group.addTask { await self.storage.inject(fault) } }
         }
         if Task.isCancelled { throw CancellationError() }
     }

@@ -31,8 +31,8 @@ extension SimulatedNetwork {
     /// separates the client from a node, and the client is never paused or crashed.
     ///
     /// In all other respects, the request behaves like a request that a process sends with ``Process/send(_:to:)``: for
-    /// example, if the request or the reply is lost, this function waits until the caller is cancelled. Traps, and
-    /// lists the nodes, if there is no node with the given name.
+    /// example, if the request or the reply is lost, this function waits until the caller is cancelled or ``run(_:)`` ends.
+    /// Traps, and lists the nodes, if there is no node with the given name.
     ///
     /// ## Cancellation
     /// If the caller is cancelled, this function throws at once. A request that has been sent is not withdrawn.
@@ -43,7 +43,7 @@ extension SimulatedNetwork {
     /// - Returns: The value that the handler returns.
     /// - Throws: The error that the handler throws; ``ConnectionLostError`` if the seed of the network decides that the
     ///   connection is lost; ``NoHandlerError`` if the node has no handler for the request; `CancellationError` if the
-    ///   caller is cancelled.
+    ///   caller is cancelled, or the closure of ``run(_:)`` has returned before the reply has arrived.
     public func send<Message: Request>(_ request: Message, to node: String) async throws -> Message.Reply {
         try await storage.send(request, as: nil, to: node)
     }
@@ -74,7 +74,7 @@ extension NetworkStorage {
         _ reply: PendingReply<Message.Reply>
     ) {
         let way = UnderWay(rest)
-        addMessage(Message.self, to: receiver) { [self] in
+        addMessage(Message.self, from: sender?.node, to: receiver) { [self] in
             if let sender { try await hold(sender) }
             let result = try await carry(request, from: sender, to: receiver, drawn)
             way.end()
@@ -114,7 +114,7 @@ extension NetworkStorage {
         let process = try arrive(over: link, at: receiver)
         if let delay = drawn.duplicate {
             let way = UnderWay(rest)
-            addMessage(Message.self, to: receiver) { [self] in
+            addMessage(Message.self, from: sender?.node, to: receiver) { [self] in
                 try await travel(delay, over: link)
                 let process = try arrive(over: link, at: receiver)
                 count { $0.duplicated += 1 }
@@ -160,26 +160,22 @@ extension NetworkStorage {
         return result
     }
 
-    /// Crashes or pauses the node of the incarnation `sender`, which is about to send a message, if an injected fault
-    /// (see ``Strike``) is due before this message.
-    private func strike(_ sender: Incarnation) {
-        switch with({ $0.machine.isAboutToSend(sender) }) {
-        case .crash: crash(sender.node)
-        case .pause: pause(sender.node)
-        case nil: break
-        }
-    }
-
     /// Starts the task that carries a message. If the task throws, the message counts as lost.
     ///
     /// - Parameters:
     ///   - type: The type of the message, which is part of the task's name.
+    ///   - sender: The index of the node that sends the message; `nil` for a client that is not a node.
     ///   - receiver: The index of the node that receives the message.
     ///   - travel: The operation of the task.
-    private func addMessage(_ type: Any.Type, to receiver: Int, _ travel: @escaping @Sendable () async throws -> Void) {
+    private func addMessage(
+        _ type: Any.Type,
+        from sender: Int?,
+        to receiver: Int,
+        _ travel: @escaping @Sendable () async throws -> Void
+    ) {
         let mark = UnderWay(tasks)
         transit.addTask(name: "\(type) to \(name(of: receiver))") { [self] in
-            do { try await travel() } catch { count { $0.lost += 1 } }
+            do { try await travel() } catch { lose(type, from: sender, to: receiver) }
             mark.end()
         }
     }

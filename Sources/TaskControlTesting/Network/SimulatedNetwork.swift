@@ -53,7 +53,7 @@ public final class SimulatedNetwork: Sendable {
     private let clockRates: ClosedRange<Double>
     /// The negated number of requests that are under way or being handled: ``drain()`` waits until it is zero.
     var rest: Level<Int> { storage.rest }
-    /// The gate at which callers wait whose request or reply was lost. It is never opened.
+    /// The gate at which callers wait whose request or reply was lost. Only the end of the network opens it.
     let neverAnswered = Gate()
 
     /// Creates a network whose latencies and faults a seed decides.
@@ -97,8 +97,7 @@ public final class SimulatedNetwork: Sendable {
         faults: Faults = .none,
         clockRates: ClosedRange<Double> = 1...1
     ) {
-        var random = simulation.random
-        self.init(random.next(), ContinuousClock(), latency, faults, clockRates, simulation)
+        self.init(simulation.drawSeed(), ContinuousClock(), latency, faults, clockRates, simulation)
     }
 
     private init(
@@ -165,8 +164,30 @@ extension SimulatedNetwork {
     ) -> Node {
         Node(
             network: storage,
-            index: storage.addNode(name, clockRates: clockRates, losesUnsyncedWrites: losesUnsyncedWrites, startup)
+            index: storage.addNode(
+                name,
+                clockRates: clockRates,
+                disk: DiskFaults(losesUnsyncedWrites: losesUnsyncedWrites),
+                startup
+            )
         )
+    }
+
+    /// Adds a node whose disk takes time or has faults. In all other respects, this function behaves like
+    /// ``addNode(_:losesUnsyncedWrites:_:)``.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the node, to which requests are sent.
+    ///   - disk: The behavior of the node's disk.
+    ///   - startup: Called at each start of the node, with the process that begins.
+    /// - Returns: The node.
+    @discardableResult
+    public func addNode(
+        _ name: String,
+        disk: DiskFaults,
+        _ startup: @escaping @Sendable (Process) -> Void
+    ) -> Node {
+        Node(network: storage, index: storage.addNode(name, clockRates: clockRates, disk: disk, startup))
     }
 
     /// Returns the node with the given name. Traps, and lists the nodes, if there is no node with that name.
@@ -176,8 +197,9 @@ extension SimulatedNetwork {
 
     /// Starts the nodes, calls a closure, and ends all nodes when the closure has returned or thrown.
     ///
-    /// At the end, every node crashes permanently, messages under way are lost, and this function waits until all tasks
-    /// of all nodes have ended. Call it once: a second call traps.
+    /// At the end, every node crashes permanently, messages under way are lost, callers outside all nodes that still wait
+    /// for a reply receive a `CancellationError`, and this function waits until all tasks of all nodes have ended. Call it
+    /// once: a second call traps.
     ///
     /// ## Cancellation
     /// The closure runs in the caller's task, and is cancelled with it. The cancellation does not reach the tasks of
@@ -220,6 +242,7 @@ extension NetworkStorage {
         }
         for node in nodes { crash(node, isEnd: true) }
         transit.cancel()
+        releaseClients()
         await tasks.waitIgnoringCancellation(for: 0)
         // Handlers may retain objects that retain the network.
         _ = with { state in

@@ -20,16 +20,18 @@ internal import TaskControl
 /// the next deadline when no job can run: `Task.sleep`, `ContinuousClock`, `SuspendingClock` and everything built on
 /// them take no real time. While a job can run, virtual time stands still, except with
 /// ``SimulationStrategy/withSlowness()``, in calls that block the thread, and when a step reads the clock very often
-/// (see Limits). The same seed and strategy produce the same schedule, as long as the program is the same and does not
+/// (see Limits). A clock never shows the same time twice: each read takes a nanosecond. The same seed and strategy produce the same schedule, as long as the program is the same and does not
 /// depend on other sources of chance (see Limits). ``SimulationStrategy/pct(depth:steps:)`` without `steps` also uses
 /// the length of earlier schedules of the same call.
 ///
 /// A run ends when the body has returned and every task that it started has ended. A run fails if the body throws, if
 /// an expectation of ``Simulation/expect(_:_:fileID:filePath:line:column:)`` does not hold, if no job can run although
-/// tasks have not ended (deadlock), if the run takes more than `maxSteps` steps (livelock), or if another thread takes
-/// part (escape). The call ends with the first seed that fails. The schedule of the failed run is then shortened: the
-/// body runs again, at most 200 times, with fewer and fewer deviations from the plain schedule (see
-/// ``SimulationSchedule``), and the failure shows the shortest schedule that still fails. See the documentation of
+/// tasks have not ended (deadlock), if a task waits for a lock that another task holds over an await, if the run takes
+/// more than `maxSteps` steps (livelock), or if another thread takes part (escape). The call ends with the first seed that
+/// fails. The schedule of the failed run is then shortened: the body runs again, at most 200 times and for at most twice as
+/// many steps as the failure took, with fewer and fewer deviations from the plain schedule (see ``SimulationSchedule``),
+/// without the faults that the failure does not need, and with simple numbers of ``Simulation/random``. The failure shows
+/// the shortest schedule that still fails. See the documentation of
 /// ``SimulationFailure/shrunk`` for the failures whose schedule is not shortened.
 ///
 /// If Swift Testing's `#require` throws in the body, it has already recorded its error as an issue. Therefore
@@ -38,11 +40,11 @@ internal import TaskControl
 ///
 /// ## Limits
 /// A body that uses another thread fails as an escape, at once and under every seed, and the failure names the called
-/// function. Escapes are: work that is given to another thread or a Dispatch queue (also by `URLSession` and
-/// `OperationQueue`), a timer of a run loop, a socket, another process, an actor with a custom executor, and a wait
-/// that would block, such as `DispatchSemaphore.wait()`. `DispatchQueue.sync` runs on the calling thread, and is
-/// allowed. The simulation does not notice threads that existed before the body and find their work without being
-/// woken, for example in a variable or a pipe. If such a thread resumes a task before the run ends, the run fails as an
+/// function and its caller. Escapes are: work that is given to another thread or a Dispatch queue (also by `URLSession` and
+/// `OperationQueue`), a timer of a run loop, a socket or a pipe, another process, an actor with a custom executor, and a
+/// wait that would block, such as `DispatchSemaphore.wait()`. `DispatchQueue.sync` runs on the calling thread, and is
+/// allowed, and so are calls in ``Simulation/outside(_:)``. The simulation does not notice threads that existed before the
+/// body and find their work without being woken, for example in a variable. If such a thread resumes a task before the run ends, the run fails as an
 /// escape. Until then, a time limit in the body can expire without any real time passing, and a body that only waits
 /// for such a thread fails as a deadlock.
 ///
@@ -53,20 +55,22 @@ internal import TaskControl
 /// 10,000 times, virtual time passes with each further read, by 1 µs at first and then by more and more, so that a loop that waits for a
 /// time ends.
 ///
-/// A step that never ends hangs the simulation: for example, an endless loop without a suspension, or a blocking call
-/// that the simulation does not notice. After 5 seconds of real time in one step, a line on standard error names the
-/// seed, the step, the task, and the blocking call if it is known. Set the environment variable `TASKCONTROL_WATCHDOG`
-/// to change the number of seconds; 0 disables the line. If the process crashes inside a simulation, a similar line is
+/// A step that never ends, such as an endless loop without a suspension or a blocking call, ends the process. After 5
+/// seconds of real time in one step, a line on standard error names the seed, the step, the task, and the blocking call if
+/// it is known. After 60 seconds, the process ends with `SIGTRAP` and a backtrace, unless a debugger is attached. Set the
+/// environment variable `TASKCONTROL_WATCHDOG` to change the number of seconds before the line; the process ends after
+/// twelve times as many. 0 disables both. If the process crashes inside a simulation, a similar line is
 /// printed before the backtrace.
 ///
-/// A hop to an actor ends a step, so that any other job may run before the task arrives at the actor. Tasks that are created on an actor
+/// A hop to an actor ends a step, so that any other job may run before the task arrives at the actor. In an optimized build,
+/// the compiler removes some hops: there are fewer steps, and fewer schedules, than in a debug build. Tasks that are created on an actor
 /// begin in the order of their priority and creation, as in the runtime.
 ///
-/// Only one simulation at a time uses the main actor, but an ordinary test on the main actor can run concurrently, on
-/// another thread: serialize tests that share state of the process, or a global actor. The system's random generator
-/// stays random (use ``Simulation/random`` instead), and the order of a `Set` or `Dictionary` differs from process to
-/// process. `checksDeterminism` finds a program that depends on such a source of chance, but only if two runs in the
-/// same process differ. A failed `#expect` in the body is recorded without the seed, and the remaining seeds still run:
+/// Only one simulation at a time uses the main actor, and simulations that share another actor run one after another. An
+/// ordinary test on that actor can run concurrently, on another thread: serialize tests that share state of the process, or
+/// a global actor. On Linux, the seed decides the numbers of the system's random generators, and hashing is the same in each
+/// process, so that a `Set` has one order (see <doc:Interposition>). `checksDeterminism` finds a program that depends on
+/// another source of chance, but only if two runs in the same process differ. A failed `#expect` in the body is recorded without the seed, and the remaining seeds still run:
 /// use ``Simulation/expect(_:_:fileID:filePath:line:column:)``, or the trait `.simulated` of
 /// `TaskControlTestingTraits`.
 ///
@@ -80,7 +84,7 @@ internal import TaskControl
 ///   instead.
 /// - `TASKCONTROL_SCHEDULE=3:12=1` runs only the schedule with that ``SimulationSchedule/description``.
 /// - `TASKCONTROL_SEEDS=100000` runs that many seeds, from the lower bound of `seeds` on.
-/// - `TASKCONTROL_ARTIFACTS=folder` writes the description of a failure into a file in that folder. The file is named after the source file
+/// - `TASKCONTROL_ARTIFACTS=folder` writes the description of a failure, with all steps, into a file in that folder. The file is named after the source file
 ///   and line of the call and the seed. The folder is created if it does not exist.
 /// - `TASKCONTROL_SIMULATION=experimental` enables simulations on Apple's platforms, where they have not been run yet: see <doc:Interposition>.
 ///
@@ -103,7 +107,8 @@ internal import TaskControl
 ///   - column: The column of the call, shown in the failure.
 ///   - body: The code under test. Receives the ``Simulation`` of the run, and inherits the caller's task-locals.
 /// - Returns: A report with the number of schedules that were run, and the number of different schedules among them.
-/// - Throws: ``SimulationFailure`` for the first seed that fails, or, if it fails because `#require` throws, the error
+/// - Throws: ``SimulationFailure`` for the first seed that fails, or if a condition of
+///   ``Simulation/sometimes(_:_:fileID:filePath:line:column:)`` was never true; or, if it fails because `#require` throws, the error
 ///   of `#require`; ``SimulationUnsupportedError`` if the platform does not support simulations;
 ///   an error if an environment variable has an invalid value.
 @discardableResult

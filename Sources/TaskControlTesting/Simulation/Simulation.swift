@@ -13,7 +13,7 @@ public final class Simulation: Sendable {
 
     /// The seed of this run.
     public let seed: UInt64
-    private let host: any SimulationHost
+    fileprivate let host: any SimulationHost
 
     init(seed: UInt64, host: any SimulationHost) {
         self.seed = seed
@@ -23,11 +23,16 @@ public final class Simulation: Sendable {
     /// The virtual time that has passed since the body began.
     ///
     /// Virtual time passes when no job can run, when a call blocks the thread, when one step reads the clock more than
-    /// 10,000 times, and, with ``SimulationStrategy/withSlowness()``, while jobs can run.
+    /// 10,000 times, and, with ``SimulationStrategy/withSlowness()``, while jobs can run. The clocks of the program are
+    /// ahead of it by a nanosecond for each time that they were read.
     public var now: Duration { host.elapsed }
 
     /// A generator of random numbers that are derived from the seed. All its copies continue the same sequence of
-    /// numbers. Use it in place of `SystemRandomNumberGenerator`, whose numbers differ from run to run.
+    /// numbers.
+    ///
+    /// When a failure is shortened, its numbers are replaced by 1 where the failure does not need them, so that inputs
+    /// that were drawn become simple. The numbers of `SystemRandomNumberGenerator` also depend on the seed, and are not
+    /// shortened.
     public var random: some RandomNumberGenerator & Sendable { SimulationGenerator(host: host) }
 
     /// Fails the run if a condition does not hold.
@@ -53,6 +58,82 @@ public final class Simulation: Sendable {
         guard !condition else { return }
         let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
         host.fail(.expectation(message(), location: location))
+    }
+
+    /// Fails the run if two values are not equal, and shows both of them.
+    ///
+    /// ```swift
+    /// sim.expect(await account.balance, equals: 100, "both transfers have arrived")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - value: The value to check.
+    ///   - expected: The value that `value` must be equal to.
+    ///   - message: A description of the condition, shown in the failure before the values.
+    ///   - fileID: The file of the call, shown in the failure.
+    ///   - filePath: The path of that file, shown in the failure.
+    ///   - line: The line of the call, shown in the failure.
+    ///   - column: The column of the call, shown in the failure.
+    public func expect<Value: Equatable>(
+        _ value: Value,
+        equals expected: Value,
+        _ message: @autoclosure () -> String = "the values are equal",
+        fileID: String = #fileID,
+        filePath: String = #filePath,
+        line: Int = #line,
+        column: Int = #column
+    ) {
+        guard value != expected else { return }
+        let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        host.fail(.expectation("\(message()): \(expected), not \(value)", location: location))
+    }
+
+    /// Checks that a condition holds at least once in all schedules of a call of `simulate`, here or in another run: that
+    /// the test reaches what it is meant to test.
+    ///
+    /// ```swift
+    /// sim.sometimes(await cluster.termCount > 1, "a failover happened")
+    /// ```
+    ///
+    /// After the last seed, `simulate` throws ``SimulationFailure/Reason/neverHeld(_:location:schedules:)`` if the condition
+    /// of a call was never true. A call that is never made is not checked, nor is a call of `simulate` with a single
+    /// schedule.
+    ///
+    /// - Parameters:
+    ///   - condition: The condition that must hold sometimes.
+    ///   - message: A description of the condition. Calls at the same location with different messages are different
+    ///     conditions.
+    ///   - fileID: The file of the call, shown in the failure.
+    ///   - filePath: The path of that file, shown in the failure.
+    ///   - line: The line of the call, shown in the failure.
+    ///   - column: The column of the call, shown in the failure.
+    public func sometimes(
+        _ condition: Bool,
+        _ message: String,
+        fileID: String = #fileID,
+        filePath: String = #filePath,
+        line: Int = #line,
+        column: Int = #column
+    ) {
+        let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        host.sometimes(condition, message, location)
+    }
+
+    /// Calls a closure as if it ran outside the simulation: its calls of system functions are no escapes, its clocks and
+    /// random numbers are those of the system, and tasks that it creates run on other threads.
+    ///
+    /// Use this function for code that starts a thread or uses a socket, for example to set up a connection pool or to
+    /// write a log, and whose result does not depend on when that thread works. If a thread outside the simulation resumes
+    /// a task of the simulation, the run still fails as an escape.
+    ///
+    /// - Parameter body: Called at once, on the thread of the caller. It must not block until a task of the simulation
+    ///   has run.
+    /// - Returns: The value of the closure.
+    /// - Throws: The error of the closure.
+    public func outside<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        let hasLeft = host.leave()
+        defer { if hasLeft { host.comeBack() } }
+        return try body()
     }
 
     /// Adds a line of text to the steps that the description of a failure lists.
@@ -98,6 +179,20 @@ protocol SimulationHost: AnyObject, Sendable {
     /// Returns the next of the random numbers that are derived from the seed; `nil` if the caller is outside the
     /// simulation.
     func draw() -> UInt64?
+    /// Returns a random number that is derived from the seed, and is not replaced when a failure is shortened.
+    func drawSeed() -> UInt64
+    /// Returns whether a fault that was drawn happens: `false` in a shortened schedule that does not need it.
+    func happens() -> Bool
+    func sometimes(_ condition: Bool, _ message: String, _ location: CheckLocation)
+    /// Makes this thread leave the simulation for a while. Returns whether it was inside.
+    func leave() -> Bool
+    func comeBack()
+}
+
+extension Simulation {
+    func drawSeed() -> UInt64 { host.drawSeed() }
+
+    func happens() -> Bool { host.happens() }
 }
 
 private struct SimulationGenerator: RandomNumberGenerator, Sendable {

@@ -23,6 +23,13 @@ public struct SimulationFailure: Error, CustomStringConvertible {
         /// another process, or that waits for such work; or another thread resumed a task of the simulation, or used
         /// its ``Simulation``. The text describes what happened, such as the name of the called function.
         case escaped(String)
+        /// A task waits for a lock that another task of the simulation holds over an await, or that the task itself holds.
+        /// The text names both tasks and the function that waits.
+        case blocked(String)
+        /// The condition of a call of ``Simulation/sometimes(_:_:fileID:filePath:line:column:)`` was never true in any
+        /// schedule. The text describes the condition; `location` is the location of the call, and `schedules` the number
+        /// of schedules that were run.
+        case neverHeld(String, location: CheckLocation, schedules: Int)
         /// Two runs with the same seed took different steps: the program depends on something that the seed does not decide.
         case nondeterministic
 
@@ -39,10 +46,18 @@ public struct SimulationFailure: Error, CustomStringConvertible {
                     + "Cancel them, or await them, before the body returns"
             case .escaped(let what):
                 "\(what), outside the simulation: the seed does not decide what happens from then on. "
-                    + "Keep code that uses threads of its own out of the body, or put a fake in its place"
+                    + "Keep code that uses threads of its own out of the body, put a fake in its place, or exempt harmless calls "
+                    + "with sim.outside { … }"
+            case .blocked(let what):
+                "deadlock: \(what). All tasks of the simulation run on one thread, and those of a process on a few: "
+                    + "release a lock before each await, or use an actor or an AsyncSemaphore"
+            case .neverHeld(let message, let location, let schedules):
+                "\(location): never true in \(schedules) schedules: \(message). Run more seeds, inject faults that lead there, "
+                    + "or remove the call"
             case .nondeterministic:
                 "two runs of this seed took different steps: the program depends on something that the seed does not decide, such as "
-                    + "the order of a Set or Dictionary, an address, or state that outlives the body"
+                    + "state that outlives the body, an address, a file, or a random number of the processor or of a thread outside. "
+                    + "(With TASKCONTROL_HASHING=random, also the order of a Set or Dictionary)"
             }
         }
     }
@@ -87,7 +102,8 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     ///
     /// There is no search in these cases:
     /// - `simulate` was called with the parameter `seed` or `schedule`, not with `seeds`.
-    /// - The ``reason`` is ``Reason/escaped(_:)`` or ``Reason/nondeterministic``.
+    /// - The ``reason`` is ``Reason/escaped(_:)``, ``Reason/nondeterministic``, or
+    ///   ``Reason/neverHeld(_:location:schedules:)``.
     /// - The body threw an error of Swift Testing's `#require`.
     /// - The body threw a `CancellationError` because the test was cancelled.
     package internal(set) var shrunk: Shrunk?
@@ -96,7 +112,8 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     /// search:
     ///
     /// - `simulate` was called with the parameter `seed` or `schedule`, not with `seeds`.
-    /// - The ``reason`` is ``Reason/escaped(_:)`` or ``Reason/nondeterministic``.
+    /// - The ``reason`` is ``Reason/escaped(_:)``, ``Reason/nondeterministic``, or
+    ///   ``Reason/neverHeld(_:location:schedules:)``.
     /// - The body threw an error of Swift Testing's `#require`.
     /// - The body threw a `CancellationError` because the test was cancelled.
     public var shortestSchedule: SimulationSchedule { shrunk?.schedule ?? schedule }
@@ -114,22 +131,37 @@ public struct SimulationFailure: Error, CustomStringConvertible {
 
     private static let mostUnfinished = 30
     private static let mostSteps = 40
+    private static let mostHappenings = 60
 
-    /// A text with the reason, the lines that replay the schedule, the tasks that have not ended, and the last steps.
+    /// A text with the reason, the lines that replay the schedule, the tasks that have not ended, the notes and faults, and
+    /// the last steps.
     /// If a shorter schedule was found (``shortestSchedule``), the text shows the tasks and steps of that schedule.
     public var description: String {
-        "seed \(seed): \(reason)\nreplay: \(replay)\n\(details)"
+        description(isComplete: false)
+    }
+
+    /// The description, with all steps instead of the last ones: for a file or an attachment.
+    package var completeDescription: String { description(isComplete: true) }
+
+    private func description(isComplete: Bool) -> String {
+        if case .neverHeld = reason { return "\(reason)" }
+        return "seed \(seed): \(reason)\nreplay: \(replay)\n\(details(isComplete: isComplete))"
     }
 
     /// The part of the description after the reason: a text with the shortest schedule, the tasks that have not ended,
     /// and the last steps.
-    package var details: String {
+    package var details: String { details(isComplete: false) }
+
+    private func details(isComplete: Bool) -> String {
         let (steps, unfinished) = (shrunk?.steps ?? steps, shrunk?.unfinished ?? unfinished)
         var text = ""
         if let shrunk {
             let (few, all) = (shrunk.schedule.deviations.count, schedule.deviations.count)
             text += "shortest: \(replay(shrunk.schedule))\n"
-            text += "  (\(few) of \(all) deviations from the plain schedule, found in \(shrunk.runCount) runs)\n"
+            text += "  (\(few) of \(all) deviations from the plain schedule"
+            let simple = shrunk.schedule.simplified.count
+            if simple > 0 { text += ", \(simple) random decisions replaced by the simplest" }
+            text += ", found in \(shrunk.runCount) runs)\n"
         }
         if let divergence { text += divergence }
         if hasLookedOut {
@@ -143,10 +175,32 @@ public struct SimulationFailure: Error, CustomStringConvertible {
                 text += "  and \(unfinished.count - Self.mostUnfinished) more\n"
             }
         }
+        // In a short list, the reader sees them among the steps.
+        if steps.count > Self.mostSteps { text += Self.happenings(steps) }
+        let mostSteps = isComplete ? Int.max : Self.mostSteps
         let count = steps.count == 1 ? "the only step" : "the \(steps.count) steps"
-        text += steps.count > Self.mostSteps ? "the last \(Self.mostSteps) of \(steps.count) steps" : count
+        text += steps.count > mostSteps ? "the last \(mostSteps) of \(steps.count) steps" : count
         text += " (virtual time, the task that ran, its state afterwards):\n"
-        return text + steps.suffix(Self.mostSteps).map { "  \($0)" }.joined(separator: "\n")
+        return text + steps.suffix(mostSteps).map { "  \($0)" }.joined(separator: "\n")
+    }
+
+    /// Returns the lines of the notes, such as the faults of a network, and of the actions at any point: what happened, before
+    /// the steps that show how. Empty if there are none.
+    private static func happenings(_ steps: [SimulationStep]) -> String {
+        let happenings = steps.filter { step in
+            switch step.event {
+            case .note, .action: true
+            case .ran, .actorTurn, .blocked: false
+            }
+        }
+        if happenings.isEmpty { return "" }
+        var lines = happenings.map { "  \($0)" }
+        let excess = lines.count - mostHappenings
+        if excess > 0 {
+            let middle = mostHappenings / 2
+            lines.replaceSubrange(middle..<middle + excess, with: ["  … \(excess) more …"])
+        }
+        return "what happened:\n" + lines.joined(separator: "\n") + "\n"
     }
 
     /// The Swift code, or the shell command, that replays the schedule.
@@ -154,17 +208,17 @@ public struct SimulationFailure: Error, CustomStringConvertible {
         if let test, strategy.dependsOnSeedAlone { return test.replay(seed) }
         if case .schedule = strategy.kind { return replay(schedule) }
         if test != nil { return replay(schedule) }
-        return "try simulate(seed: \(seed), strategy: \(strategy)) { … }    at \(location)"
+        return "try simulate(seed: \(seed), strategy: \(strategy)) { … }    in place of the call at \(location)"
     }
 
     private func replay(_ schedule: SimulationSchedule) -> String {
-        test?.replay(schedule) ?? "try simulate(schedule: \"\(schedule)\") { … }    at \(location)"
+        test?.replay(schedule) ?? "try simulate(schedule: \"\(schedule)\") { … }    in place of the call at \(location)"
     }
 
     private var showsUnfinished: Bool {
         switch reason {
-        case .threw, .expectation, .nondeterministic: false
-        case .deadlock, .leftBehind, .livelock, .escaped: true
+        case .threw, .expectation, .nondeterministic, .neverHeld: false
+        case .deadlock, .leftBehind, .livelock, .escaped, .blocked: true
         }
     }
 }

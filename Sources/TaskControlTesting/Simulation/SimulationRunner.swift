@@ -2,7 +2,7 @@ internal import TaskControl
 
 /// The parameters of a call of `simulate` that are the same for all of its runs.
 struct SimulationCall {
-    let maxSteps: Int
+    var maxSteps: Int
     let location: CheckLocation
 }
 
@@ -13,7 +13,7 @@ struct SimulationPlan {
     let seed: UInt64
     /// The strategy of the run. It is never `swarm`: with `swarm`, each seed draws one of the other strategies.
     let strategy: SimulationStrategy
-    let call: SimulationCall
+    var call: SimulationCall
     /// The capabilities that this run uses.
     var capabilities = Simulation.capabilities
 
@@ -25,6 +25,12 @@ struct SimulationPlan {
 
     /// The command that runs the test; `nil` if `simulate` was called directly, or if the seed alone does not decide the schedule.
     var command: String? { strategy.dependsOnSeedAlone ? SimulatedTest.current?.command : nil }
+
+    /// Receives the conditions of ``Simulation/sometimes(_:_:fileID:filePath:line:column:)``.
+    var goals: SimulationGoals?
+
+    /// Whether no other simulation of the process may run at the same time.
+    var isAlone = false
 
     /// Whether ``SimulationResult/answers`` contains the choices of the schedule even if the run passes.
     var keepsAnswers = false
@@ -39,8 +45,12 @@ struct SimulationResult {
     let run: SimulationRun
     /// The choices of the schedule. Empty if the run passed and ``SimulationPlan/keepsAnswers`` was `false`.
     let answers: [ScheduleChooser.Answer]
+    /// The number of random decisions of the run, which a shortened schedule can replace by the simplest ones.
+    let decisionCount: Int
     let log: ScheduleLog
     let reason: SimulationFailure.Reason?
+    /// Whether the run must be repeated alone: one of its tasks has arrived at an actor that another simulation uses.
+    let hasCollided: Bool
     /// Whether the simulation has waited, before it ended the run, for a thread outside the simulation that might have
     /// resumed a task.
     let hasLookedOut: Bool
@@ -55,8 +65,14 @@ struct SimulationRunner {
     private let isShrinking: Bool
     private let body: SimulationPlan.Body
 
+    /// Whether the runs of this call share an actor with another simulation, and therefore run alone.
+    private var isAlone = false
+    private let goals = SimulationGoals()
+
     private var report = SimulationReport()
     private var fingerprints: Set<UInt64> = []
+    /// The last run, and its plan.
+    private var last: (result: SimulationResult, plan: SimulationPlan)?
 
     init(
         _ call: SimulationCall,
@@ -78,10 +94,27 @@ struct SimulationRunner {
         if case .exhaustive(let preemptions) = strategy.kind {
             try search(strategy, preemptions: preemptions, seeds)
         } else {
-            for seed in seeds { fingerprints.insert(try run(seed, strategy).fingerprint) }
+            let recent = max(1, seeds.count / 10)
+            for seed in seeds {
+                let run = try run(seed, strategy)
+                let isNew = fingerprints.insert(run.fingerprint).inserted
+                guard seeds.upperBound - seed <= recent else { continue }
+                report.recentScheduleCount += 1
+                if isNew { report.recentNewScheduleCount += 1 }
+            }
         }
         report.distinctScheduleCount = fingerprints.count
+        // A single seed is the replay of one schedule.
+        if report.scheduleCount > 1, let goal = goals.missed.first, let last { throw missed(goal, last).reported() }
         return report
+    }
+
+    private func missed(_ goal: SimulationGoals.Goal, _ last: (SimulationResult, SimulationPlan)) -> SimulationFailure {
+        failure(
+            last.0,
+            of: last.1,
+            as: .neverHeld(goal.message, location: goal.location, schedules: report.scheduleCount)
+        )
     }
 
     mutating func run(_ schedule: SimulationSchedule) throws -> SimulationReport {
@@ -117,6 +150,7 @@ struct SimulationRunner {
                 return
             }
         }
+        report.isCutOff = true
     }
 
     // MARK: One schedule
@@ -137,16 +171,19 @@ struct SimulationRunner {
 
     private mutating func runOne(_ seed: UInt64, _ strategy: SimulationStrategy) throws -> SimulationResult {
         let plan = plan(seed, strategy)
-        let result = SimulationSupport.run(plan, body)
+        let result = execute(plan)
+        last = (result, plan)
         report.scheduleCount += 1
         report.mostSteps = max(report.mostSteps, result.run.stepCount)
         if let reason = result.reason {
             var failure = failure(result, of: plan, as: reason)
-            if isShrinking, failure.mayBeRepeated { failure.shrunk = shrink(failure, plan) }
+            if isShrinking, failure.mayBeRepeated {
+                failure.shrunk = shrink(failure, plan, decisionCount: result.decisionCount)
+            }
             throw failure.reported()
         }
         if checksDeterminism {
-            let again = SimulationSupport.run(plan, body)
+            let again = execute(plan)
             if again.run != result.run || again.log.steps != result.log.steps {
                 var failure = failure(result, of: plan, as: .nondeterministic)
                 failure.divergence = result.log.divergence(from: again.log)
@@ -156,8 +193,20 @@ struct SimulationRunner {
         return result
     }
 
+    /// Runs a schedule. A run that shares an actor with another simulation is repeated alone, and so are all later ones.
+    private mutating func execute(_ plan: SimulationPlan) -> SimulationResult {
+        var plan = plan
+        plan.isAlone = isAlone
+        let result = SimulationSupport.run(plan, body)
+        guard result.hasCollided, !isAlone else { return result }
+        isAlone = true
+        plan.isAlone = true
+        return SimulationSupport.run(plan, body)
+    }
+
     private func plan(_ seed: UInt64, _ strategy: SimulationStrategy) -> SimulationPlan {
         var plan = SimulationPlan(seed: seed, strategy: strategy, call: call)
+        plan.goals = goals
         plan.keepsAnswers = checksDeterminism || strategy.isSearch
         return plan
     }
@@ -191,19 +240,28 @@ struct SimulationRunner {
     /// - Parameters:
     ///   - failure: The failure of the run.
     ///   - plan: The description of the run.
-    private func shrink(_ failure: SimulationFailure, _ plan: SimulationPlan) -> SimulationFailure.Shrunk? {
-        var shrinker = ScheduleShrinker(failure.schedule)
+    ///   - decisionCount: The number of random decisions of the run.
+    private mutating func shrink(
+        _ failure: SimulationFailure,
+        _ plan: SimulationPlan,
+        decisionCount: Int
+    ) -> SimulationFailure.Shrunk? {
+        var shrinker = ScheduleShrinker(failure.schedule, decisionCount: decisionCount)
         var (runs, steps) = (0, 0)
         var best: SimulationFailure?
         while runs < Self.mostShrinkingRuns, steps < Self.mostShrinkingSteps, let schedule = shrinker.next() {
             var plan = self.plan(plan.seed, SimulationStrategy(kind: .schedule(schedule)))
             plan.grace = .zero
-            let result = SimulationSupport.run(plan, body)
+            plan.goals = nil
+            // Without a fault, or with another order, the program often runs on: that takes none of the steps that other
+            // candidates need.
+            plan.call.maxSteps = min(call.maxSteps, 2 * failure.run.stepCount)
+            let result = execute(plan)
             runs += 1
             steps += result.run.stepCount
             if let reason = result.reason, reason.isLike(failure.reason) {
                 let shorter = self.failure(result, of: plan, as: reason)
-                shrinker.fails(as: shorter.schedule)
+                shrinker.fails(as: shorter.schedule, decisionCount: result.decisionCount)
                 best = shorter
             } else {
                 shrinker.passes()
@@ -245,7 +303,7 @@ extension SimulationFailure.Reason {
         case (.threw(let one), .threw(let other)): type(of: one) == type(of: other)
         case (.expectation(_, let place), .expectation(_, let otherPlace)): place == otherPlace
         case (.deadlock, .deadlock), (.livelock, .livelock), (.leftBehind, .leftBehind), (.escaped, .escaped),
-            (.nondeterministic, .nondeterministic):
+            (.nondeterministic, .nondeterministic), (.blocked, .blocked):
             true
         default: false
         }

@@ -25,6 +25,9 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     /// Whether the strategy runs one schedule of an exhaustive search (see ``exhaustive(preemptions:)``).
     private(set) var isSearch = false
 
+    /// The schedule that the strategy replays; `nil` for any other strategy.
+    var schedule: SimulationSchedule? { if case .schedule(let schedule) = kind { schedule } else { nil } }
+
     init(kind: Kind, isSearch: Bool = false) {
         self.kind = kind
         self.isSearch = isSearch
@@ -97,7 +100,8 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     ///
     /// Suitable for programs with a few tasks and about ten choices. The number of the `seeds` that are passed to
     /// `simulate` is the maximum number of schedules; the random numbers of all schedules are those of the first seed.
-    /// The points at which actions of ``Simulation/atAnyPoint(_:)`` run are among the choices. `simulate` returns a
+    /// The points at which actions of ``Simulation/atAnyPoint(_:)`` run are among the choices: an action that runs only
+    /// after virtual time has moved, or after 200 steps, counts as a preemption for each time that it is delayed so. `simulate` returns a
     /// ``SimulationReport`` that shows whether all schedules have run (``SimulationReport/exhaustedPreemptions``).
     ///
     /// The limit on preemptions is that of Musuvathi and Qadeer (*Iterative Context Bounding for Systematic Testing of Multithreaded
@@ -124,8 +128,9 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     ///
     /// Finds code that creates a task first and registers it afterwards.
     ///
-    /// The new task runs on the stack of its creator, on the same thread. If a program creates a task while it holds a lock, and the task
-    /// acquires the same lock, the simulation hangs or traps although the program is correct.
+    /// The new task runs on the stack of its creator, on the same thread. A task that is created under a lock of the C library, such as
+    /// `NSLock`, does not start early. If a program creates a task while it holds another lock, such as a `Mutex`, and the task acquires
+    /// the same lock, the simulation traps although the program is correct.
     public func withEarlyStarts() -> SimulationStrategy {
         var strategy = self
         strategy.hasEarlyStarts = true

@@ -129,7 +129,7 @@ extension ScheduleIssues {
             default: Issue.record("\(failure.reason)", sourceLocation: test.sourceLocation)
             }
         }
-        Attachment.record(failure.description, named: failure.fileName, sourceLocation: test.sourceLocation)
+        Attachment.record(failure.completeDescription, named: failure.fileName, sourceLocation: test.sourceLocation)
     }
 }
 

@@ -66,7 +66,7 @@ private struct DiskDriver: MachineDriver {
             }
             machine.crash {
                 asked += 1
-                return isKept(asked)
+                return isKept(asked) ? .durable : .lost
             }
             #expect(asked == (losesUnsyncedWrites ? unsynced.count : 0))
             for (index, write) in unsynced.enumerated() where !losesUnsyncedWrites || isKept(index + 1) {
@@ -96,8 +96,30 @@ struct DiskStateMachineTests {
         var isKept = true
         disk.crash {
             isKept.toggle()
-            return isKept
+            return isKept ? .durable : .lost
         }
         #expect(disk.keys == ["index"])
+    }
+
+    @Test func aTornWriteOverwritesTheEarlierValue() {
+        var disk = DiskStateMachine(losesUnsyncedWrites: true)
+        for key in ["bytes", "text", "number"] { disk.write(0, for: key) }
+        _ = disk.sync(before: disk.mark())
+        disk.write([1, 2, 3, 4] as [UInt8], for: "bytes")
+        disk.write("word", for: "text")
+        disk.write(7, for: "number")
+        disk.crash { .torn(0.5) }
+        #expect(disk.keys == ["bytes", "text"])
+        #expect(disk.read("bytes") as? [UInt8] == [1, 2] && disk.read("text") as? String == "wo")
+    }
+
+    @Test func aFailedSyncIsNotRepairedByALaterOne() {
+        var disk = DiskStateMachine(losesUnsyncedWrites: true)
+        disk.write(1, for: "key")
+        #expect(disk.failSync(before: disk.mark()) as? [Int] == [1])
+        _ = disk.sync(before: disk.mark())
+        #expect(disk.read("key") as? Int == 1)
+        disk.crash { .durable }
+        #expect(disk.read("key") == nil)
     }
 }

@@ -172,7 +172,9 @@ struct NetworkNodeTests {
         }
         #expect(heard.count == 0 && network.counts.lost == 1)
         #expect(
-            network.events.map(\.kind.description) == ["start: a #1", "start: b #1", "partition: {a} | {b}", "heal"]
+            network.events.map(\.kind.description) == [
+                "start: a #1", "start: b #1", "partition: {a} | {b}", "lost: Echo from b to a, or its reply", "heal",
+            ]
         )
     }
 

@@ -129,7 +129,7 @@ private struct NetworkDriver: MachineDriver {
             let node = nodes[incarnation.node]
             let isRunning = node.starts == incarnation.number && node.standing == .runs
             let isHit = isRunning && node.spares == 0
-            #expect(machine.isAboutToSend(incarnation) == (isHit ? node.strike : nil))
+            #expect(machine.isAboutToAct(incarnation) == (isHit ? node.strike : nil))
             if isHit {
                 if node.strike != nil { hits += 1 }
                 (nodes[incarnation.node].strike, nodes[incarnation.node].strikeNumber) = (nil, nil)

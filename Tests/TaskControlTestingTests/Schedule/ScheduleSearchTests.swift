@@ -78,6 +78,21 @@ struct ScheduleShrinkerTests {
         #expect(runs <= 2 * 64 + needed.count * 7)
     }
 
+    @Test func decisionsThatTheFailureDoesNotNeedAreSimplified() {
+        let deviations = (0..<8).map { SimulationSchedule.Deviation(question: $0, answer: 1) }
+        var shrinker = ScheduleShrinker(SimulationSchedule(seed: 0, deviations: deviations), decisionCount: 20)
+        // Deviation 2 is needed as long as decision 3 is not simplified.
+        func fails(_ schedule: SimulationSchedule) -> Bool {
+            let (questions, simplified) = (schedule.deviations.map(\.question), Set(schedule.simplified))
+            return questions.contains(6) && !simplified.contains(17)
+                && (questions.contains(2) || simplified.contains(3))
+        }
+        while let schedule = shrinker.next() {
+            if fails(schedule) { shrinker.fails(as: schedule, decisionCount: 20) } else { shrinker.passes() }
+        }
+        #expect(shrinker.best.description == "0:6=1;0-16,18-19")
+    }
+
     @Test func aScheduleWithoutDeviationsIsTriedNoFurther() {
         #expect(shrink(0..<0, needed: []) == ([], 0))
     }
@@ -85,13 +100,14 @@ struct ScheduleShrinkerTests {
 
 @Suite(.timeLimit(.minutes(15)), .tags(.schedules))
 struct SimulationScheduleTests {
-    @Test(arguments: ["7:", "7:12=1,40=3", "0s:", "18446744073709551615se:0=9", "3e:1=1"])
+    @Test(arguments: ["7:", "7:12=1,40=3", "0s:", "18446744073709551615se:0=9", "3e:1=1", "7:;0", "7s:1=1;0-2,5"])
     func aScheduleIsItsText(text: String) throws {
         #expect(try #require(SimulationSchedule(text)).description == text)
     }
 
     @Test(arguments: [
         "", "7", ":", "x:", "7:1", "7:1=", "7:=1", "7:1=1=1", "7:-1=1", "7q:", "7es:", "7:1=1:2=2", "-1:",
+        "7:;", "7:;1-", "7:;2-1", "7:;-1", "7:;x", "7:;1;2", "7:;0-9999999",
     ])
     func aTextThatIsNoScheduleIsRefused(text: String) {
         #expect(SimulationSchedule(text) == nil)

@@ -188,7 +188,7 @@ struct ScheduleStateMachineTests {
             ) {
                 var machine = Machine(chooser: chooser, now: 0)
                 var made = SeededGenerator(seed: seed)
-                var (order, actions): ([Int], [(moment: Int, number: Int)]) = ([], [])
+                var (order, actions): ([Int], [(moment: ScheduleChooser.Moment, number: Int)]) = ([], [])
                 for job in 0..<60 {
                     switch made.next() % 4 {
                     case 0: machine.enqueue(job, of: job % 7)

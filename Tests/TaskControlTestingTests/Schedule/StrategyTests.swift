@@ -1,4 +1,5 @@
 import Foundation
+import TaskControl
 import TaskControlTesting
 import Testing
 
@@ -105,6 +106,65 @@ struct StrategyTests {
             #expect(report.exhaustedPreemptions == preemptions)
             #expect(report.scheduleCount == report.distinctScheduleCount)
         }
+    }
+
+    /// Time could move without end, and so could a task that yields.
+    @Test(arguments: [SimulationStrategy.inOrder, .exhaustive(preemptions: 0), .exhaustive(preemptions: 1)])
+    func anActionRunsAlthoughTasksNeverStop(strategy: SimulationStrategy) throws {
+        try simulate(seeds: 0..<200, strategy: strategy, maxSteps: 1_000) { sim in
+            let isSet = Locked(false)
+            sim.atAnyPoint { isSet.withLock { $0 = true } }
+            while !isSet.withLock({ $0 }) { try await Task.sleep(for: .seconds(1)) }
+        }
+        try simulate(seeds: 0..<20, strategy: strategy, maxSteps: 1_000) { sim in
+            let isSet = Locked(false)
+            sim.atAnyPoint { isSet.withLock { $0 = true } }
+            while !isSet.withLock({ $0 }) { await Task.yield() }
+        }
+    }
+
+    @Test func anExhaustiveSearchDelaysAnActionPastADeadline() throws {
+        let times = OrderRecorder<Duration>()
+        let report = try simulate(seeds: 0..<1_000, strategy: .exhaustive(preemptions: 2)) { sim in
+            let time = Locked(Duration.zero)
+            sim.atAnyPoint { time.withLock { $0 = sim.now } }
+            for _ in 0..<3 { try await Task.sleep(for: .seconds(1)) }
+            times.record(time.withLock { $0 })
+        }
+        #expect(report.exhaustedPreemptions == 2)
+        #expect(Set(times.events).isSuperset(of: [.zero, .seconds(1), .seconds(2)]))
+    }
+
+    @Test func aReportSaysHowMuchIsLeft() throws {
+        @Sendable func body(_ sim: Simulation) async {
+            await withTaskGroup { group in for _ in 0..<5 { group.addTask { await Task.yield() } } }
+        }
+        let cut = try simulate(seeds: 0..<50, strategy: .exhaustive()) { await body($0) }
+        #expect(cut.description == "50 schedules pass, 50 of them distinct, and more remain")
+        let all = try simulate(seeds: 0..<100) { await body($0) }
+        #expect(all.recentScheduleCount == 10)
+        #expect(all.description.hasSuffix(", and \(all.recentNewScheduleCount) of the last 10 were new"))
+        let same = try simulate(seeds: 0..<100) { _ in }
+        #expect(same.recentNewScheduleCount == 0 && same.distinctScheduleCount == 1)
+    }
+
+    /// A candidate that does not fail can run on for long: each is limited by the length of the failure.
+    @Test func longCandidatesDoNotStarveTheSearchForAShorterSchedule() throws {
+        let failure = try #require(throws: SimulationFailure.self) {
+            try simulate(seeds: 0..<100, strategy: .random) { sim in
+                let order = OrderRecorder<Int>()
+                let tasks = (0..<4).map { number in
+                    Task {
+                        await Task.yield()
+                        order.record(number)
+                    }
+                }
+                for task in tasks { await task.value }
+                sim.expect(order.events[0] != 3)
+                for _ in 0..<30_000 { try await Task.sleep(for: .seconds(1)) }
+            }
+        }
+        #expect(try #require(failure.shrunk).schedule.deviations.count <= 2)
     }
 
     @concurrent @Sendable private static func twoActions(_ sim: Simulation) async {

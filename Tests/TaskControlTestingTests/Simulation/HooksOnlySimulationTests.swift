@@ -125,6 +125,57 @@ struct HooksOnlySimulationTests {
         #expect(result.unfinished.map(\.description) == ["#0 body has not ended"])
     }
 
+    private actor Yielding {
+        func work() async -> Int {
+            await Task.yield()
+            return 1
+        }
+
+        func get() async -> Int { await Task { await work() }.value }
+    }
+
+    @Test func aTaskThatIsCreatedOnAnActorAndYieldsThereIsNotLost() {
+        HookedDefaultExecutor.install
+        for seed in 0..<200 as Range<UInt64> {
+            let result = run(seed: seed) { sim in sim.expect(await Yielding().get(), equals: 1) }
+            #expect(result.reason == nil, "\(seed)")
+        }
+    }
+
+    /// Fewer bugs are found than with everything, and no correct program fails.
+    @Test(arguments: PlantedBug.all) func noTwinFails(_ planted: PlantedBug) async throws {
+        HookedDefaultExecutor.install
+        let reasons = try await offThePool {
+            Schedules.seeds(500, inDebug: 40).compactMap { seed in
+                Self.reason(planted.twin, seed: seed).map { "\(seed): \($0)" }
+            }
+        }
+        #expect(reasons.isEmpty)
+    }
+
+    @Test func mostPlantedBugsAreFound() async throws {
+        HookedDefaultExecutor.install
+        let missed = try await offThePool {
+            PlantedBug.all.filter { planted in
+                planted.foundBy == .schedules
+                    && !(0..<1_000).contains { Self.reason(planted.bug, seed: $0) != nil }
+            }
+        }
+        #expect(missed.count <= 12, "\(missed.map(\.name))")
+    }
+
+    private static func reason(_ body: @escaping PlantedBug.Body, seed: UInt64) -> SimulationFailure.Reason? {
+        let location = CheckLocation(fileID: #fileID, filePath: #filePath, line: #line, column: #column)
+        let plan = SimulationPlan(
+            seed: seed,
+            strategy: SimulationStrategy.swarm.drawn(by: seed),
+            call: SimulationCall(maxSteps: 100_000, location: location),
+            capabilities: .schedules,
+            grace: .zero
+        )
+        return SimulationSupport.run(plan) { try await body(PlantedBug.World($0)) }.reason
+    }
+
     @Test func noFunctionIsInterposed() {
         let result = run { sim in
             let start = ContinuousClock.now

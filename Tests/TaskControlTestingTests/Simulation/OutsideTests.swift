@@ -76,6 +76,96 @@ struct OutsideTests {
         guard case .escaped = failure?.reason else { Issue.record("\(failure as Any)"); return }
     }
 
+    @Test func socketsAndPipes() {
+        let pipes = OpenPipes()
+        expectEscape(by: "write") { _ = write(pipes.pipe[1], [1], 1) }
+        expectEscape(by: "read") { _ = read(pipes.pipe[0], &pipes.byte, 1) }
+        expectEscape(by: "write") { _ = write(pipes.sockets[1], [1], 1) }
+        expectEscape(by: "writev") {
+            withUnsafeMutablePointer(to: &pipes.byte) { byte in
+                var part = iovec(iov_base: byte, iov_len: 1)
+                _ = writev(pipes.sockets[1], &part, 1)
+            }
+        }
+        expectEscape(by: "readv") {
+            withUnsafeMutablePointer(to: &pipes.byte) { byte in
+                var part = iovec(iov_base: byte, iov_len: 1)
+                _ = readv(pipes.sockets[0], &part, 1)
+            }
+        }
+        expectEscape(by: "write") {
+            var one: UInt64 = 1
+            _ = write(pipes.event, &one, 8)
+        }
+    }
+
+    private final class OpenPipes: @unchecked Sendable {
+        var pipe: [Int32] = [0, 0], sockets: [Int32] = [0, 0]
+        let event: Int32
+        var byte: UInt8 = 0
+
+        init() {
+            // Not part of the module of the C library.
+            typealias MakeEvent = @convention(c) (UInt32, Int32) -> Int32
+            event = unsafeBitCast(dlsym(nil, "eventfd"), to: MakeEvent.self)(0, 0)
+            _ = Glibc.pipe(&pipe)
+            _ = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &sockets)
+        }
+
+        deinit { for file in pipe + sockets + [event] { close(file) } }
+    }
+
+    @Test func filesAndWhatTheProgramPrintsAreNoEscape() throws {
+        let path = "/tmp/TaskControl-\(UUID().uuidString)"
+        defer { unlink(path) }
+        try simulate(seeds: 0..<5) { sim in
+            let file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0o600)
+            defer { close(file) }
+            sim.expect(write(file, [7], 1), equals: 1)
+            lseek(file, 0, SEEK_SET)
+            var byte: UInt8 = 0
+            sim.expect(read(file, &byte, 1), equals: 1)
+            sim.expect(byte, equals: 7)
+            _ = write(STDERR_FILENO, "", 0)
+            FileHandle.standardOutput.write(Data())
+        }
+    }
+
+    @inline(never) private static func startsAThread() { Thread.detachNewThread {} }
+
+    @Test func theMessageNamesTheFunctionOfTheProgram() throws {
+        let failure = try #require(failure { _ in Self.startsAThread() })
+        guard case .escaped(let what) = failure.reason else { Issue.record("\(failure)"); return }
+        #expect(
+            what.hasPrefix("#0 body called pthread_create, which makes another thread work, called by static "),
+            "\(what)"
+        )
+        #expect(what.contains("OutsideTests.startsAThread()"), "\(what)")
+        #expect(failure.description.contains("sim.outside { … }"))
+    }
+
+    @Test func harmlessCallsCanBeExempted() throws {
+        let before = Date()
+        try simulate(seeds: 0..<20, checksDeterminism: true) { sim in
+            let isReal = sim.outside { Date() < before + 3_600 }
+            sim.expect(isReal, "the clock is that of the system")
+            sim.outside { Thread.detachNewThread {} }
+            #expect(throws: CocoaError.self) {
+                try sim.outside { () throws(CocoaError) in throw CocoaError(.fileNoSuchFile) }
+            }
+            try await Task.sleep(for: .seconds(1))
+            sim.expect(sim.now, equals: .seconds(1))
+            sim.expect(Date() > before + 3_600)
+        }
+        let failure = try #require(
+            failure { sim in
+                sim.outside {}
+                Self.startsAThread()
+            }
+        )
+        guard case .escaped = failure.reason else { Issue.record("\(failure)"); return }
+    }
+
     /// In each of these a thread outside answers in real time, to a program that has a virtual time limit or none.
     @Test func whoAnswersAndWhenIsOfNoAccount() {
         for delay in [0, 10, 300] {

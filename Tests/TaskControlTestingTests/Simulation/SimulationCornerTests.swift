@@ -181,6 +181,27 @@ struct SimulationCornerTests {
         #expect((0..<3).contains(Int.random(in: 0..<3, using: &random)))
     }
 
+    @MainActor private final class Closing {
+        let journal: OrderRecorder<String>
+        init(_ journal: OrderRecorder<String>) { self.journal = journal }
+        isolated deinit { journal.record("deinit") }
+    }
+
+    @MainActor private static func record(_ word: String, in journal: OrderRecorder<String>) { journal.record(word) }
+
+    /// As the runtime has it: both go to the main actor's queue, one after the other.
+    @Test func anIsolatedDeinitOnTheMainActorComesBeforeALaterHop() throws {
+        try simulate(seeds: 0..<500) { sim in
+            let journal = OrderRecorder<String>()
+            var closing: Closing? = await Closing(journal)
+            await Task.yield()
+            sim.expect(closing != nil)
+            closing = nil
+            await Self.record("hop", in: journal)
+            sim.expect(journal.events, equals: ["deinit", "hop"])
+        }
+    }
+
     private actor Jobs {
         private(set) var order: [String] = []
 

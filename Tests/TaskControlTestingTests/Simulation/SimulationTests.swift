@@ -67,13 +67,49 @@ struct VirtualTimeTests {
         func sleep(_ duration: Duration) async throws { try await Task.sleep(for: duration) }
     }
 
-    @Test func clocksShowVirtualTime() throws {
+    @Test func clocksShowVirtualTimeAndOneNanosecondPerRead() throws {
         try simulate(seed: 1) { sim in
             let (continuous, suspending) = (ContinuousClock.now, SuspendingClock.now)
             try await Task.sleep(for: .seconds(5))
-            sim.expect(continuous.duration(to: .now) == .seconds(5))
-            sim.expect(suspending.duration(to: .now) == .seconds(5))
+            sim.expect(continuous.duration(to: .now), equals: .nanoseconds(5_000_000_003))
+            sim.expect(suspending.duration(to: .now), equals: .nanoseconds(5_000_000_003))
+            sim.expect(sim.now, equals: .seconds(5))
         }
+    }
+
+    /// A rate that divides by an elapsed time never divides by zero, as on a real machine.
+    @Test func twoReadsOfAClockDiffer() throws {
+        try simulate(seeds: 0..<50) { sim in
+            let clock = ContinuousClock()
+            let start = clock.now
+            sim.expect(clock.now > start)
+            let beforeYield = clock.now
+            await Task.yield()
+            sim.expect(beforeYield.duration(to: clock.now) > .zero)
+            sim.expect(sim.now, equals: .zero)
+        }
+    }
+
+    /// The nanoseconds of the reads between the computation of a deadline and the sleep must not decide which task wakes first.
+    @Test func sleepsUntilOneDeadlineEndTogetherAndNeverEarly() throws {
+        let orders = OrderRecorder<[Int]>()
+        try simulate(seeds: 0..<100) { sim in
+            let order = OrderRecorder<Int>()
+            let deadline = ContinuousClock.now + .seconds(1)
+            await withTaskGroup { group in
+                for number in 0..<3 {
+                    group.addTask {
+                        for _ in 0..<number { _ = ContinuousClock.now }
+                        try? await Task.sleep(until: deadline, clock: .continuous)
+                        sim.expect(ContinuousClock.now >= deadline)
+                        sim.expect(sim.now, equals: .seconds(1))
+                        order.record(number)
+                    }
+                }
+            }
+            orders.record(order.events)
+        }
+        #expect(Set(orders.events).count == 6)
     }
 
     @Test func timeStandsStillWhileAnythingCanRun() throws {

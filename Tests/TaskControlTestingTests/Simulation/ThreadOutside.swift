@@ -1,42 +1,46 @@
 import Foundation
 import TaskControl
 
-/// A thread that is there before the simulation, and that nothing of what the simulation sees makes work: it reads from a pipe.
+/// A thread that is there before the simulation, and that nothing of what the simulation sees makes work: it polls a variable. It works once.
 final class ThreadOutside: Sendable {
-    private let work = Locked<(@Sendable () -> Void)?>(nil)
-    private let requests = Pipe(), answers = Pipe()
+    private struct State {
+        var work: (@Sendable () -> Void)?
+        var isRequested = false
+        var hasEnded = false
+    }
+
+    private let state = Locked(State())
 
     init() {
-        let (work, requests, answers) = (work, requests, answers)
+        let state = state
         Thread.detachNewThread {
-            while let request = try? requests.fileHandleForReading.read(upToCount: 1), !request.isEmpty {
-                work.withLock { $0.take() }?()
-                try? answers.fileHandleForWriting.write(contentsOf: [1])
-            }
+            while state.withLock({ !$0.isRequested && !$0.hasEnded }) { usleep(500) }
+            state.withLock { $0.work.take() }?()
+            state.withLock { $0.hasEnded = true }
         }
     }
 
-    deinit { try? requests.fileHandleForWriting.close() }
+    deinit { state.withLock { $0.hasEnded = true } }
 
     /// Suspends until the thread resumes it.
     func wait() async {
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-            work.withLock { $0 = { continuation.resume() } }
+            state.withLock { $0.work = { continuation.resume() } }
         }
     }
 
     /// Whether a caller waits.
-    var hasWork: Bool { work.withLock { $0 != nil } }
+    var hasWork: Bool { state.withLock { $0.work != nil } }
 
     /// Has the thread resume who waits, and blocks until it has.
     func resume() {
-        try? requests.fileHandleForWriting.write(contentsOf: [1])
-        _ = try? answers.fileHandleForReading.read(upToCount: 1)
+        state.withLock { $0.isRequested = true }
+        while state.withLock({ !$0.hasEnded }) { sched_yield() }
     }
 
     /// Does something on the thread, and blocks until it has.
     func run(_ action: @escaping @Sendable () -> Void) {
-        work.withLock { $0 = action }
+        state.withLock { $0.work = action }
         resume()
     }
 }

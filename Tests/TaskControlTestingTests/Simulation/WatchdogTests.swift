@@ -62,7 +62,7 @@ struct WatchdogTests {
     @Test(.oneProcessAtATime) func onlyTheOneThatIsBlockedIsReported() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             setenv("TASKCONTROL_WATCHDOG", "1", 1)
-            try WatchdogTests.exit(after: ["step 1, task #0 body has run", "loop without await.\n"])
+            try WatchdogTests.exit(after: ["step 1, task #0 body has run", "run on this thread.\n"])
             let never = Pipe()
             Thread.detachNewThread {
                 _ = try? simulate(seed: 8) { _ in _ = try never.fileHandleForReading.read(upToCount: 1) }
@@ -71,6 +71,21 @@ struct WatchdogTests {
         }
         let text = text(result)
         #expect(text.contains("simulate: seed 8,") && text.components(separatedBy: "simulate:").count == 2)
+        #expect(text.contains("It is blocked in read, "))
+    }
+
+    /// Nothing else could end it: not even the time limit of a test.
+    @Test(.oneProcessAtATime) func aStepThatNeverEndsEndsTheProcess() async {
+        let result = await #expect(processExitsWith: .signal(SIGTRAP), observing: [\.standardErrorContent]) {
+            setenv("TASKCONTROL_WATCHDOG", "0.02", 1)
+            let isDone = Locked(false)
+            try simulate(seed: 5, strategy: .random) { _ in while !isDone.withLock({ $0 }) {} }
+        }
+        let text = text(result)
+        #expect(text.contains("task #0 body has run for 20 ms without suspending, called at"))
+        #expect(text.contains(". After 240 ms, it ends the process. Either it is blocked by"))
+        #expect(text.contains("has run for 240 ms without suspending, called at"))
+        #expect(text.contains("simulate: crashed in seed 5, step 1, task #0 body"))
     }
 
     private static func isWatched() throws -> Bool {

@@ -18,7 +18,7 @@ extension SimulationFailure {
         return self
     }
 
-    /// Writes the description of this failure into a file named ``fileName``. Replaces a file of an earlier run. If the
+    /// Writes the description of this failure, with all steps, into a file named ``fileName``. Replaces a file of an earlier run. If the
     /// file cannot be written, prints a message to standard error.
     ///
     /// - Parameter folder: The path of the folder, which is created if it does not exist. Its parent must exist.
@@ -27,7 +27,7 @@ extension SimulationFailure {
         let path = "\(folder)/\(fileName)"
         do throws(OutputFile.SystemError) {
             let file = try OutputFile(path)
-            let bytes = Array(description.utf8)
+            let bytes = Array(completeDescription.utf8)
             do throws(OutputFile.SystemError) {
                 // A `Result`, since `withUnsafeBytes` throws no error of a concrete type.
                 try bytes.withUnsafeBytes { bytes in

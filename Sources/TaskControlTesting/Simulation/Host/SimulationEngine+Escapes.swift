@@ -21,7 +21,10 @@ extension SimulationEngine {
     func checkCurrentTask() -> Bool {
         if ledger.current != nil { return true }
         if depth > 0, tc_currentTask() != nil, reason == nil {
-            reason = .escaped("a task that is not the simulation's ran on its thread, on an actor that both use")
+            let actor = actorOfStep.map { "\($0.type), an" } ?? "an"
+            reason = .escaped(
+                "a task that is not the simulation's ran on its thread, on \(actor) actor that both use: \(Self.sharing)"
+            )
         }
         return false
     }
@@ -32,10 +35,76 @@ extension SimulationEngine {
     /// - Parameters:
     ///   - call: The name of the function.
     ///   - why: A relative clause for the message, such as "which wakes another thread".
-    func touched(_ call: String, _ why: String) {
+    ///   - caller: The address to which the function returns.
+    func touched(_ call: String, _ why: String, _ caller: UnsafeRawPointer) {
+        guard reason == nil else { return }
+        reason = .escaped("\(labelOfCurrent) called \(call), \(why)\(Self.text(ofCaller: caller))")
+    }
+
+    /// Fails the run with the reason ``SimulationFailure/Reason/blocked(_:)``, because the program under test waits for
+    /// a lock that a task of the simulation holds.
+    ///
+    /// - Parameters:
+    ///   - call: The name of the function that waits.
+    ///   - holder: The runtime's ID of the task that has acquired the lock; zero if no task was running.
+    ///   - caller: The address to which the function returns.
+    func waits(in call: String, forLockOf holder: UInt64, _ caller: UnsafeRawPointer) {
+        guard reason == nil else { return }
+        let (waiting, holding) = (ledger.current, ledger.number(ofID: holder))
+        let owner =
+            holding == nil
+            ? "code that is no task's has acquired"
+            : waiting == holding ? "it holds itself" : "\(ledger.label(holding)) holds over an await"
+        reason = .blocked("\(labelOfCurrent) waits in \(call) for a lock that \(owner)\(Self.text(ofCaller: caller))")
+    }
+
+    private var labelOfCurrent: String { ledger.current.map { ledger.label($0) } ?? "code that is no task's" }
+
+    /// Returns a text that names the function that has called a system function, such as ", called by Feed.load()".
+    private static func text(ofCaller caller: UnsafeRawPointer) -> String {
+        guard let bytes = tc_copyCaller(caller) else { return "" }
+        defer { System.deallocate(bytes) }
+        return ", called by \(readable(String(cString: bytes)))"
+    }
+
+    /// Returns the name of a function without the parts that tell nothing to a reader.
+    private static func readable(_ name: String) -> String {
+        // The name of the part of an async function after a suspension contains that of the function.
+        let end = name.firstRange(of: "partial function for ")?.upperBound
+        var rest = end.map { name[$0...] } ?? name[...]
+        var text = ""
+        // "(load in _0123456789ABCDEF0123456789ABCDEF)" is the private function load.
+        while let range = rest.firstRange(of: " in _"), let open = rest[..<range.lowerBound].lastIndex(of: "(") {
+            let close = rest[range.upperBound...].drop { $0.isHexDigit }
+            guard close.first == ")" else { break }
+            text += rest[..<open] + rest[rest.index(after: open)..<range.lowerBound]
+            rest = close.dropFirst()
+        }
+        return text + rest
+    }
+
+    // MARK: Actors that are shared
+
+    private static let sharing = "put the tests that use it into one suite with the trait .serialized"
+
+    /// Ends the run, which is then repeated alone, because a task has arrived at an actor that another simulation uses.
+    func collided(_ task: Int?, _ actor: TypeID) {
+        hasCollided = true
+        if reason == nil {
+            reason = .escaped(
+                "\(ledger.label(task)) waits for \(actor.type), which another simulation uses at the same time: "
+                    + Self.sharing
+            )
+        }
+    }
+
+    /// Fails the run with the reason ``SimulationFailure/Reason/escaped(_:)``, because a task has arrived at an actor that
+    /// runs on another thread.
+    func isElsewhere(_ task: Int?, _ actor: TypeID) {
         guard reason == nil else { return }
         reason = .escaped(
-            "\(ledger.current.map { ledger.label($0) } ?? "code that is no task's") called \(call), \(why)"
+            "\(ledger.label(task)) waits for \(actor.type), an actor that another test or thread uses at the same time: "
+                + Self.sharing
         )
     }
 

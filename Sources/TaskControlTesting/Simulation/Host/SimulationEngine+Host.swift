@@ -44,6 +44,23 @@ extension SimulationEngine: SimulationHost {
         actions.append((schedule.moment(), action))
     }
 
-    func draw() -> UInt64? { isHere ? draws.next() : nil }
+    func draw() -> UInt64? {
+        guard isHere else { return nil }
+        let number = draws.next()
+        // Not zero, which the standard library can reject when it draws from a range.
+        return isSimplified() ? 1 : number
+    }
+
+    func drawSeed() -> UInt64 { isHere ? draws.next() : 0 }
+
+    func happens() -> Bool { !isHere || !isSimplified() }
+
+    func sometimes(_ condition: Bool, _ message: String, _ location: CheckLocation) {
+        if isHere { plan.goals?.note(condition, message, location) }
+    }
+
+    func leave() -> Bool { isHere && tc_setOutside(true) }
+
+    func comeBack() { _ = tc_setOutside(false) }
 }
 #endif

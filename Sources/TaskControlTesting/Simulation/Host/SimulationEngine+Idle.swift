@@ -10,7 +10,7 @@ extension SimulationEngine {
     /// - Returns: Whether to run another step. If `false`, the run has ended: it has failed if ``reason`` is not `nil`.
     func isGoingOnAlthoughIdle() -> Bool {
         if hasActions {
-            perform(actions.remove(at: schedule.action(actions.map(\.step), mustAct: true)!).action)
+            perform(actions.remove(at: schedule.action(actions.map(\.moment), mustAct: true)!).action)
             return true
         }
         // Objects that are deallocated with these tasks may create tasks.

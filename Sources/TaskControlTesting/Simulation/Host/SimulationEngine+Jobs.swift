@@ -21,13 +21,20 @@ extension SimulationEngine {
         if job.isOnMain || job.actor != nil {
             arrival = .init(
                 actor: UInt(bitPattern: job.actor),
-                isFixed: tc_isCreating(),
+                isFixed: tc_isCreating() || (job.isOnMain && continuesAfterEnqueuing(job)),
                 priority: job.isOnMain ? 0 : tc_jobPriority(job.pointer),
                 overtakes: tc_isCreating() && job.actor != nil && tc_isOnActor(job.actor!)
             )
             if job.isTask, let number { ledger.waits(number, for: actorType(of: job)) }
         }
         schedule.enqueue(job.handle, of: number, on: arrival, hasYielded: isResumingYield)
+    }
+
+    /// Whether the running task continues after it has enqueued a job on the main actor, so that whatever it enqueues
+    /// there later comes after this job. `false` if the task itself goes to the main actor, or has ended.
+    private func continuesAfterEnqueuing(_ job: SimulatedJob) -> Bool {
+        guard let current = tc_currentTask() else { return false }
+        return current != job.pointer
     }
 
     func enqueue(_ job: SimulatedJob, after delay: Duration) {
@@ -40,9 +47,17 @@ extension SimulationEngine {
             nanoseconds = (max(0, nanoseconds) + 999_999) / 1_000_000 * 1_000_000
         }
         // A task that sleeps forever wakes at the end of time.
-        let (at, isLate) = schedule.now.addingReportingOverflow(max(0, nanoseconds))
-        deadline = nanosecondsHere + max(0, nanoseconds)
+        nanoseconds = withoutLead(max(0, nanoseconds))
+        let (at, isLate) = schedule.now.addingReportingOverflow(nanoseconds)
+        deadline = nanosecondsHere + nanoseconds
         schedule.enqueue(job.handle, of: number(job, isTimer: true), at: isLate ? .max : at)
+    }
+
+    /// Returns a duration of a sleep that ends at a whole microsecond, if the given duration is shorter only because the
+    /// clock was read between the computation of the deadline and the sleep: each read takes a nanosecond.
+    private func withoutLead(_ nanoseconds: Int64) -> Int64 {
+        let rest = (nanosecondsHere + nanoseconds) % 1_000
+        return rest > 0 && 1_000 - rest < tc_lead() ? nanoseconds + 1_000 - rest : nanoseconds
     }
 
     func enqueueIfOwn(_ job: SimulatedJob, after delay: Duration?) -> Bool {

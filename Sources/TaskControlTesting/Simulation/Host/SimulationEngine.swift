@@ -19,11 +19,15 @@ final class SimulationEngine: @unchecked Sendable {
     /// The generator of `Simulation.random`. It is separate from the generator of the schedule, so that neither changes the other's
     /// numbers.
     var draws: SeededGenerator
+    /// The generator of the numbers with which the simulation replaces those of the system.
+    private var systemDraws: SeededGenerator
+    /// The number of random decisions of the run so far: see ``isSimplified()``.
+    var decisionCount = 0
+    private let simplified: Set<Int>
     @exclusivity(unchecked) var ledger: TaskLedger
     let log = ScheduleLog()
-    /// The actions passed to `Simulation.atAnyPoint` that have not run yet, in the order of the calls. Each can run
-    /// from the step with the number `step` on.
-    var actions: [(step: Int, action: @Sendable () -> Void)] = [] {
+    /// The actions passed to `Simulation.atAnyPoint` that have not run yet, in the order of the calls.
+    var actions: [(moment: ScheduleChooser.Moment, action: @Sendable () -> Void)] = [] {
         didSet { hasActions = !actions.isEmpty }
     }
     @exclusivity(unchecked) private(set) var hasActions = false
@@ -54,6 +58,11 @@ final class SimulationEngine: @unchecked Sendable {
         case came(SimulatedJob)
     }
 
+    /// The type of the actor of the step that runs; `nil` if it runs on none.
+    @exclusivity(unchecked) private(set) var actorOfStep: TypeID?
+    /// Whether the run must be repeated alone: a task has arrived at an actor that another simulation uses.
+    var hasCollided = false
+
     /// Whether the running job reads the clock in a loop, so often that each further read advances virtual time.
     @exclusivity(unchecked) var isPolling = false
 
@@ -73,6 +82,8 @@ final class SimulationEngine: @unchecked Sendable {
         let chooser = ScheduleChooser(seed: plan.seed, strategy: plan.strategy)
         schedule = ScheduleStateMachine(chooser: chooser, now: Self.start)
         draws = SeededGenerator(seed: plan.seed ^ 0xD1B5_4A32_D192_ED03)
+        systemDraws = SeededGenerator(seed: plan.seed ^ 0x9E6C_63D0_876A_46B5)
+        simplified = plan.strategy.schedule.map { Set($0.simplified) } ?? []
         executor = SimulationTaskExecutor(foreign: foreign)
         hop = SimulationHopExecutor(foreign: foreign)
         main = SimulationMainExecutor(foreign: foreign)
@@ -95,8 +106,13 @@ final class SimulationEngine: @unchecked Sendable {
             tc_context() == nil,
             "simulate was called inside a simulation. Call the code of the inner body directly."
         )
+        tc_beginRun(plan.isAlone)
         let engine = SimulationEngine(plan)
-        defer { engine.leaveBehind() }
+        defer {
+            engine.leaveBehind()
+            tc_dropClaims()
+            tc_endRun(plan.isAlone)
+        }
         return engine.inside { engine.run(body) }
     }
 
@@ -130,9 +146,13 @@ final class SimulationEngine: @unchecked Sendable {
                 let job = SimulatedJob(job, isOnMain: false)
                 return SimulationEngine.at(context).enqueueIfOwn(job, after: .nanoseconds(nanoseconds))
             },
-            touched: { context, call, why in
-                SimulationEngine.at(context).touched(String(cString: call), String(cString: why))
+            touched: { context, call, why, caller in
+                SimulationEngine.at(context).touched(String(cString: call), String(cString: why), caller)
             },
+            blocked: { context, call, holder, caller in
+                SimulationEngine.at(context).waits(in: String(cString: call), forLockOf: holder, caller)
+            },
+            draw: { context in SimulationEngine.at(context).systemDraws.next() },
             passed: { context, nanoseconds, call in
                 SimulationEngine.at(context).blocked(for: nanoseconds, in: call.map { String(cString: $0) })
             }
@@ -179,8 +199,10 @@ final class SimulationEngine: @unchecked Sendable {
                 elapsed: elapsedHere
             ),
             answers: reason != nil || plan.keepsAnswers ? schedule.chooser.answers : [],
+            decisionCount: decisionCount,
             log: log,
             reason: reason,
+            hasCollided: hasCollided,
             hasLookedOut: hasLookedOut,
             unfinished: unfinished.map { number, state in
                 let task = ledger[number]
@@ -216,7 +238,7 @@ final class SimulationEngine: @unchecked Sendable {
             reason = .livelock(steps: schedule.steps)
             return false
         }
-        if hasActions, let index = schedule.action(actions.map(\.step)) {
+        if hasActions, let index = schedule.action(actions.map(\.moment)) {
             perform(actions.remove(at: index).action)
             return true
         }
@@ -229,6 +251,8 @@ final class SimulationEngine: @unchecked Sendable {
     func run(_ item: ScheduleStateMachine.Item) {
         let (job, owner, number) = (SimulatedJob(item), item.task, schedule.steps - 1)
         let (isTask, actor) = (job.isTask, actorType(of: job))
+        if let place = job.actor, !tc_claim(place) { return collided(owner, actor!) }
+        actorOfStep = actor
         if isTask, let task = owner { ledger.waits(task, for: nil) }
         let firstYield = yields.count
         deadline = nil
@@ -247,7 +271,7 @@ final class SimulationEngine: @unchecked Sendable {
         } else if let actor = job.actor {
             turn = .expected
             tc_enqueueOnActor(job.pointer, actor)
-            if case .came(let job) = turn { run(job) } else { takeTurns() }
+            if case .came(let job) = turn { run(job) } else if !takeTurns() { isElsewhere(owner, actorOfStep!) }
             turn = nil
         } else {
             run(job)
@@ -271,9 +295,16 @@ final class SimulationEngine: @unchecked Sendable {
     /// Runs the jobs of actors that have work other than tasks, such as an isolated `deinit`: one job per actor handles
     /// all such work. After a step, no task remains in the queue of an actor. (If a thread outside the simulation is
     /// running the actor, it also runs this job.)
-    func takeTurns() {
+    ///
+    /// - Returns: Whether there was such a job.
+    func takeTurns() -> Bool {
         turn = nil
-        while let item = schedule.takeFirst(where: { SimulatedJob($0).isTurn }) { run(SimulatedJob(item)) }
+        var hasRun = false
+        while let item = schedule.takeFirst(where: { SimulatedJob($0).isTurn }) {
+            run(SimulatedJob(item))
+            hasRun = true
+        }
+        return hasRun
     }
 
     func run(_ job: SimulatedJob) {
@@ -292,7 +323,8 @@ final class SimulationEngine: @unchecked Sendable {
     ///
     /// - Parameter task: The number of the task.
     func startEarly(_ task: Int) {
-        guard depth > 0, depth < 3, reason == nil else { return }
+        // A task that is created under a lock starts later: it may wait for the lock, which another thread would do.
+        guard depth > 0, depth < 3, reason == nil, !tc_holdsLock() else { return }
         guard
             let item = schedule.takeEarly(where: { item in
                 let job = SimulatedJob(item)
@@ -304,6 +336,13 @@ final class SimulationEngine: @unchecked Sendable {
         run(item)
         (deadline, turn, isPolling) = outer
         tc_beginStep(step, creator)
+    }
+
+    /// Decides whether the next random decision of the run has its simplest outcome, because the shortened schedule that
+    /// is run says so: a draw is 1, and a fault does not happen.
+    func isSimplified() -> Bool {
+        defer { decisionCount += 1 }
+        return !simplified.isEmpty && simplified.contains(decisionCount)
     }
 
     func perform(_ action: @Sendable () -> Void) {

@@ -145,7 +145,10 @@ extension SimulationExecutor {
     }
 
     func enqueue<C: Clock>(_ job: consuming ExecutorJob, at instant: C.Instant, tolerance: C.Duration?, clock: C) {
-        foreign.simulate(SimulatedJob(job, isOnMain: isMain), after: Self.duration(clock.now.duration(to: instant)))
+        tc_look(true)
+        let delay = Self.duration(clock.now.duration(to: instant))
+        tc_look(false)
+        foreign.simulate(SimulatedJob(job, isOnMain: isMain), after: delay)
     }
 
     private static func duration(_ value: some DurationProtocol) -> Duration {

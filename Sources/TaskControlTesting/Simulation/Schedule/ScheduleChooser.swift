@@ -12,6 +12,19 @@ struct ScheduleChooser: ~Copyable {
         let isPreemption: Bool
     }
 
+    /// The time at which an action of the program (see ``Simulation/atAnyPoint(_:)``) runs, in steps.
+    struct Moment {
+        /// The number of steps that had begun when the action was registered.
+        let since: Int
+        /// The step from which on the action is due; `Int.max` if the strategy makes no random choices.
+        let due: Int
+
+        /// The number of steps after which the action runs in the plain schedule even if virtual time does not move.
+        private static let patience = 200
+
+        func isOverdue(at step: Int) -> Bool { step - since > Self.patience }
+    }
+
     enum Pick {
         case answer(Int)
         /// The ready job with the given number runs next. Jobs are numbered in the order in which they become ready.
@@ -176,40 +189,49 @@ struct ScheduleChooser: ~Copyable {
     /// is the action with the earliest moment if it is due. If virtual time is about to move, this action runs with a
     /// probability of one half even if it is not due.
     ///
+    /// In the plain schedule (answer 0), no action runs as long as jobs are ready, for a while, and the first action runs
+    /// before virtual time moves: time could move without end.
+    ///
     /// - Parameters:
-    ///   - moments: For each action, the step from which on the action is due. There must be at least one action.
+    ///   - moments: The moments of the actions. There must be at least one action.
     ///   - step: The number of steps that have begun.
     ///   - isAboutToMoveTime: Whether virtual time moves next, because no job is ready.
     ///   - mustAct: Whether an action must run, because no job can run.
     ///
     /// - Returns: The index of the action in `moments`; `nil` if no action runs.
-    mutating func action(_ moments: [Int], at step: Int, isAboutToMoveTime: Bool, mustAct: Bool) -> Int? {
-        let width = mustAct ? moments.count : moments.count + 1
+    mutating func action(_ moments: [Moment], at step: Int, isAboutToMoveTime: Bool, mustAct: Bool) -> Int? {
+        let count = moments.count
+        let width = mustAct ? count : count + 1
         if width == 1 { return 0 }
-        var answer = 0
+        // The last answer is then that no action runs; otherwise, it is the first.
+        let actsPlainly = mustAct || isAboutToMoveTime || moments[0].isOverdue(at: step)
+        let answer: Int
         switch way {
-        case .inOrder: break
+        case .inOrder: answer = 0
         case .script: answer = min(max(scripted, 0), width - 1)
         case .random, .sticky, .ranked:
-            let next = moments.indices.min { (moments[$0], $0) < (moments[$1], $1) }!
-            let acts = mustAct || moments[next] <= step || (isAboutToMoveTime && generator.next() % 2 == 0)
-            if acts { answer = mustAct ? next : next + 1 }
+            let next = moments.indices.min { (moments[$0].due, $0) < (moments[$1].due, $1) }!
+            let acts = mustAct || moments[next].due <= step || (isAboutToMoveTime && generator.next() % 2 == 0)
+            answer = actsPlainly ? (acts ? next : count) : acts ? next + 1 : 0
         }
-        record(answer, Question(width: width, isPreemption: false))
-        return mustAct ? answer : answer == 0 ? nil : answer - 1
+        // To delay an action past the point at which the plain schedule runs it counts as a preemption: otherwise, an
+        // exhaustive search would delay it again and again.
+        let costs = recordsCosts && actsPlainly ? (0..<width).map { $0 == count } : nil
+        record(answer, Question(width: width, isPreemption: false), costs: costs)
+        if actsPlainly { return answer == count ? nil : answer }
+        return answer == 0 ? nil : answer - 1
     }
 
-    /// Draws the number of the step from which on a new action of the program (see ``Simulation/atAnyPoint(_:)``) is
-    /// due. Each order of magnitude has the same probability, because the length of the program is unknown. Returns
-    /// `Int.max` if the strategy makes no random choices.
+    /// Draws the moment of a new action of the program (see ``Simulation/atAnyPoint(_:)``). Each order of magnitude has
+    /// the same probability, because the length of the program is unknown.
     ///
     /// - Parameter steps: The number of steps that have begun. The action is due at this step at the earliest.
-    mutating func moment(after steps: Int) -> Int {
+    mutating func moment(after steps: Int) -> Moment {
         switch way {
-        case .inOrder, .script: return .max
+        case .inOrder, .script: return Moment(since: steps, due: .max)
         case .random, .sticky, .ranked:
             let reach = 2 << (generator.next() % 7)
-            return steps + Int(generator.next() % UInt64(reach))
+            return Moment(since: steps, due: steps + Int(generator.next() % UInt64(reach)))
         }
     }
 

@@ -1,40 +1,80 @@
-/// A search for a shorter schedule that still fails: removes the deviations from the plain schedule (see
-/// ``SimulationSchedule``) that the failure does not need. A value without side effects: the caller runs the schedules.
+/// A search for a simpler schedule that still fails: removes the deviations from the plain schedule (see
+/// ``SimulationSchedule``) that the failure does not need, replaces random decisions such as faults and inputs by the
+/// simplest ones, and then tries the deviations again. A value without side effects: the caller runs the schedules.
 ///
 /// The method is delta debugging (Zeller, Hildebrandt: *Simplifying and Isolating Failure-Inducing Input*, IEEE
 /// Transactions on Software Engineering 28, 2002): it removes blocks of deviations, first large blocks, then smaller
 /// ones, and at last single deviations.
 struct ScheduleShrinker {
-    /// The shortest schedule found so far that fails.
+    private enum Part {
+        case deviations, decisions, remainingDeviations
+    }
+
+    /// The simplest schedule found so far that fails.
     private(set) var best: SimulationSchedule
+    /// The number of random decisions of the run with that schedule.
+    private var decisionCount: Int
+    private var part = Part.deviations
+    private var hasSimplified = false
     private var blockSize: Int
     private var start = 0
 
-    init(_ schedule: SimulationSchedule) {
+    init(_ schedule: SimulationSchedule, decisionCount: Int = 0) {
         best = schedule
+        self.decisionCount = decisionCount
         // The first block contains all deviations: many failures need none.
         blockSize = max(schedule.deviations.count, 1)
     }
 
-    /// Returns the next schedule to try; `nil` if no deviation of ``best`` can be removed. The caller must run the
-    /// schedule, and then call ``fails(as:)`` or ``passes()``.
+    /// Returns the next schedule to try; `nil` if nothing of ``best`` can be simplified. The caller must run the schedule,
+    /// and then call ``fails(as:decisionCount:)`` or ``passes()``.
     mutating func next() -> SimulationSchedule? {
-        while start >= best.deviations.count {
-            if blockSize == 1 || best.deviations.isEmpty { return nil }
-            blockSize = (blockSize + 1) / 2
+        while start >= count {
+            if blockSize > 1, count > 0 {
+                blockSize = (blockSize + 1) / 2
+            } else if !beginNextPart() {
+                return nil
+            }
             start = 0
         }
-        var deviations = best.deviations
-        deviations.removeSubrange(start..<min(start + blockSize, deviations.count))
-        return best.with(deviations)
+        let block = start..<min(start + blockSize, count)
+        guard part == .decisions else {
+            var deviations = best.deviations
+            deviations.removeSubrange(block)
+            return best.with(deviations)
+        }
+        return best.simplifying(decisions[block])
+    }
+
+    /// The random decisions that are not the simplest ones yet.
+    private var decisions: [Int] {
+        let simplified = Set(best.simplified)
+        return (0..<decisionCount).filter { !simplified.contains($0) }
+    }
+
+    /// The number of deviations or decisions that the current part can simplify.
+    private var count: Int { part == .decisions ? decisions.count : best.deviations.count }
+
+    private mutating func beginNextPart() -> Bool {
+        switch part {
+        case .deviations: part = .decisions
+        case .decisions where hasSimplified: part = .remainingDeviations
+        case .decisions, .remainingDeviations: return false
+        }
+        blockSize = max(count, 1)
+        return true
     }
 
     /// Notes that the schedule that ``next()`` has returned last fails for the same reason as the original schedule.
     ///
-    /// - Parameter recorded: The schedule with the deviations that the run has used: at most those of the schedule that
-    ///   was run, and often fewer.
-    mutating func fails(as recorded: SimulationSchedule) {
+    /// - Parameters:
+    ///   - recorded: The schedule with the deviations that the run has used: at most those of the schedule that was run,
+    ///     and often fewer.
+    ///   - decisionCount: The number of random decisions of the run.
+    mutating func fails(as recorded: SimulationSchedule, decisionCount: Int = 0) {
         best = recorded
+        self.decisionCount = decisionCount
+        if part == .decisions { hasSimplified = true }
     }
 
     /// Notes that the schedule that ``next()`` has returned last passes, or fails for another reason than the original

@@ -330,17 +330,16 @@ struct ScheduleStateMachine: ~Copyable {
 
     // MARK: Actions
 
-    /// Draws the step from which on a new action of the program (see ``Simulation/atAnyPoint(_:)``) is due. Actions run
-    /// between two steps.
-    mutating func moment() -> Int { chooser.moment(after: steps) }
+    /// Draws the moment of a new action of the program (see ``Simulation/atAnyPoint(_:)``). Actions run between two steps.
+    mutating func moment() -> ScheduleChooser.Moment { chooser.moment(after: steps) }
 
     /// Decides which action of the program (see ``Simulation/atAnyPoint(_:)``) runs now.
     ///
     /// - Parameters:
-    ///   - moments: For each action, the step from which on the action is due.
+    ///   - moments: The moments of the actions.
     ///   - mustAct: Whether an action must run, because no job can run.
     /// - Returns: The index of the action in `moments`; `nil` if no action runs.
-    mutating func action(_ moments: [Int], mustAct: Bool = false) -> Int? {
+    mutating func action(_ moments: [ScheduleChooser.Moment], mustAct: Bool = false) -> Int? {
         let index = chooser.action(moments, at: steps, isAboutToMoveTime: isAboutToMoveTime, mustAct: mustAct)
         note(UInt64(moments.count) << 32 | UInt64((index ?? -1) + 1))
         return index

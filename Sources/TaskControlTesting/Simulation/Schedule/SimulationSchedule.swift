@@ -6,7 +6,8 @@
 /// ```
 ///
 /// A schedule is described by its differences from the *plain schedule*. In the plain schedule, the task that ran last
-/// continues if it can; otherwise the job that has been ready longest runs; a timer fires only when no job is ready.
+/// continues if it can; otherwise the job that has been ready longest runs; a timer fires only when no job is ready, and
+/// after the actions of ``Simulation/atAnyPoint(_:)``.
 /// ``deviations`` lists the choices that differ. A failure with few deviations is easier to understand. For this
 /// reason, ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)`` removes the
 /// deviations that a failure does not need.
@@ -31,8 +32,9 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
         /// - Which job runs next: 0 is the job of the plain schedule. The other jobs follow, from 1, in the order in
         ///   which they became ready.
         /// - Which action of ``Simulation/atAnyPoint(_:)`` runs now: 0 means none, and the actions follow, from 1, in
-        ///   the order of the calls. If an action must run because no job can run, 0 is the first action, and the
-        ///   others follow from 1.
+        ///   the order of the calls. If no job is ready, or the first action has waited for more than 200 steps, 0 is the
+        ///   first action, the others follow from 1, and the last answer means none, unless an action must run because
+        ///   no task sleeps.
         /// - All other questions: 0 means no, and 1 means yes.
         public let answer: Int
 
@@ -57,6 +59,10 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
     public let hasSlowness: Bool
     /// Whether created tasks may start before their creator continues: see ``SimulationStrategy/withEarlyStarts()``.
     public let hasEarlyStarts: Bool
+    /// The random decisions that have their simplest outcome instead of that of the seed, by their numbers in the order in
+    /// which they arise, sorted: a number of ``Simulation/random`` is 1, and a fault that a ``SimulatedNetwork`` has drawn
+    /// does not happen.
+    public let simplified: [Int]
 
     /// Creates a schedule.
     ///
@@ -68,8 +74,17 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
     ///   - hasSlowness: Whether timers may fire although jobs are ready: see ``SimulationStrategy/withSlowness()``.
     ///   - hasEarlyStarts: Whether created tasks may start before their creator continues: see
     ///     ``SimulationStrategy/withEarlyStarts()``.
-    public init(seed: UInt64, deviations: [Deviation] = [], hasSlowness: Bool = false, hasEarlyStarts: Bool = false) {
+    ///   - simplified: The numbers of the random decisions that have their simplest outcome, in any order: see
+    ///     ``simplified``. Negative numbers are removed.
+    public init(
+        seed: UInt64,
+        deviations: [Deviation] = [],
+        hasSlowness: Bool = false,
+        hasEarlyStarts: Bool = false,
+        simplified: [Int] = []
+    ) {
         self.seed = seed
+        self.simplified = Set(simplified).filter { $0 >= 0 }.sorted()
         var answers: [Int: Int] = [:]
         for deviation in deviations where deviation.question >= 0 { answers[deviation.question] = deviation.answer }
         self.deviations =
@@ -87,7 +102,8 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
                 answer.answer == 0 ? nil : Deviation(question: question, answer: Int(answer.answer))
             },
             hasSlowness: strategy.hasSlowness,
-            hasEarlyStarts: strategy.hasEarlyStarts
+            hasEarlyStarts: strategy.hasEarlyStarts,
+            simplified: strategy.schedule?.simplified ?? []
         )
     }
 
@@ -96,23 +112,69 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
             seed: seed,
             deviations: deviations,
             hasSlowness: hasSlowness,
-            hasEarlyStarts: hasEarlyStarts
+            hasEarlyStarts: hasEarlyStarts,
+            simplified: simplified
+        )
+    }
+
+    func simplifying(_ decisions: some Sequence<Int>) -> SimulationSchedule {
+        SimulationSchedule(
+            seed: seed,
+            deviations: deviations,
+            hasSlowness: hasSlowness,
+            hasEarlyStarts: hasEarlyStarts,
+            simplified: simplified + decisions
         )
     }
 
     // MARK: Text
 
-    /// The schedule as a text, such as `7s:12=1,40=3`: the seed, `s` if ``hasSlowness``, `e` if ``hasEarlyStarts``, a
-    /// colon, and the deviations in the form `question=answer`.
+    /// The schedule as a text, such as `7s:12=1,40=3` or `7s:12=1;0-2,5`: the seed, `s` if ``hasSlowness``, `e` if
+    /// ``hasEarlyStarts``, a colon, the deviations in the form `question=answer`, and, after a semicolon, the numbers of
+    /// the ``simplified`` decisions.
     public var description: String {
         let marks = (hasSlowness ? "s" : "") + (hasEarlyStarts ? "e" : "")
         let deviations = deviations.map { "\($0.question)=\($0.answer)" }
-        return "\(seed)\(marks):" + deviations.joined(separator: ",")
+        let text = "\(seed)\(marks):" + deviations.joined(separator: ",")
+        return simplified.isEmpty ? text : text + ";" + Self.text(ofNumbers: simplified)
+    }
+
+    /// Returns a text such as `0-2,5` for sorted numbers.
+    private static func text(ofNumbers numbers: [Int]) -> String {
+        var ranges: [ClosedRange<Int>] = []
+        for number in numbers {
+            if let last = ranges.last, last.upperBound == number - 1 {
+                ranges[ranges.count - 1] = last.lowerBound...number
+            } else {
+                ranges.append(number...number)
+            }
+        }
+        return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+            .joined(separator: ",")
+    }
+
+    /// The number of random decisions that a text can name: more would take too much memory.
+    private static let mostSimplified = 1_000_000
+
+    private static func numbers(_ text: Substring) -> [Int]? {
+        var numbers: [Int] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+            guard ends.count <= 2, let first = ends[0], let last = ends[ends.count - 1], first >= 0, last >= first,
+                last < mostSimplified
+            else {
+                return nil
+            }
+            numbers += first...last
+        }
+        return numbers
     }
 
     /// Creates a schedule from its ``description``; `nil` if the text is not valid.
     public init?(_ description: String) {
-        let parts = description.split(separator: ":", omittingEmptySubsequences: false)
+        let halves = description.split(separator: ";", omittingEmptySubsequences: false)
+        guard halves.count <= 2, let simplified = halves.count == 2 ? Self.numbers(halves[1]) : [] else { return nil }
+        let parts = halves[0].split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
         let digits = parts[0].prefix { $0.isNumber }
         let marks = parts[0].dropFirst(digits.count)
@@ -130,7 +192,8 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
             seed: seed,
             deviations: deviations,
             hasSlowness: marks.contains("s"),
-            hasEarlyStarts: marks.contains("e")
+            hasEarlyStarts: marks.contains("e"),
+            simplified: simplified
         )
     }
 
