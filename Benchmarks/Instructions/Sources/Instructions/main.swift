@@ -296,11 +296,11 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
         "withPolicy, five parts",
         { count in
             let policy = ResiliencePolicy(
-                concurrency: AsyncSemaphore(value: 100),
-                rate: RateLimiter(rate: 1_000_000_000, burst: 1_000_000_000),
+                concurrentCalls: AsyncSemaphore(value: 100),
                 throttle: ClientThrottle(),
                 breaker: CircuitBreaker(),
-                retry: RetryPolicy()
+                retry: RetryPolicy(),
+                rate: RateLimiter(rate: 1_000_000_000, burst: 1_000_000_000)
             )
             for _ in 0..<count { try await withPolicy(policy) {} }
         }
