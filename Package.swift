@@ -323,6 +323,12 @@ let package = Package(
                 "TestSupport",
             ]
         ),
+        // Without package access, so that it proves that a policy of another package can be added to `withPolicy` and to the client.
+        .testTarget(
+            name: "PolicyExtensionTests",
+            dependencies: ["TaskControl", "TaskControlHTTP", "TaskControlResilience", "TaskControlTesting"],
+            packageAccess: false
+        ),
         .testTarget(
             name: "TaskControlSupervisionTests",
             dependencies: ["TaskControl", "TaskControlSupervision", "TaskControlTesting", "TestSupport"]

@@ -19,6 +19,7 @@ let package = Package(
                 .product(name: "TaskControlDiagnostics", package: "swift-task-control"),
                 .product(name: "TaskControlFanOut", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
+                .product(name: "TaskControlResilience", package: "swift-task-control"),
                 .product(name: "TaskControlSupervision", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
                 .product(name: "FlyingFox", package: "FlyingFox"),

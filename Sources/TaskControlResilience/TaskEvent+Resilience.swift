@@ -5,13 +5,9 @@ extension TaskEvent.Primitive {
     public static var circuitBreaker: Self { Self("CircuitBreaker", [.call]) }
     /// The value of `TaskEvent.primitive` in events of a ``RateLimiter``.
     public static var rateLimiter: Self { Self("RateLimiter", [.call, .limited]) }
-    /// The value of `TaskEvent.primitive` in events of a ``ClientThrottle``.
-    public static var clientThrottle: Self { Self("ClientThrottle", [.call]) }
-    /// The value of `TaskEvent.primitive` in events of an ``AdaptiveLimiter``.
-    public static var adaptiveLimiter: Self { Self("AdaptiveLimiter", [.call, .limited]) }
-    /// The value of `TaskEvent.primitive` in events of calls of `hedgedDetached` and
-    /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
-    public static var hedged: Self { Self("hedged", [.call]) }
+    /// The value of `TaskEvent.primitive` in events of calls of
+    /// ``withHedging(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
+    public static var withHedging: Self { Self("withHedging", [.call]) }
 }
 
 extension TaskEvent.Kind {
@@ -23,9 +19,7 @@ extension TaskEvent.Kind {
     public static var circuitClosed: Self { Self("circuitClosed") }
     /// A ``CircuitBreaker`` has admitted a call as a probe.
     public static var probing: Self { Self("probing") }
-    /// The limit of an ``AdaptiveLimiter`` has changed.
-    public static var limitChanged: Self { Self("limitChanged") }
-    /// A call of `hedged` or `hedgedDetached` begins an attempt after the first.
+    /// A call of `withHedging` begins an attempt after the first.
     public static var hedging: Self { Self("hedging") }
     /// A policy, such as a ``CircuitBreaker``, has refused a call: the call to the service was not made.
     public static var callRefused: Self { Self("callRefused") }

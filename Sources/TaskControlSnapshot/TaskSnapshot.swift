@@ -47,7 +47,7 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
         /// The state of a circuit breaker that is open or half-open; `nil` if the breaker is closed and so admits all
         /// calls, or if the owner is not a circuit breaker.
         public let circuit: Circuit?
-        /// The number of calls that the owner, if it is a circuit breaker, a throttle or a limiter, has refused
+        /// The number of calls that the owner, if it is a circuit breaker or a limiter, has refused
         /// since the first of its events that was tracked (see ``startTracking()``). Zero for other owners.
         public let refusedCount: Int
         /// The time since the owner last refused a call; `nil` if ``refusedCount`` is zero.

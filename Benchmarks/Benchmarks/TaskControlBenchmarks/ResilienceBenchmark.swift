@@ -29,13 +29,12 @@ func registerResilience() {
             )
         )
     }
-    Benchmark.row("withPolicy, five parts") {
+    Benchmark.row("withPolicy, four parts") {
         let policy = ResiliencePolicy(
-            concurrency: AsyncSemaphore(value: 100),
-            rate: RateLimiter(rate: 1_000_000_000, burst: 1_000_000_000),
-            throttle: ClientThrottle(),
+            concurrentCalls: AsyncSemaphore(value: 100),
             breaker: CircuitBreaker(),
-            retry: RetryPolicy()
+            retry: RetryPolicy(),
+            rate: RateLimiter(rate: 1_000_000_000, burst: 1_000_000_000)
         )
         @Sendable func direct() async -> Duration { await time { try await service.answer($0) } }
         @Sendable func protected() async -> Duration {
@@ -43,7 +42,7 @@ func registerResilience() {
         }
         return await Row.withoutAllocation(
             atMost: 300,
-            "`withPolicy(five parts) { }`, success at once",
+            "`withPolicy(four parts) { }`, success at once",
             protected,
             beyond: "`await operation()`",
             direct,

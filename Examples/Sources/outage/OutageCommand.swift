@@ -11,7 +11,7 @@ struct OutageCommand: ParsableCommand {
         discussion: """
             Thousands of clients call a service with a limited capacity, in virtual time: their tasks, their sleeps and `retry` are the \
             real ones, only the clock jumps. The same outage is met with naive retry, with backoff and jitter, with a retry budget as \
-            well, with a throttle or a circuit breaker around that, and with an adaptive limit in place of the budget.
+            well, and with a circuit breaker around that.
 
             Exit codes: 0 if the outage was played, 1 if it can't be on this platform, 64 for a bad argument, 74 if the picture could not \
             be written.

@@ -64,7 +64,7 @@ extension Task where Success == Never, Failure == Never {
     /// The reason for which the running task was cancelled; `nil` if it was not cancelled.
     ///
     /// The cause is that of the task that reads this property. For the operations of
-    /// ``withTimeout(_:clock:operation:)``, ``withDeadline(_:operation:)``, `hedged`, `withLease`, `concurrentMap` and
+    /// ``withTimeout(_:clock:operation:)``, ``withDeadline(_:operation:)``, `withHedging`, `withLease`, `concurrentMap` and
     /// `concurrentForEach`, which run in child tasks, the causes of the calling tasks count too, and the cause that was
     /// recorded first is returned. Other child tasks, such as those of `async let` and task groups, have the cause
     /// ``CancellationCause/unknown``, since Swift does not state which task a child belongs to: read the cause in the

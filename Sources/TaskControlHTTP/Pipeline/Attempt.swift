@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TaskControlResilience
 
 /// The state of one attempt to send the request of a ``Call``: the request, and the part of the response that has
 /// arrived.
@@ -13,7 +14,6 @@ struct Attempt: Sendable {
         case reading
     }
 
-    let policies: CallPolicies
     var stage = Stage.preparation
     /// The request; `nil` if the endpoint could not create one.
     var request: PreparedRequest?
@@ -25,10 +25,6 @@ struct Attempt: Sendable {
     /// The serial number of the credential that the server rejected; `nil` if it has not rejected one.
     private(set) var rejectedCredential: CredentialSerial?
 
-    init(_ policies: CallPolicies = CallPolicies()) {
-        self.policies = policies
-    }
-
     /// Whether the server rejected the credential: it has answered with the status 401, and no redirect has led to another origin, which does not
     /// receive the credential.
     var isRejection: Bool {
@@ -37,21 +33,22 @@ struct Attempt: Sendable {
     }
 
     /// Returns whether the request may be sent again after this attempt has failed with an error: the body can be sent
-    /// again, the error or the status may be transient, and the policy of the host does not exclude the error. `false`
-    /// for a request that was not sent.
+    /// again, and the error or the status may be transient. `false` for a request that was not sent.
     ///
     /// - Parameter policy: The retry policy, which lists the statuses that may be transient.
     func isRetryable(after error: any Error, _ policy: HTTPRetryPolicy) -> Bool {
-        guard request?.body?.canBeSentAgain != false, policies.isWorthRetrying(error) else { return false }
-        return switch stage {
-        case .preparation: false
-        case .exchange: TaskControlHTTP.isRetryable(error)
-        case .reading: response.head.map { policy.statuses.contains($0.statusCode) } ?? false
-        }
+        guard request?.body?.canBeSentAgain != false else { return false }
+        let isTransient =
+            switch stage {
+            case .preparation: false
+            case .exchange: TaskControlHTTP.isRetryable(error)
+            case .reading: response.head.map { policy.statuses.contains($0.statusCode) } ?? false
+            }
+        return isTransient && policy.shouldRetry(error)
     }
 
-    /// Ends the attempt with an error, and returns the error for the caller: an ``EndpointError`` with the request and the response for errors of the
-    /// transport and of the client, `CancellationError` for a cancelled caller, and otherwise the error unchanged.
+    /// Ends the attempt with an error, and returns the error for the caller: an ``EndpointError`` with the request and the response for errors of
+    /// the transport and of the client, `CancellationError` for a cancelled caller, and otherwise the error unchanged.
     mutating func fail(with error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
         if error is DownloadRestart {
@@ -65,16 +62,72 @@ struct Attempt: Sendable {
         }
         if isRejection { rejectedCredential = request?.credential }
         if let error = error as? EndpointError { return completed(error) }
-        guard stage == .exchange, !(error is TimeoutError) else { return error }
+        guard stage == .exchange, !(error is TimeoutError), !(error is CallRefusedError) else { return error }
         return completed(EndpointError(.transport, underlyingError: error))
     }
 
     private func completed(_ error: EndpointError) -> EndpointError {
+        response.completed(error, of: request)
+    }
+
+    /// Returns what the attempt has shown about its host.
+    ///
+    /// - A status of 5xx or 429 is a failure.
+    /// - Once the request was on its way to the host, a transient error of the transport, and a time limit that ends the
+    ///   attempt or its call, are failures, also after the head of the response has arrived. Before, while a credential,
+    ///   a permit, a token or a connection of the transport is waited for, they show nothing.
+    /// - Otherwise the host is healthy if the attempt has a response or no error. The outcome is unknown if it has
+    ///   neither.
+    ///
+    /// - Parameter error: The error of the attempt or of its call; `nil` if it has none.
+    func outcome(_ error: (any Error)?) -> PolicyOutcome {
+        response.outcome(stage == .preparation ? error.map(NotSent.init) : error, of: request)
+    }
+}
+
+/// The error of an attempt whose request was not sent.
+private struct NotSent: Error {
+    let error: any Error
+}
+
+/// The part of a response that has arrived so far.
+struct ReceivedResponse: Sendable {
+    /// The status and the headers; `nil` before they have arrived.
+    var head: HTTPURLResponse?
+    /// The part of the body that has been collected; `nil` before the transport has delivered any.
+    var body: Data?
+
+    /// Adds a part to the body.
+    mutating func append(_ chunk: Data) {
+        // The first part is taken over without a copy: often it is the whole body.
+        if body?.isEmpty == false { body?.append(chunk) } else { body = chunk }
+    }
+
+    /// Returns an error that has the request and this response.
+    func completed(_ error: EndpointError, of request: PreparedRequest?) -> EndpointError {
         error.completed(
             request: request?.requestWithoutCredentials,
-            response: response.head,
-            data: response.body,
+            response: head,
+            data: body,
             credentials: request?.credentials ?? [:]
         )
     }
+
+    /// Returns what the response to a request that was sent, or the error in its place, shows about the host.
+    func outcome(_ error: (any Error)?, of request: PreparedRequest?) -> PolicyOutcome {
+        if let head, head.isFailureOfHost {
+            // An error of the client, even if the endpoint has accepted the status or has thrown an error of its own.
+            return .failed(error as? EndpointError ?? completed(EndpointError(.status), of: request))
+        }
+        guard let error else { return .healthy }
+        let isBrokenOff = error is TimeoutError || (error as? EndpointError)?.reason == .transport
+        let hasWaitedInVain = head == nil && (request?.connectionWait.wasInVain == true || isWaitForConnection(error))
+        if isBrokenOff, isRetryable(error), !hasWaitedInVain { return .failed(error) }
+        return head == nil ? .unknown : .healthy
+    }
+}
+
+extension HTTPURLResponse {
+    /// Whether the status means that the host has failed or is overloaded: 5xx or 429.
+    var isFailureOfHost: Bool { statusCode >= 500 || statusCode == 429 }
 }

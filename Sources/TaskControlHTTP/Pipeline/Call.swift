@@ -3,132 +3,147 @@ internal import TaskControlResilience
 
 /// One call of a client: the request of its endpoint, and the attempts to send this request.
 ///
-/// ``RequestPipeline`` limits the time of the call and lets the ``URLRequestAdapter`` complete the request. Then the call
-/// applies the other ``ClientPolicies``, from the outside in: the resilience policy of the host, the retries, the
-/// ``EndpointAuthenticator``, the time limit of an attempt. The innermost step is the ``Exchange``.
+/// The call goes through the policy of its host as `withPolicy` does, in the order of `PolicyOrder`. Between the parts
+/// around the call and those around an attempt are the steps of HTTP, from the outside in: the retries, the time limit
+/// of an attempt, the ``EndpointAuthenticator``, and the ``Exchange``.
 struct Call {
-    /// A function that sends a request and reads the response. It records in the attempt what has arrived, and when
-    /// reading begins.
-    typealias Exchange<Value> = (PreparedRequest, inout Attempt) async throws -> Value
+    /// A function that sends a request and reads the response. It records in the attempt of the call what has arrived,
+    /// and when reading begins.
+    typealias Send<Value> = (PreparedRequest, inout Call) async throws -> Value
 
     private let pipeline: RequestPipeline
-    private let request: URLRequest
-    private let body: UploadEndpointBody?
-    /// The closure that changes the request of each attempt, before the credential is attached.
-    private let prepare: (inout URLRequest) throws -> Void
-    /// The policies of the attempts, set when the resilience policy of the host is known.
-    private var callPolicies = CallPolicies()
+    /// The policy of the host; `nil` if the call has none, or has not entered it yet.
+    private var host: HostTable<ResiliencePolicy>.Loan?
+    /// The passes of the call for the parts of that policy.
+    private var passes = _PolicyCall()
+    /// The outcome of the call for its host, if it was reported before the end of the call; otherwise `nil`.
+    private var outcome: PolicyOutcome?
+    /// The rule of the retries; `nil` if the request must not be sent again.
+    private var retry: HTTPRetryPolicy?
+    /// The way in which an attempt sends its request.
+    private(set) var exchange: Exchange
     /// The number of attempts that have begun, for events. Each time that the request is sent counts, also where it is
     /// sent again with a new credential.
     private var attempts = 0
     /// The last attempt, or the current one.
-    private var attempt = Attempt()
+    var attempt = Attempt()
+    /// Whether the request was sent again with a new credential since the last retry.
+    private var hasRenewed = false
+    /// Whether the request was sent again for the whole body since the last retry or new credential.
+    private var hasRestarted = false
 
-    /// Creates a call that has sent nothing.
-    ///
-    /// - Parameters:
-    ///   - request: The request, without the credential.
-    ///   - body: The body of an upload; `nil` if the call is no upload.
-    ///   - pipeline: The parts of the client that the call uses.
-    ///   - prepare: Changes the request of each attempt, before the credential is attached.
-    init(
-        _ request: URLRequest,
-        _ body: UploadEndpointBody?,
-        _ pipeline: RequestPipeline,
-        prepare: @escaping (inout URLRequest) throws -> Void
-    ) {
+    init(_ pipeline: RequestPipeline) {
         self.pipeline = pipeline
-        self.request = request
-        self.body = body
-        self.prepare = prepare
+        exchange = Exchange(pipeline)
     }
 
     private var policies: ClientPolicies { pipeline.policies }
 
-    /// Sends the request after the resilience policy of its host has admitted the call.
+    /// Enters the policy of the host, and makes attempts until one succeeds or none may follow.
     ///
     /// - Parameters:
-    ///   - exchange: Sends the request of an attempt, and reads the response.
-    ///   - verdict: Reports the outcome of the call to the policy of its host; `nil` if there is no such policy. If the
-    ///     task is cancelled while an attempt runs, no outcome is reported here, and the caller must call
-    ///     ``CallVerdict/end(_:)``.
+    ///   - request: The request, without the credential.
+    ///   - body: The body of an upload; `nil` if the call is no upload.
     ///   - isCollected: Whether the whole response is collected before the endpoint decodes it.
+    ///   - change: Changes the request of each attempt, before the credential is attached.
+    ///   - send: Sends the request of an attempt, and reads the response.
     mutating func run<Value>(
-        _ exchange: Exchange<Value>,
-        _ verdict: CallVerdict?,
-        isCollected: Bool
+        _ request: URLRequest,
+        _ body: UploadEndpointBody?,
+        isCollected: Bool,
+        _ change: (inout URLRequest) throws -> Void,
+        _ send: Send<Value>
     ) async throws -> Value {
-        let isTransfer = !isCollected || body != nil
-        guard let resilience = policies.resilience, let verdict else {
-            callPolicies = pipeline.policies(of: request, nil, nil, isTransfer: isTransfer)
-            return try await repeated(exchange)
-        }
-        return try await resilience.withPolicy(for: request.host, in: pipeline.hostPolicies) { policy in
-            callPolicies = pipeline.policies(of: request, policy, verdict, isTransfer: isTransfer)
-            return try await policy._admitted { admission in
-                verdict.begin(admission)
-                do {
-                    let value = try await repeated(exchange)
-                    verdict.report(attempt, nil)
-                    return value
-                } catch {
-                    if !Task.isCancelled || attempt.stage == .preparation { verdict.report(attempt, error) }
-                    throw error
-                }
-            }
-        }
-    }
-
-    /// Makes attempts until one succeeds, or until the retry policy allows no other attempt.
-    private mutating func repeated<Value>(_ exchange: Exchange<Value>) async throws -> Value {
-        guard let policy = callPolicies.retry else { return try await authenticated(exchange) }
+        host = policies.resilience?.policy(of: request.host, in: pipeline.hostPolicies)
+        if let host, !(try host.value._enter(&passes)) { try await host.value._waitToEnter(&passes) }
+        exchange.apply(host?.value, to: request, isTransfer: !isCollected || body != nil)
+        retry = policies.retry.flatMap { $0.allows(request) ? $0 : nil }
         // Without capture lists: a closure that has one loses its caller's isolation (Swift 6.3).
-        return try await retry(
-            attempts: max(1, policy.attempts),
-            backoff: policy.backoff,
-            budget: callPolicies.budget,
-            maxElapsed: policy.maxElapsed,
-            clock: policies.clock,
-            hint: { _ in attempt.response.head?.retryAfter() },
-            operation: { try await authenticated(exchange) },
-            shouldRetry: { attempt.isRetryable(after: $0, policy) }
-        )
+        return try await _attempts(
+            retry.map {
+                RetryPolicy(attempts: $0.attempts, backoff: $0.backoff, budget: nil, maxElapsed: $0.maxElapsed)
+            },
+            budget: retry?.budget.budget(for: request.host, in: pipeline.budgets),
+            // `self`: without it, the compiler (Swift 6.3) does not open the existential.
+            clock: self.policies.clock,
+            isRepeated: { _ in isRepeated(request, body) },
+            shouldRetry: { error in retry.map { attempt.isRetryable(after: error, $0) } ?? false },
+            hint: { _ in attempt.response.head?.retryAfter() }
+        ) {
+            try await makeAttempt(request, body, change, send)
+        }
     }
 
-    /// Makes an attempt, and a second one with a new credential if the server rejects the credential of the first.
-    private mutating func authenticated<Value>(_ exchange: Exchange<Value>) async throws -> Value {
+    /// Leaves the policy of the host, at the end of the call.
+    ///
+    /// - Parameter error: The error that the caller of the client receives; `nil` if the call has succeeded.
+    mutating func end(_ error: (any Error)?) {
+        guard let host else { return }
+        let isUnknown = error != nil && Task.isCancelled
+        host.value._leave(&passes, outcome ?? (isUnknown ? .unknown : attempt.outcome(error)))
+        host.giveBack()
+    }
+
+    /// Reports the outcome that follows from the head of a response, before the body is read. Called when the endpoint has
+    /// accepted the head.
+    mutating func reportHead() {
+        guard let host, outcome == nil else { return }
+        let outcome = attempt.outcome(nil)
+        host.value._report(&passes, outcome)
+        self.outcome = outcome
+    }
+
+    /// Throws if the endpoint, the authenticator or the retry policy treats the response as a failure.
+    ///
+    /// - Parameter validate: The validation of the endpoint, which comes first.
+    func check(_ validate: () throws -> Void) throws {
+        let isRejection = policies.authenticator != nil && attempt.isRejection
         do {
-            return try await sendOrRestart(exchange)
-        } catch {
-            guard let authenticator = policies.authenticator, let rejected = attempt.rejectedCredential else {
-                throw error
-            }
+            try validate()
+        } catch let error as EndpointError where isRejection && error.reason == .status {
+            // The error for the rejection, thrown below, is more specific.
+        }
+        if isRejection { throw EndpointError(.unauthorized) }
+        if let status = attempt.response.head?.statusCode, retry?.statuses.contains(status) == true {
+            throw EndpointError(.status)
+        }
+    }
+
+    // MARK: Attempts
+
+    /// Returns whether the request is sent again at once after a failed attempt: for the whole body, if the server could
+    /// not continue a download, or with a new credential, if it has rejected that of the attempt.
+    private mutating func isRepeated(_ request: URLRequest, _ body: UploadEndpointBody?) -> Bool {
+        if attempt.restarts, !hasRestarted {
+            hasRestarted = true
+            return true
+        }
+        hasRestarted = false
+        if let authenticator = policies.authenticator, let rejected = attempt.rejectedCredential, !hasRenewed {
             pipeline.emitRejected(request, attempt: attempts)
             authenticator.reject(rejected)
-            guard body?.canBeSentAgain != false else { throw error }
+            hasRenewed = body?.canBeSentAgain != false
+        } else {
+            hasRenewed = false
         }
-        return try await sendOrRestart(exchange)
-    }
-
-    /// Makes an attempt. If the attempt is that of a download, and the server cannot continue the part that was
-    /// received earlier, makes a second attempt for the whole body.
-    private mutating func sendOrRestart<Value>(_ exchange: Exchange<Value>) async throws -> Value {
-        do {
-            return try await sendOnce(exchange)
-        } catch {
-            guard attempt.restarts else { throw error }
-        }
-        return try await sendOnce(exchange)
+        return hasRenewed
     }
 
     /// Makes one attempt, and notifies the ``ResponseObserver`` of its outcome.
-    private mutating func sendOnce<Value>(_ exchange: Exchange<Value>) async throws -> Value {
+    private mutating func makeAttempt<Value>(
+        _ request: URLRequest,
+        _ body: UploadEndpointBody?,
+        _ change: (inout URLRequest) throws -> Void,
+        _ send: Send<Value>
+    ) async throws -> Value {
         attempts += 1
-        attempt = Attempt(callPolicies)
+        attempt = Attempt()
         attempt.request = PreparedRequest(request, body)
         let events = pipeline.emitStarted(request, attempt: attempts)
         do {
-            let value = try await policies.limited(to: callPolicies.attemptTimeLimit) { try await send(exchange) }
+            let value = try await policies.limited(to: policies.attemptTimeLimit) {
+                try await send(try await prepare(request, body, change), &self)
+            }
             // Recorded before any caller is notified, since callers may then read what this request has written.
             pipeline.sharing.didEnd(request)
             events?.end(.completed, .completed, attempt: attempts, status: attempt.response.head?.statusCode)
@@ -145,25 +160,20 @@ struct Call {
         }
     }
 
-    /// Throws `DeadlineExceededError` if the deadline of the task has passed.
-    private func checkDeadline() throws {
-        if let remaining = Task.currentDeadline?.remaining, remaining <= .zero { throw DeadlineExceededError() }
-    }
-
-    /// Returns the header in which a request sends the time until the deadline; `nil` if the policies have no such
-    /// header, or if the request is shared: its callers have different deadlines.
-    private func deadlineHeader(of request: URLRequest) -> DeadlineHeader? {
-        policies.coalescesGETRequests && request.httpMethod == "GET" ? nil : policies.deadlineHeader
-    }
-
-    /// Attaches the credential to the request, checks the request, and sends it.
-    private mutating func send<Value>(_ exchange: Exchange<Value>) async throws -> Value {
+    /// Attaches the credential to the request of the attempt, and checks the request.
+    private mutating func prepare(
+        _ request: URLRequest,
+        _ body: UploadEndpointBody?,
+        _ change: (inout URLRequest) throws -> Void
+    ) async throws -> PreparedRequest {
         var request = request
-        try prepare(&request)
+        try change(&request)
         try checkDeadline()
         var prepared = PreparedRequest(request, body)
         prepared.allowsInsecureRedirects = policies.allowsInsecureRedirects
-        prepared.deadlineHeader = deadlineHeader(of: request)
+        // The callers of a shared request have different deadlines.
+        let isShared = policies.coalescesGETRequests && request.httpMethod == "GET"
+        prepared.deadlineHeader = isShared ? nil : policies.deadlineHeader
         attempt.request = prepared
         if let authenticator = policies.authenticator {
             prepared.credential = try await authenticator.attach(to: &prepared.request)
@@ -174,6 +184,11 @@ struct Call {
         // Checked here too, for transports of other modules, which may not check the request.
         try HTTPTransportRequest(prepared.request, body: body).check()
         attempt.stage = .exchange
-        return try await exchange(prepared, &attempt)
+        return prepared
+    }
+
+    /// Throws `DeadlineExceededError` if the deadline of the task has passed.
+    private func checkDeadline() throws {
+        if let remaining = Task.currentDeadline?.remaining, remaining <= .zero { throw DeadlineExceededError() }
     }
 }

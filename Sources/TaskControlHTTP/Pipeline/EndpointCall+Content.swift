@@ -8,16 +8,16 @@ extension EndpointCall {
         let reporter = onProgress.map(ProgressReporter.init)
         return try await pipeline.run(isCollected: true) {
             try makeRequest()
-        } exchange: { request, attempt in
+        } exchange: { request, call in
             let progress = reporter?.begin()
             defer { progress?.end() }
-            try await pipeline.collect(request, into: &attempt, progress)
-            attempt.stage = .reading
-            let (request, data) = (request.requestWithoutCredentials, attempt.response.body ?? Data())
-            if let head = attempt.response.head {
-                try pipeline.check(attempt) { try validate(request, head, data) }
+            try await pipeline.collect(request, into: &call, progress)
+            call.attempt.stage = .reading
+            let (request, data) = (request.requestWithoutCredentials, call.attempt.response.body ?? Data())
+            if let head = call.attempt.response.head {
+                try call.check { try validate(request, head, data) }
             }
-            return try content(from: attempt.response.head, with: data)
+            return try content(from: call.attempt.response.head, with: data)
         }
     }
 }

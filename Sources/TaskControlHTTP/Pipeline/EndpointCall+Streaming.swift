@@ -18,21 +18,21 @@ extension EndpointCall {
         let reporter = onProgress.map(ProgressReporter.init)
         return try await pipeline.run {
             try makeRequest()
-        } exchange: { request, attempt in
+        } exchange: { request, call in
             let progress = reporter?.begin()
             defer { progress?.end() }
-            return try await pipeline.transport.withResponse(to: request.transportRequest(progress)) { response in
+            return try await call.exchange.withResponse(to: request, progress) { response in
                 let (head, request) = (response.head, request.requestWithoutCredentials)
-                attempt.response.head = head
+                call.attempt.response.head = head
                 progress?.expect(head)
                 let reader = BodyReader(response.body, progress)
                 let isSuccess = (200..<300).contains(head.statusCode)
-                if !isSuccess { attempt.response.body = try await reader.peek(Self.excerpt) }
-                attempt.stage = .reading
-                try pipeline.check(attempt) {
-                    try validate(request, head, attempt.response.body)
+                if !isSuccess { call.attempt.response.body = try await reader.peek(Self.excerpt) }
+                call.attempt.stage = .reading
+                try call.check {
+                    try validate(request, head, call.attempt.response.body)
                 }
-                attempt.reportHead()
+                call.reportHead()
                 return try await receive(HTTPTransportResponse(head: head, body: HTTPResponseBody(next: reader.next)))
             }
         }

@@ -21,6 +21,8 @@ final class ExchangeSharing: Sendable {
     }
 
     private let counts = Locked(Counts())
+    /// The waits of the running exchanges, which are the same for all of their callers.
+    private let waits = Locked<[ExchangeKey: ConnectionWait]>([:])
 
     /// Returns the key of a request; `nil` if its exchange must not be shared.
     ///
@@ -43,40 +45,40 @@ final class ExchangeSharing: Sendable {
     /// - Parameters:
     ///   - request: The request, which is sent if the exchange is a new one.
     ///   - key: The key of the exchange.
-    ///   - transport: Sends the request.
-    ///   - response: Receives the head and the body.
-    ///   - limit: The largest body, in bytes; `nil` for no limit.
-    ///   - hedging: Sends the request again if the response takes long; `nil` for no hedging.
+    ///   - exchange: Sends the request.
+    ///   - attempt: Receives the key, the head and the body.
     ///   - progress: Reports the progress at the end of the exchange; `nil` for no reports.
     /// - Throws: The error of the exchange, to all of its callers; `CancellationError` if the caller is cancelled. The
     ///   exchange is cancelled when its last caller is cancelled.
     func collect(
         _ request: PreparedRequest,
         _ key: ExchangeKey,
-        over transport: any HTTPTransport,
-        into response: inout ReceivedResponse,
-        limit: Int?,
-        hedging: ExchangeHedging?,
+        over exchange: Exchange,
+        into attempt: inout Attempt,
         _ progress: ProgressReporter.Transfer?
     ) async throws {
+        attempt.sharingKey = key
+        if let wait = waits.withLock({ $0[key] }) { attempt.request?.connectionWait = wait }
         do {
-            response = try await flights.run(key) { [flights] in
+            attempt.response = try await flights.run(key) { [flights, waits] in
+                waits.withLock { $0[key] = request.connectionWait }
+                defer { waits.withLock { if $0[key] === request.connectionWait { $0[key] = nil } } }
                 var request = request
                 request.willFollowRedirect = { flights.forget(key) }
-                if transport.cookies(for: request.request) != key.cookies { flights.forget(key) }
+                if exchange.transport.cookies(for: request.request) != key.cookies { flights.forget(key) }
                 var response = ReceivedResponse()
                 do {
-                    try await transport.collect(request, into: &response, limit: limit, hedging: hedging, nil)
+                    try await exchange.collect(request, into: &response, nil)
                 } catch {
                     throw UnsuccessfulExchange(error: error, response: response)
                 }
                 return response
             }
         } catch let exchange as UnsuccessfulExchange {
-            response = exchange.response
+            attempt.response = exchange.response
             throw exchange.error
         }
-        progress?.show(response)
+        progress?.show(attempt.response)
     }
 
     /// Records that an attempt with this key has taken too long. Later calls do not join the exchange of the attempt,

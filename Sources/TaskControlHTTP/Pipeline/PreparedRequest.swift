@@ -13,8 +13,8 @@ struct PreparedRequest: Sendable {
     var deadlineHeader: DeadlineHeader?
     /// Whether the transport follows redirects from HTTPS to HTTP.
     var allowsInsecureRedirects = false
-    /// Whether the request has waited in vain for a connection of the transport.
-    let connectionWait = ConnectionWait()
+    /// The waits before the request was sent; if it shares the exchange of another call, those of that exchange.
+    var connectionWait = ConnectionWait()
     /// A closure that the transport calls before it follows a redirect; `nil` if there is none.
     var willFollowRedirect: (@Sendable () -> Void)?
 

@@ -13,7 +13,7 @@ struct RequestPipeline: Sendable {
     let sharing = ExchangeSharing()
     private let adapter: any URLRequestAdapter
     private let observer: ResponseObserver?
-    private let budgets = HostTable<RetryBudget>(\.hostUse)
+    let budgets = HostTable<RetryBudget>(\.hostUse)
     /// The resilience policies of the hosts, for ``HTTPResilience/perHost(_:)``.
     let hostPolicies = HostTable<ResiliencePolicy>(\.hostUse)
     /// The identity of the client in events.
@@ -67,33 +67,31 @@ struct RequestPipeline: Sendable {
     func run<Value>(
         isCollected: Bool = false,
         make: () throws -> (URLRequest, UploadEndpointBody?),
-        prepare: @escaping (inout URLRequest) throws -> Void = { _ in },
-        exchange: Call.Exchange<Value>
+        prepare: (inout URLRequest) throws -> Void = { _ in },
+        exchange: Call.Send<Value>
     ) async throws -> Value {
-        let verdict = policies.resilience.map { _ in CallVerdict() }
+        var call = Call(self)
         do {
-            return try await policies.limited(to: policies.timeLimit) {
+            let value = try await policies.limited(to: policies.timeLimit) {
                 try Task.checkCancellation()
-                var call = try await call(make, prepare)
-                return try await call.run(exchange, verdict, isCollected: isCollected)
+                let (request, body) = try await request(make)
+                return try await call.run(request, body, isCollected: isCollected, prepare, exchange)
             }
+            call.end(nil)
+            return value
         } catch {
-            verdict?.end(error)
+            call.end(error)
             throw error
         }
     }
 
-    /// Creates the request of an endpoint, lets the ``URLRequestAdapter`` change it, and returns the call that sends it.
-    /// If the request cannot be created or adapted, notifies the ``ResponseObserver``.
+    /// Creates the request of an endpoint, and lets the ``URLRequestAdapter`` change it. If that fails, notifies the
+    /// ``ResponseObserver``.
     ///
-    /// - Parameters:
-    ///   - make: Creates the request, and the body of an upload (`nil` if the call is no upload).
-    ///   - prepare: Changes the request of each attempt, before the credential is attached.
-    /// - Throws: An error if the request could not be created or adapted.
-    private func call(
-        _ make: () throws -> (URLRequest, UploadEndpointBody?),
-        _ prepare: @escaping (inout URLRequest) throws -> Void
-    ) async throws -> Call {
+    /// - Parameter make: Creates the request, and the body of an upload (`nil` if the call is no upload).
+    private func request(
+        _ make: () throws -> (URLRequest, UploadEndpointBody?)
+    ) async throws -> (URLRequest, UploadEndpointBody?) {
         var attempt = Attempt()
         do {
             var (request, body) = try make()
@@ -106,7 +104,7 @@ struct RequestPipeline: Sendable {
                 request.httpBodyStream = nil
                 body = .stream(stream)
             }
-            return Call(request, body, self, prepare: prepare)
+            return (request, body)
         } catch {
             let failure = attempt.fail(with: error)
             notifyObserver(of: attempt, failure)
@@ -114,77 +112,22 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// Throws if the endpoint, the authenticator or the retry policy treats a response as a failure.
-    ///
-    /// - Parameters:
-    ///   - attempt: The attempt with the response.
-    ///   - validate: The validation of the endpoint, which comes first.
-    func check(_ attempt: Attempt, _ validate: () throws -> Void) throws {
-        let isRejection = policies.authenticator != nil && attempt.isRejection
-        do {
-            try validate()
-        } catch let error as EndpointError where isRejection && error.reason == .status {
-            // The error for the rejection, thrown below, is more specific.
-        }
-        if isRejection { throw EndpointError(.unauthorized) }
-        if let retry = attempt.policies.retry, let status = attempt.response.head?.statusCode,
-            retry.statuses.contains(status)
-        {
-            throw EndpointError(.status)
-        }
-    }
-
     /// Sends a request and collects the response. The exchange is shared with other calls if the policies allow that.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - attempt: The attempt, which receives the response, and the key of the exchange if that is shared.
+    ///   - call: The call, whose attempt receives the response.
     ///   - progress: Reports the progress; `nil` for no reports.
     func collect(
         _ request: PreparedRequest,
-        into attempt: inout Attempt,
+        into call: inout Call,
         _ progress: ProgressReporter.Transfer?
     ) async throws {
-        let limit = policies.bodyLimit
+        let exchange = call.exchange
         guard policies.coalescesGETRequests, let key = sharing.key(of: request, policies, over: transport) else {
-            return try await transport.collect(
-                request,
-                into: &attempt.response,
-                limit: limit,
-                hedging: attempt.policies.hedging,
-                progress
-            )
+            return try await exchange.collect(request, into: &call.attempt.response, progress)
         }
-        attempt.sharingKey = key
-        try await sharing.collect(
-            request,
-            key,
-            over: transport,
-            into: &attempt.response,
-            limit: limit,
-            hedging: attempt.policies.hedging,
-            progress
-        )
-    }
-
-    /// Returns the policies for the attempts of a call: those of the client and the endpoint, combined with those of
-    /// the host.
-    ///
-    /// - Parameters:
-    ///   - request: The request of the call.
-    ///   - resilience: The policy of the host; `nil` if there is none.
-    ///   - verdict: The object that reports the outcome to the policy of the host; `nil` if there is none.
-    ///   - isTransfer: Whether the duration of the call depends on the length of a body: `true` for an upload, and for
-    ///     a response that is streamed or written to a file.
-    func policies(
-        of request: URLRequest,
-        _ resilience: ResiliencePolicy?,
-        _ verdict: CallVerdict?,
-        isTransfer: Bool
-    ) -> CallPolicies {
-        CallPolicies(policies, resilience, verdict, of: request, isTransfer: isTransfer) {
-            $0.budget(for: request.host, in: budgets)
-        }
+        try await sharing.collect(request, key, over: exchange, into: &call.attempt, progress)
     }
 
     /// Calls the ``ResponseObserver`` of the client for an attempt that has ended.

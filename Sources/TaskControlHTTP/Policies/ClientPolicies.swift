@@ -1,21 +1,20 @@
+internal import Foundation
 /// The policies of a client: credentials, retries, and limits. All of them are off by default, except ``bodyLimit``.
 ///
 /// The policies apply in this order, from the outside in: ``timeLimit`` for the whole call; the client's
-/// ``URLRequestAdapter``; the limits, the throttle and the breaker of ``resilience``; ``retry``; the repetition of a
-/// request whose credential was rejected; ``attemptTimeLimit``; the ``authenticator``, which attaches the credential;
-/// ``coalescesGETRequests``; the hedging of ``resilience``. The innermost step is the exchange: one request on the
-/// network, and its response.
+/// ``URLRequestAdapter``; the limit of calls and the breaker of ``resilience``; ``retry``; the repetition of
+/// a request whose credential was rejected; ``attemptTimeLimit``; the ``authenticator``, which attaches the credential;
+/// ``coalescesGETRequests``; the hedging of ``resilience``, and its rate. The innermost step is the exchange: one request
+/// on the network, and its response.
 public struct ClientPolicies: Sendable {
     /// The authenticator that attaches credentials; `nil` for none.
     public var authenticator: EndpointAuthenticator?
 
-    /// The rule for when another attempt is made after a request has failed. `nil`: the `retry` of ``resilience``
-    /// applies, or there is only one attempt if that is not set either.
+    /// The rule for when another attempt is made after a request has failed. `nil`: there is only one attempt.
     public var retry: HTTPRetryPolicy?
 
-    /// The protection of the hosts: limits, throttle, breaker and hedging, with one `ResiliencePolicy` per host or one
-    /// for all hosts; `nil` for none. If ``retry`` is set, the `retry` of that policy is not used; if
-    /// ``attemptTimeLimit`` is set, its `attemptTimeout` is not used. See ``HTTPResilience``.
+    /// The protection of the hosts: limits, breaker and hedging, with one ``HostPolicy`` per host or one for
+    /// all hosts; `nil` for none.
     public var resilience: HTTPResilience?
 
     /// The longest time that a call may take, including all of its attempts and delays, and the time in which a
@@ -25,8 +24,8 @@ public struct ClientPolicies: Sendable {
     /// The longest time that an attempt may take, including the time in which a credential is obtained and that in
     /// which a streamed response is read. At the limit the attempt fails with `TimeoutError`. After this error another
     /// attempt can follow (see ``retry``), except if the credential was not obtained in time, or if the body of a
-    /// streamed response had begun. If a request is sent again with a new credential, the time begins again. `nil`: the
-    /// limit is the `attemptTimeout` of ``resilience``, or there is none.
+    /// streamed response had begun. If a request is sent again with a new credential, the time begins again. `nil`: no
+    /// limit.
     public var attemptTimeLimit: Duration?
 
     /// Whether equivalent GET requests share one exchange (one request on the network, and its response) while it is in
@@ -86,11 +85,10 @@ public struct ClientPolicies: Sendable {
     ///
     /// - Parameters:
     ///   - authenticator: Attaches credentials. `nil`: none are attached.
-    ///   - retry: The rule for when another attempt is made. `nil`: the `retry` of `resilience` applies, if it is set.
+    ///   - retry: The rule for when another attempt is made. `nil`: there is only one attempt.
     ///   - resilience: The protection of the hosts. `nil`: there is none.
     ///   - timeLimit: The longest time that a call may take, with all of its attempts. `nil`: no limit.
-    ///   - attemptTimeLimit: The longest time that an attempt may take. `nil`: the `attemptTimeout` of `resilience`
-    ///     applies, if it is set.
+    ///   - attemptTimeLimit: The longest time that an attempt may take. `nil`: no limit.
     ///   - coalescesGETRequests: Whether equivalent GET requests share one exchange: see the property.
     ///   - bodyLimit: The size in bytes of the largest response body that is collected. `nil`: no limit.
     ///   - allowsInsecureRedirects: Whether redirects from HTTPS to HTTP are followed.

@@ -1,65 +1,64 @@
+internal import Foundation
 public import TaskControlResilience
 
-/// The protection of the hosts that a client talks to, and of the client when the hosts fail: a `ResiliencePolicy` per
-/// host, or one for all hosts.
+/// The protection of the hosts that a client talks to, and of the client when the hosts fail: a ``HostPolicy`` per host,
+/// or one for all hosts.
 ///
 /// ```swift
 /// let client = EndpointClient(
 ///     baseURL: "https://books.example/v1",
-///     policies: ClientPolicies(resilience: .perHost { host in .standard(name: host) })
+///     policies: ClientPolicies(retry: HTTPRetryPolicy(), resilience: .perHost { host in .standard(name: host) })
 /// )
 /// ```
 ///
 /// A *transfer* is an upload, a response that is streamed, or a download to a file: its duration depends on its length.
 /// An *exchange* is one request on the network, and its response.
 ///
-/// The parts of the policy apply to a call as follows, from the outside in:
+/// The parts apply to a call as follows, from the outside in. They are those of `ResiliencePolicy`:
 ///
 /// | part | applies to |
 /// |---|---|
-/// | `concurrency`, `rate`, `throttle`, `breaker` | each call, once, regardless of its attempts |
-/// | `adaptiveLimit` | each call; a transfer only until the response's head arrives: the rest depends on the length |
-/// | `retry` | each request that ``HTTPRetryPolicy`` allows to be sent again, if ``ClientPolicies/retry`` is `nil` |
-/// | `attemptTimeout` | each attempt, if ``ClientPolicies/attemptTimeLimit`` is `nil` and the call is no transfer |
+/// | `concurrentCalls`, `callParts`, `breaker` | each call, once, regardless of its attempts |
 /// | `hedging` | each exchange, if the method is idempotent by RFC 9110 (9.2.2) and the call is no transfer |
+/// | `rate`, `attemptParts` | each exchange: of each attempt, retry, repeated request and hedge |
 ///
-/// A call holds its permit of `concurrency` until it has ended, even while a streamed response is read.
+/// A call holds its permit of `concurrentCalls`, and its passes of `callParts`, until it has ended, even while a
+/// streamed response is read.
 ///
 /// ## Attempts
-/// If ``ClientPolicies/retry`` is set, the `retry` of the `ResiliencePolicy` is not used. Otherwise that `retry`, if it
-/// is set, gives the number of attempts, the delays, the budget and `maxElapsed`, and its `shouldRetry` can exclude
-/// errors; the other rules, such as those for methods, bodies and statuses, are those of ``HTTPRetryPolicy`` with its
-/// default values. If the `ResiliencePolicy` has a throttle, all retries and hedges are paid from the budget of the
-/// throttle, in place of any other budget.
+/// The retries and the time limits are those of ``ClientPolicies``.
 ///
 /// A hedge is a second exchange of the same attempt, with the same credential. For both exchanges together, the
 /// ``ResponseObserver`` is called once, and there is one `attemptTimeLimit`. (In `withPolicy`, a hedge is a second call
 /// with retries of its own.) The response that arrives first is returned after the other exchange has been cancelled
-/// and has ended. Requests that share an exchange (``ClientPolicies/coalescesGETRequests``) share its hedge. For a
-/// request that can be hedged, progress is reported only at the end.
+/// and has ended. An error begins a hedge only if it is transient: see ``HTTPRetryPolicy``. Requests that share an
+/// exchange (``ClientPolicies/coalescesGETRequests``) share its hedge, and its token of the rate. For a request that can
+/// be hedged, progress is reported only at the end.
+///
+/// A wait for a token is a part of the time of its attempt.
 ///
 /// ## Failures of the host
-/// The throttle and the breaker count a call by its last attempt:
+/// The breaker counts a call by its last attempt:
 ///
 /// - A response with a 5xx status or 429 is a failure, even if the endpoint accepts that status. Any other response is
 ///   a success, even if the endpoint or the decoder throws.
 /// - A transient error of the transport, and a `TimeoutError` of a time limit of the client, are failures.
 /// - A call does not count if it is cancelled, ends at a deadline, has sent nothing, or fails with an error of the
-///   transport that another attempt cannot change: ``HTTPRetryPolicy`` lists these errors. So a request does not
-///   count that has waited in vain for a connection of the transport, because all of them were in use. (For a request to
-///   an `https` URL, ``URLSessionTransport`` cannot tell.)
+///   transport that another attempt cannot change: ``HTTPRetryPolicy`` lists these errors. So a call does not count whose
+///   time limit ends while it waits for a permit, a credential, a token or a connection of the transport, because all of
+///   them were in use. (For a request to an `https` URL, ``URLSessionTransport`` cannot tell.)
 ///
-/// The closures `isFailure` of the throttle and of the breaker are called only for these failures, and can exclude some
-/// of them: for example, for a response with the status 501 they receive an ``EndpointError`` whose
+/// The closure `isFailure` of the breaker is called only for these failures, and can exclude some of them: for example,
+/// for a response with the status 501 it receives an ``EndpointError`` whose
 /// ``EndpointError/statusCode`` is 501.
 ///
 /// A response that is streamed or downloaded to a file is counted when its head has arrived. Later errors of its body
 /// are not counted, so a transfer that breaks off does not count as an outage.
 ///
 /// ## Refused calls
-/// A call that is refused throws the unchanged error of the part that refuses it: `CircuitOpenError`,
-/// `RequestThrottledError`, `RateLimitExceededError` or `ConcurrencyLimitError`. Nothing is sent, the
-/// ``ResponseObserver`` is not called, and the call is not retried.
+/// A call that a part refuses throws the unchanged `CallRefusedError` of the part. Nothing is sent, and the call is not
+/// retried. If a part around the call refuses it, the ``ResponseObserver`` is not called; if a part around an exchange
+/// does, the observer receives the error, as for any attempt.
 public struct HTTPResilience: Sendable {
     private enum Kind {
         case perHost(@Sendable (_ host: String) -> ResiliencePolicy)
@@ -79,30 +78,75 @@ public struct HTTPResilience: Sendable {
     ///   The client has one policy per host, regardless of which closure created it: if an endpoint sets another
     ///   resilience per host in ``ResponseEndpoint/adjust(_:)`` and the client already has a policy for the host, that
     ///   policy applies, and the closure of the endpoint is not called.
-    public static func perHost(_ make: @escaping @Sendable (_ host: String) -> ResiliencePolicy) -> HTTPResilience {
-        HTTPResilience(kind: .perHost(make))
+    public static func perHost(_ make: @escaping @Sendable (_ host: String) -> HostPolicy) -> HTTPResilience {
+        HTTPResilience(kind: .perHost { make($0).policy })
     }
 
-    /// Returns a resilience that applies the same policy to all hosts. Other clients and calls of `withPolicy` may
-    /// share that policy.
-    public static func shared(_ policy: ResiliencePolicy) -> HTTPResilience { HTTPResilience(kind: .shared(policy)) }
+    /// Returns a resilience that applies the same policy to all hosts. Other clients, and the policies of `withPolicy`,
+    /// may share its parts.
+    public static func shared(_ policy: HostPolicy) -> HTTPResilience { HTTPResilience(kind: .shared(policy.policy)) }
 
-    /// Calls an operation with the policy of a host. The table keeps the policy at least until the operation has ended.
+    /// Returns the policy of a host. The table keeps it until it is returned.
     ///
     /// - Parameters:
-    ///   - host: The host of the request; `nil` if it has none. With a policy per host, the operation then receives a
-    ///     policy without limits, and the request is refused later.
+    ///   - host: The host of the request; `nil` if it has none. There is then no policy per host, and the request is
+    ///     refused later.
     ///   - policies: The table of the policies of the hosts.
-    ///   - operation: The operation.
-    func withPolicy<Value>(
-        for host: String?,
-        in policies: HostTable<ResiliencePolicy>,
-        _ operation: (ResiliencePolicy) async throws -> Value
-    ) async throws -> Value {
-        switch (kind, host) {
-        case (.shared(let policy), _): try await operation(policy)
-        case (.perHost(let make), let host?): try await policies.withValue(of: host, make: make, operation)
-        case (.perHost, nil): try await operation(ResiliencePolicy())
+    func policy(
+        of host: String?,
+        in policies: HostTable<ResiliencePolicy>
+    ) -> HostTable<ResiliencePolicy>.Loan? {
+        switch kind {
+        case .shared(let policy): HostTable.Loan(policy)
+        case .perHost(let make): host.map { policies.borrow(of: $0, make: make) }
         }
+    }
+}
+
+/// The parts of a `ResiliencePolicy` that the calls to one host share. Retries and time limits are those of
+/// ``ClientPolicies``.
+public struct HostPolicy: Sendable {
+    /// The limit of the number of calls that run at the same time; `nil` for none.
+    public var concurrentCalls: AsyncSemaphore?
+    /// Parts of your own around each call, from the outside in.
+    public var callParts: [any PolicyPart]
+    /// The circuit breaker, which refuses all calls while the host fails; `nil` for none.
+    public var breaker: CircuitBreaker?
+    /// The rule for when another exchange begins because the previous one takes unusually long; `nil` for none.
+    public var hedging: ResiliencePolicy.Hedging?
+    /// The limit of the rate at which requests are sent, which includes retries and hedges; `nil` for none.
+    public var rate: RateLimiter?
+    /// Parts of your own around each exchange, from the outside in.
+    public var attemptParts: [any PolicyPart]
+
+    /// Creates a policy. A part that is not given is absent. Each parameter is the property with its name.
+    public init(
+        concurrentCalls: AsyncSemaphore? = nil,
+        callParts: [any PolicyPart] = [],
+        breaker: CircuitBreaker? = nil,
+        hedging: ResiliencePolicy.Hedging? = nil,
+        rate: RateLimiter? = nil,
+        attemptParts: [any PolicyPart] = []
+    ) {
+        (self.concurrentCalls, self.callParts, self.breaker) = (concurrentCalls, callParts, breaker)
+        (self.hedging, self.rate, self.attemptParts) = (hedging, rate, attemptParts)
+    }
+
+    /// Returns a policy with the breaker of `ResiliencePolicy.standard(name:isFailure:clock:)`.
+    ///
+    /// - Parameter name: The name of the breaker, shown in diagnostics; `nil` for none.
+    public static func standard(name: String? = nil) -> HostPolicy {
+        HostPolicy(breaker: CircuitBreaker(name: name))
+    }
+
+    var policy: ResiliencePolicy {
+        ResiliencePolicy(
+            concurrentCalls: concurrentCalls,
+            callParts: callParts,
+            breaker: breaker,
+            hedging: hedging,
+            rate: rate,
+            attemptParts: attemptParts
+        )
     }
 }

@@ -13,8 +13,7 @@ internal import Foundation
 ///   ``statuses``.
 /// - The body of the request can be sent again.
 /// - Fewer than ``attempts`` attempts have been made, and the delay ends within ``maxElapsed``.
-/// - The ``budget`` can pay for the retry. If ``ClientPolicies/resilience`` has a throttle, the budget of the throttle
-///   pays in its place.
+/// - The ``budget`` can pay for the retry.
 ///
 /// The server's `Retry-After`, in seconds or as a date, increases the delay as described at `RetryAfterProviding`. A
 /// `Retry-After` that is longer than the cap of ``backoff``, which is 20 seconds by default, fails the call at once
@@ -62,6 +61,10 @@ public struct HTTPRetryPolicy: Sendable {
     /// The statuses that are worth another attempt: by default 408, 425, 429, 500, 502, 503 and 504.
     public var statuses: Set<Int>
 
+    /// The closure that can exclude errors: if it returns `false`, no other attempt is made. It is called for errors
+    /// after which the other rules allow one.
+    public var shouldRetry: @Sendable (any Error) -> Bool
+
     /// Creates a policy. By default: three attempts, with the delays and budgets of the AWS SDKs.
     ///
     /// - Parameters:
@@ -72,13 +75,15 @@ public struct HTTPRetryPolicy: Sendable {
     ///     end later is not made. `nil`: no limit.
     ///   - methods: The methods of requests that can be sent again without harm, in upper or lower case.
     ///   - statuses: The statuses that are worth another attempt.
+    ///   - shouldRetry: Returns `false` for an error after which no other attempt is made. By default `true`.
     public init(
         attempts: Int = 3,
         backoff: RetryBackoff = .exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full),
         budget: HTTPRetryBudget = .perHost(),
         maxElapsed: Duration? = nil,
         methods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"],
-        statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+        statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504],
+        shouldRetry: @escaping @Sendable (any Error) -> Bool = { _ in true }
     ) {
         self.attempts = attempts
         self.backoff = backoff
@@ -86,20 +91,11 @@ public struct HTTPRetryPolicy: Sendable {
         self.maxElapsed = maxElapsed
         self.methods = methods
         self.statuses = statuses
+        self.shouldRetry = shouldRetry
     }
 
     /// The methods that are idempotent by RFC 9110 (9.2.2).
     static let idempotentMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
-
-    /// Creates a policy with the default methods and statuses of HTTP, and the attempts, delays and budget of a `RetryPolicy`.
-    init(_ policy: RetryPolicy) {
-        self.init(
-            attempts: policy.attempts,
-            backoff: policy.backoff,
-            budget: policy.budget.map(HTTPRetryBudget.shared) ?? .unlimited,
-            maxElapsed: policy.maxElapsed
-        )
-    }
 
     /// Returns whether the method of a request is idempotent by RFC 9110 (9.2.2).
     static func isIdempotent(_ request: URLRequest) -> Bool {

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TaskControlResilience
 
 /// A table with one value for each host that a client talks to, such as a retry budget or a resilience policy.
@@ -23,15 +24,23 @@ final class HostTable<Value: Sendable>: Sendable {
         value(of: host, isBorrowed: false, make: make)
     }
 
-    /// Calls an operation with the value of a host. The value stays in the table until the operation has ended.
-    func withValue<Result>(
-        of host: String,
-        make: @Sendable (String) -> Value,
-        _ operation: (Value) async throws -> Result
-    ) async throws -> Result {
-        let value = value(of: host, isBorrowed: true, make: make)
-        defer { machine.withLock { $0.giveBack(host) } }
-        return try await operation(value)
+    /// A value that stays in the table until it is returned to it.
+    struct Loan: Sendable {
+        let value: Value
+        private let end: (@Sendable () -> Void)?
+
+        /// - Parameter end: Returns the value to its table; `nil` for a value of no table.
+        init(_ value: Value, end: (@Sendable () -> Void)? = nil) {
+            (self.value, self.end) = (value, end)
+        }
+
+        /// Returns the value to the table. Must be called once.
+        func giveBack() { end?() }
+    }
+
+    /// Returns the value of a host, and creates it if there is none. It stays in the table until it is returned.
+    func borrow(of host: String, make: @Sendable (String) -> Value) -> Loan {
+        Loan(value(of: host, isBorrowed: true, make: make)) { [machine] in machine.withLock { $0.giveBack(host) } }
     }
 
     private func value(of host: String, isBorrowed: Bool, make: @Sendable (String) -> Value) -> Value {
@@ -69,14 +78,14 @@ extension RetryBudget {
 }
 
 extension ResiliencePolicy {
-    /// The importance of keeping the policy of a host, which depends on its breaker and its throttle. The limits need
+    /// The importance of keeping the policy of a host, which depends on its breaker. The limits need
     /// not be considered, because a policy is not evicted while a call uses it.
     var hostUse: HostValueUse {
         switch breaker?.state {
         case .open(let retryAfter) where retryAfter > .zero: .needed
         case .halfOpen: .needed
         case .open: .used
-        default: throttle.map { $0.refusalProbability > 0 ? .used : $0.budget.hostUse } ?? .unused
+        default: .unused
         }
     }
 }

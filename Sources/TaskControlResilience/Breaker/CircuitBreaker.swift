@@ -6,7 +6,7 @@ internal import TaskControl
 /// let breaker = CircuitBreaker(name: "search", failureThreshold: 0.5, minimumCalls: 20)      // one per service
 ///
 /// func search(_ text: String) async throws -> [Hit] {
-///     try await breaker.run {
+///     try await withPolicy(breaker) {
 ///         try await withTimeout(.seconds(2)) { try await server.search(text) }
 ///     }
 /// }
@@ -14,7 +14,7 @@ internal import TaskControl
 ///
 /// The breaker is *closed* while the service works: it counts the calls within the last `window` (a parameter of the
 /// initializer), and how many of them failed. When too many have failed, the breaker is *open* for `openDuration`
-/// (another parameter): ``run(_:)`` throws ``CircuitOpenError`` and does not call the operation. With the next call
+/// (another parameter): it refuses calls with a ``CallRefusedError``. With the next call
 /// after that time, the breaker becomes *half-open*: it admits a few calls, called *probes*, and refuses the others.
 /// When enough probes have succeeded (by default one), the breaker closes. When a probe fails, the breaker opens again.
 ///
@@ -46,11 +46,11 @@ internal import TaskControl
 /// isolation.
 ///
 /// ## Cancellation
-/// See ``run(_:)``.
+/// See ``withPolicy(_:operation:)``.
 ///
 /// ## Ordering
 /// Calls do not wait for each other. The outcomes count in the order in which the calls end.
-public final class CircuitBreaker: Sendable, _CallGate {
+public final class CircuitBreaker: PolicyPart {
     /// The state of a breaker.
     @nonexhaustive
     public enum State: Hashable, Sendable {
@@ -154,81 +154,32 @@ public final class CircuitBreaker: Sendable, _CallGate {
         }
     }
 
-    /// Runs an operation, unless the breaker refuses the call, and counts the outcome.
-    ///
-    /// ## Cancellation
-    /// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while the
-    /// operation runs receives the value if the operation returns one, and otherwise `CancellationError`, regardless of
-    /// the error that the operation throws.
-    ///
-    /// - Parameter operation: Runs in the caller's task and isolation.
-    /// - Returns: The value that the operation returns.
-    /// - Throws: `CancellationError` if the caller is cancelled, unless the operation returns a value. Otherwise
-    ///   ``CircuitOpenError`` if the breaker is open, or half-open while enough probes run; or the error of the
-    ///   operation.
-    /// - Complexity: O(1). A call that succeeds allocates nothing.
-    @inlinable
-    public nonisolated(nonsending) func run<Value>(
-        _ operation: nonisolated(nonsending) () async throws -> Value
-    ) async throws -> Value {
-        try await _run(operation)
-    }
-
-    @usableFromInline
-    struct _Permit: Sendable {
+    /// The admission of a call.
+    public struct Pass: Sendable {
         fileprivate let permit: CircuitBreakerStateMachine.Permit
     }
 
-    @usableFromInline
-    func _admit() throws -> _Permit {
-        if _isTaskCancelled { throw CancellationError() }
-        var reading = ClockReading()
-        return try admit(&reading)
-    }
-
-    /// Admits a call whose caller is not cancelled.
-    ///
-    /// - Parameter reading: The reading of the clock that this call shares with other policies.
-    /// - Throws: ``CircuitOpenError`` if the breaker refuses the call.
-    func admit(_ reading: inout ClockReading) throws -> _Permit {
-        if let permit = machine.withLock({ $0.admitWhileClosed() }) { return _Permit(permit: permit) }
-        let (now, limit) = (time.now(&reading), remainingTime())
+    /// Admits a call, unless the breaker refuses it with ``CallRefusedError/Reason/circuitOpen``.
+    public func enter(at time: inout PolicyTime) throws -> Pass? {
+        if let permit = machine.withLock({ $0.admitWhileClosed() }) { return Pass(permit: permit) }
+        let (now, limit) = (self.time.now(&time.reading), remainingTime())
         let (admission, moment) = machine.withLock { ($0.admit(at: now, lease: limit), Diagnostics.moment) }
         switch admission {
-        case .admitted(let permit): return _Permit(permit: permit)
+        case .admitted(let permit): return Pass(permit: permit)
         case .probe(let permit):
             Diagnostics.emit(at: moment, source.event(.probing))
-            return _Permit(permit: permit)
+            return Pass(permit: permit)
         case .refused(let retryAfter):
             Diagnostics.emit(at: moment, source.event(.callRefused, delay: retryAfter))
-            throw CircuitOpenError(name: name, retryAfter: retryAfter)
+            throw CallRefusedError(.circuitOpen, name: name, retryAfter: retryAfter)
         }
     }
 
-    @usableFromInline
-    func _succeeded(_ permit: _Permit) { report(.healthy, of: permit) }
-
-    /// Ends a call that has thrown an error.
-    ///
-    /// - Returns: The error for the caller: `CancellationError` if the caller is cancelled, otherwise `error`.
-    @usableFromInline
-    func _failed(_ permit: _Permit, _ error: any Error) -> any Error {
-        let isCancelled = Task.isCancelled
-        report(CallOutcome(of: error, isCancelled: isCancelled, isFailure: isFailure), of: permit)
-        return isCancelled ? CancellationError() : error
-    }
-
-    /// Ends a call that gives no information about the service, such as a cancelled one.
-    func withdraw(_ permit: _Permit) { report(.unknown, of: permit) }
-
-    private func report(_ outcome: CallOutcome, of permit: _Permit) {
-        var reading = ClockReading()
-        report(outcome, of: permit, &reading)
-    }
-
-    func report(_ outcome: CallOutcome, of permit: _Permit, _ reading: inout ClockReading) {
-        let now = time.now(&reading)
-        let (change, moment) = machine.withLock { ($0.report(outcome, of: permit.permit, at: now), Diagnostics.moment) }
+    /// Counts the outcome of a call.
+    public func leave(_ pass: Pass, with outcome: PolicyOutcome, at time: inout PolicyTime) {
+        let counted = outcome.counted(isFailure)
+        let now = self.time.now(&time.reading)
+        let (change, moment) = machine.withLock { ($0.report(counted, of: pass.permit, at: now), Diagnostics.moment) }
         switch change {
         case nil: return
         case .opened: Diagnostics.emit(at: moment, source.event(.circuitOpened))

@@ -9,59 +9,49 @@ public import TaskControl
 /// ```
 ///
 /// Each part is optional, and a part that is absent costs only a comparison per call. Copies of a policy share its
-/// parts: the breaker, the throttle and the limits keep the state of the service, so create one policy per service, for
+/// parts: the breaker and the limits keep the state of the service, so create one policy per service, for
 /// example in a constant.
 ///
 /// ## Order
-/// The parts from the outside in, with the reason for each place:
+/// The parts from the outside in, with the reason for each place. The first three are *around the call*: a call enters
+/// them once, regardless of its attempts.
 ///
-/// 1. ``concurrency``, then ``rate``. They come before the parts that refuse calls while the service fails, so that
-///    these parts decide by the state of the service after the wait. The token of the rate is taken after the permit of
-///    the concurrency: otherwise callers would hold tokens while they wait for permits, and then use them in one burst.
-/// 2. ``adaptiveLimit``. It comes after the rate, so that the wait for a token is not measured as a part of the
-///    duration of a call. The limiter measures the whole call with its retries. A call that a later part refuses does
-///    not count. Callers that wait for this limit have already taken their tokens: when the limit rises, more calls
-///    than the burst of the rate can begin together.
-/// 3. ``throttle``. It counts a call of the program once, regardless of its attempts, so its history shows how many
+/// 1. ``concurrentCalls``. It comes before the parts that refuse calls while the service fails, so that these parts
+///    decide by the state of the service after the wait. A call holds its permit until it has ended, also between its
+///    attempts.
+/// 2. ``callParts``, parts of your own. They come here because they may let calls wait, too.
+/// 3. ``breaker``. It counts a call of the program once, regardless of its attempts, so its history shows how many
 ///    callers were served.
-/// 4. ``breaker``. A call that the throttle refuses is neither a success nor a failure of the service, and does not use
-///    a probe.
-/// 5. ``hedging``. It is outside the retries, so that a hedge is another call with retries of its own. When one of the
+/// 4. ``hedging``. It is outside the retries, so that a hedge is another call with retries of its own. When one of the
 ///    calls has succeeded, the other is cancelled, even while it waits before a retry.
-/// 6. ``retry``. It is inside the breaker: a call that succeeds at its second attempt is a success, and a breaker that
+/// 5. ``retry``. It is inside the breaker: a call that succeeds at its second attempt is a success, and a breaker that
 ///    opens does not refuse the retries of a call that it has admitted.
-/// 7. ``attemptTimeout``. It is innermost: an attempt that hangs becomes a failure, which each of the parts above can
+///
+/// The rest is *around each attempt*: the first, each retry and each hedge.
+///
+/// 6. ``rate``. A service counts what it receives, so each attempt takes a token. The wait for the token is not a part
+///    of the time of the attempt.
+/// 7. ``attemptParts``, parts of your own.
+/// 8. ``attemptTimeout``. It is innermost: an attempt that hangs becomes a failure, which each of the parts above can
 ///    count.
 ///
-/// To limit the time of the whole call, put `withDeadline(in:)` around it: every part takes the deadline into account.
+/// Every part of this module is a ``PolicyPart``. For an order of your own, pass the parts in it as `callParts` or
+/// `attemptParts`: a breaker among the `attemptParts` counts attempts, and a rate among the `callParts` limits calls.
 ///
-/// ## The shared budget
-/// With a throttle, ``ClientThrottle/budget`` pays for the retries and the hedges, in place of the budgets of ``retry``
-/// and ``hedging``: both use this budget, which pays for no retry and no hedge while the throttle refuses calls.
+/// To limit the time of the whole call, put `withDeadline(in:)` around it: every part takes the deadline into account.
 public struct ResiliencePolicy: Sendable {
-    @usableFromInline var parts: _PolicyParts
+    @usableFromInline package var parts: _PolicyParts
 
     /// The limit of the number of calls that run at the same time; `nil` for none. Calls beyond this limit wait in a
     /// FIFO queue.
-    public var concurrency: AsyncSemaphore? {
-        get { parts.values.concurrency }
-        set { change { $0.concurrency = newValue } }
+    public var concurrentCalls: AsyncSemaphore? {
+        get { parts.values.concurrentCalls }
+        set { change { $0.concurrentCalls = newValue } }
     }
-    /// The limit of the rate at which calls begin; `nil` for none. Calls beyond the rate wait in a FIFO queue.
-    public var rate: RateLimiter? {
-        get { parts.values.rate }
-        set { change { $0.rate = newValue } }
-    }
-    /// The limit of the number of calls that run at the same time, which adapts to how long the calls take; `nil` for
-    /// none. Calls beyond the limit wait in a bounded FIFO queue.
-    public var adaptiveLimit: AdaptiveLimiter? {
-        get { parts.values.adaptiveLimit }
-        set { change { $0.adaptiveLimit = newValue } }
-    }
-    /// The throttle, which refuses a share of the calls while the service fails most of them; `nil` for none.
-    public var throttle: ClientThrottle? {
-        get { parts.values.throttle }
-        set { change { $0.throttle = newValue } }
+    /// Parts of your own around each call, from the outside in.
+    public var callParts: [any PolicyPart] {
+        get { parts.values.callParts }
+        set { change { $0.callParts = newValue } }
     }
     /// The circuit breaker, which refuses all calls while the service fails; `nil` for none.
     public var breaker: CircuitBreaker? {
@@ -79,6 +69,17 @@ public struct ResiliencePolicy: Sendable {
         get { parts.values.retry }
         set { change { $0.retry = newValue } }
     }
+    /// The limit of the rate at which attempts begin, which includes the first attempt of a call, retries and hedges;
+    /// `nil` for none. Attempts beyond the rate wait in a FIFO queue.
+    public var rate: RateLimiter? {
+        get { parts.values.rate }
+        set { change { $0.rate = newValue } }
+    }
+    /// Parts of your own around each attempt, from the outside in.
+    public var attemptParts: [any PolicyPart] {
+        get { parts.values.attemptParts }
+        set { change { $0.attemptParts = newValue } }
+    }
     /// The time limit of each attempt; `nil` for none. With zero or less, each attempt fails with `TimeoutError`.
     public var attemptTimeout: Duration? {
         get { parts.values.attemptTimeout }
@@ -88,34 +89,33 @@ public struct ResiliencePolicy: Sendable {
     /// Creates a policy. A part that is not given is absent.
     ///
     /// - Parameters:
-    ///   - concurrency: Limits how many calls run at the same time.
-    ///   - rate: Limits the rate at which calls begin.
-    ///   - adaptiveLimit: Limits how many calls run at the same time. The limit falls when calls take longer because
-    ///     they wait in the service, and grows when they do not.
-    ///   - throttle: Refuses a share of the calls while the service fails most of them.
+    ///   - concurrentCalls: Limits how many calls run at the same time.
+    ///   - callParts: Parts of your own around each call, from the outside in.
     ///   - breaker: Refuses all calls while the service fails.
     ///   - hedging: Begins another attempt when the previous one takes unusually long.
     ///   - retry: Calls the operation again when it fails.
+    ///   - rate: Limits the rate at which attempts begin: the first attempt of each call, retries and hedges.
+    ///   - attemptParts: Parts of your own around each attempt, from the outside in.
     ///   - attemptTimeout: The time limit of each attempt. With zero or less, each attempt fails with `TimeoutError`.
     public init(
-        concurrency: AsyncSemaphore? = nil,
-        rate: RateLimiter? = nil,
-        adaptiveLimit: AdaptiveLimiter? = nil,
-        throttle: ClientThrottle? = nil,
+        concurrentCalls: AsyncSemaphore? = nil,
+        callParts: [any PolicyPart] = [],
         breaker: CircuitBreaker? = nil,
         hedging: Hedging? = nil,
         retry: RetryPolicy? = nil,
+        rate: RateLimiter? = nil,
+        attemptParts: [any PolicyPart] = [],
         attemptTimeout: Duration? = nil
     ) {
         parts = _PolicyParts(
             _PolicyParts.Values(
-                concurrency: concurrency,
-                rate: rate,
-                adaptiveLimit: adaptiveLimit,
-                throttle: throttle,
+                concurrentCalls: concurrentCalls,
+                callParts: callParts,
                 breaker: breaker,
                 hedging: hedging,
                 retry: retry,
+                rate: rate,
+                attemptParts: attemptParts,
                 attemptTimeout: attemptTimeout
             )
         )
@@ -125,29 +125,25 @@ public struct ResiliencePolicy: Sendable {
     ///
     /// | part | value | source |
     /// |---|---|---|
-    /// | ``throttle`` | `multiplier` 2, `window` two minutes | "Handling Overload", Site Reliability Engineering, chapter 21 |
     /// | ``breaker`` | opens for 5 s when 10 % of at least 100 calls in 30 s have failed | Polly 8 |
     /// | ``retry`` | 3 attempts, 50 ms to 20 s, full jitter | the standard mode of the AWS SDKs |
     /// | ``attemptTimeout`` | 10 s | the standard handler of Microsoft.Extensions.Http.Resilience |
     ///
     /// There is no ``hedging``, since not every operation can run twice at the same time. There are no limits
-    /// (``concurrency``, ``rate`` and ``adaptiveLimit``), since the right ones depend on the service.
+    /// (``concurrentCalls`` and ``rate``), since the right ones depend on the service.
     ///
     /// - Parameters:
-    ///   - name: The name of the throttle and the breaker, shown in diagnostics; `nil` for none.
-    ///   - isFailure: Returns whether an error is a failure of the service, for the throttle and the breaker. `false`:
-    ///     the service has answered, and the call counts as a success. By default `true` for every error.
-    ///   - clock: Measures the windows of the throttle and the breaker.
+    ///   - name: The name of the breaker, shown in diagnostics; `nil` for none.
+    ///   - isFailure: Returns whether an error is a failure of the service. `false`: the service has answered, and the call counts as a success. By default `true` for every error.
+    ///   - clock: Measures the window of the breaker.
     public static func standard(
         name: String? = nil,
         isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true },
         clock: some Clock<Duration> = ContinuousClock()
     ) -> ResiliencePolicy {
         ResiliencePolicy(
-            throttle: ClientThrottle(name: name, isFailure: isFailure, clock: clock),
             breaker: CircuitBreaker(name: name, isFailure: isFailure, clock: clock),
-            // The budget of the throttle pays for the retries.
-            retry: RetryPolicy(budget: nil),
+            retry: RetryPolicy(budget: RetryBudget()),
             attemptTimeout: .seconds(10)
         )
     }
@@ -161,15 +157,14 @@ public struct ResiliencePolicy: Sendable {
     /// The rule for when ``withPolicy(_:clock:operation:)`` begins another attempt: because the previous one takes
     /// long, or because an attempt has failed with an error for which ``shouldHedge`` returns `true`. An attempt here
     /// includes the retries of ``ResiliencePolicy/retry``. See
-    /// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
+    /// ``withHedging(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public struct Hedging: Sendable {
         /// The time after which another attempt begins if there is no result yet, counted from the beginning of the
         /// previous attempt.
         public var delay: HedgeDelay
         /// The largest number of attempts after the first. Less than 1 counts as 0.
         public var maxHedges: Int
-        /// The budget that pays for the attempts after the first. If the policy has a ``ResiliencePolicy/throttle``,
-        /// the budget of the throttle pays instead.
+        /// The budget that pays for the attempts after the first.
         public var budget: RetryBudget
         /// The closure that returns whether another attempt can succeed after an error of an attempt. If `true`,
         /// another attempt begins, as far as ``maxHedges`` and the budget allow it. If `false`, the error ends the
@@ -188,13 +183,12 @@ public struct ResiliencePolicy: Sendable {
         ///     most 5 % of the calls are hedged, as in "The Tail at Scale".
         ///   - shouldHedge: Returns whether another attempt can succeed after an error of an attempt. If `true`,
         ///     another attempt begins, as far as `maxHedges` and `budget` allow it. If `false`, the error ends the
-        ///     call, and the other attempts are cancelled. By default `false` for every error:
-        ///     ``ResiliencePolicy/retry`` has already retried the operation, with delays.
+        ///     call, and the other attempts are cancelled. By default `RetryPolicy.isWorthRetrying(_:)`.
         public init(
             after delay: HedgeDelay,
             maxHedges: Int = 1,
             budget: RetryBudget = RetryBudget(capacity: 100, cost: 20),
-            shouldHedge: @escaping @Sendable (any Error) -> Bool = { _ in false }
+            shouldHedge: @escaping @Sendable (any Error) -> Bool = RetryPolicy.isWorthRetrying
         ) {
             self.delay = delay
             self.maxHedges = maxHedges

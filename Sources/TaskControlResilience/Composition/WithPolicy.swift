@@ -1,7 +1,7 @@
-public import TaskControl
+internal import TaskControl
 
-/// Runs an operation under the parts of a policy, in their fixed order: limits, throttle, breaker, hedging, retry, and
-/// a time limit per attempt.
+/// Runs an operation under the parts of a policy, in their fixed order: around the call, its limits and
+/// its breaker; then hedging and retries; around each attempt, its rate and a time limit.
 ///
 /// ```swift
 /// let hits = try await withPolicy(search) { try await server.search(text) }
@@ -18,23 +18,22 @@ public import TaskControl
 /// cancellation.
 ///
 /// ## Ordering
-/// Calls wait for each other only at the three limits, ``ResiliencePolicy/concurrency``, ``ResiliencePolicy/rate`` and
-/// ``ResiliencePolicy/adaptiveLimit``, which admit them in the order of the calls.
+/// Calls wait for each other only at ``ResiliencePolicy/concurrentCalls`` and ``ResiliencePolicy/rate``, which admit
+/// them in the order in which they come there, and at parts of your own.
 ///
 /// - Parameters:
 ///   - policy: The policy. If it has no parts, the operation is called once.
-///   - clock: Measures the delays of hedges and retries, and the time limit of an attempt. The limits, the throttle and
-///     the breaker have clocks of their own.
+///   - clock: Measures the delays of hedges and retries, and the time limit of an attempt. The limits and the
+///     breaker have clocks of their own.
 ///   - operation: Runs in the caller's isolation: in the caller's task, or, with hedging or a time limit per attempt,
 ///     in a child task.
 /// - Returns: The value of the attempt that succeeds first.
-/// - Throws: `CancellationError` if the caller is cancelled, unless the operation returns a value. Otherwise, the error
-///   of the part that refuses the call: ``RequestThrottledError``, ``CircuitOpenError``, ``ConcurrencyLimitError``, or
-///   ``RateLimitExceededError`` if the wait for the rate would end after the deadline of the caller
-///   (`Task.currentDeadline`). If the call is not refused, the error of the last attempt, which is `TimeoutError` if
-///   the attempt took longer than ``ResiliencePolicy/attemptTimeout``.
+/// - Throws: `CancellationError` if the caller is cancelled, unless the operation returns a value. Otherwise,
+///   ``CallRefusedError`` if a part refuses the call or its last attempt: also at once, if the wait for the rate would
+///   end after the deadline of the caller (`Task.currentDeadline`). If the call is not refused, the error of the last
+///   attempt, which is `TimeoutError` if the attempt took longer than ``ResiliencePolicy/attemptTimeout``.
 /// - Complexity: O(1). A call that succeeds at its first attempt without a wait allocates nothing, unless the policy
-///   has hedging or a time limit per attempt, which need child tasks.
+///   has hedging or a time limit per attempt, which need child tasks, or parts of your own, whose passes are allocated.
 @inlinable
 public nonisolated(nonsending) func withPolicy<Value: Sendable>(
     _ policy: ResiliencePolicy,
@@ -43,92 +42,67 @@ public nonisolated(nonsending) func withPolicy<Value: Sendable>(
 ) async throws -> Value {
     // The parts come one after the other, not one inside the other: each function around the operation costs a frame and two switches.
     var call = _PolicyCall()
-    if !(try policy._begin(&call)) { try await policy._wait(&call) }
+    if !(try policy._enter(&call)) { try await policy._waitToEnter(&call) }
     do {
-        guard policy.parts.isDirect else {
-            let value = try await policy._inBreaker(clock, operation)
-            policy._succeeded(call)
-            return value
+        var failure: (any Error)?
+        if policy.parts.isDirect {
+            do {
+                if policy.parts.hasAttemptParts, !(try policy._enterAttempt(&call)) {
+                    try await policy._waitToEnterAttempt(&call)
+                }
+                let value = try await operation()
+                policy._succeededAtOnce(&call)
+                return value
+            } catch {
+                policy._attemptFailed(&call, error)
+                failure = error
+            }
         }
-        let failure: any Error
-        do {
-            let value = try await operation()
-            policy._succeededAtOnce(call)
-            return value
-        } catch {
-            failure = error
-        }
-        let value = try await policy._again(after: failure, clock, operation)
-        policy._succeeded(call)
+        let value = try await policy._hedged(after: failure, clock, operation)
+        policy._leave(&call, .healthy)
         return value
     } catch {
-        throw policy._failed(call, error)
+        throw policy._failed(&call, error)
     }
 }
 
 extension ResiliencePolicy {
-    /// Ends a call whose first attempt has succeeded: releases its permit, and returns a token to the budget that pays
-    /// for retries.
+    /// Makes the attempts of a call, or the remaining ones after the first has failed with the error `failure`.
     @usableFromInline
-    func _succeededAtOnce(_ call: _PolicyCall) {
-        parts.budgetOfSuccess?.with { $0._give(1) }
-        _succeeded(call)
-    }
-
-    /// Makes the remaining attempts of the retry policy after the first attempt has failed with the error `failure`. If
-    /// the policy has no retries, throws this error.
-    @usableFromInline
-    nonisolated(nonsending) func _again<Value: Sendable>(
-        after failure: any Error,
+    nonisolated(nonsending) func _hedged<Value: Sendable>(
+        after failure: (any Error)?,
         _ clock: some Clock<Duration>,
         _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let retry else { throw failure }
-        return try await _retry(
-            retry,
-            after: failure,
-            budget: parts.retryBudget,
-            clock: clock,
-            operation: operation
-        )
-    }
-
-    @inlinable
-    nonisolated(nonsending) func _inBreaker<Value: Sendable>(
-        _ clock: some Clock<Duration>,
-        _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
-    ) async throws -> Value {
-        guard let hedging else { return try await _inHedge(clock, operation) }
+        guard failure == nil, let hedging else { return try await _retried(after: failure, clock, operation) }
         return try await withoutActuallyEscaping(operation) { operation in
-            try await hedged(
+            try await withHedging(
                 after: hedging.delay,
                 maxHedges: hedging.maxHedges,
-                budget: throttle?.budget ?? hedging.budget,
+                budget: hedging.budget,
                 clock: clock,
-                operation: { () async throws in try await _inHedge(clock, operation) },
+                operation: { () async throws in try await _retried(after: nil, clock, operation) },
                 shouldHedge: hedging.shouldHedge
             )
         }
     }
 
-    @inlinable
-    nonisolated(nonsending) func _inHedge<Value: Sendable>(
+    private nonisolated(nonsending) func _retried<Value: Sendable>(
+        after failure: (any Error)?,
         _ clock: some Clock<Duration>,
         _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard var policy = retry else { return try await _attempt(clock, operation) }
-        if let throttle { policy.budget = throttle.budget }
-        return try await TaskControl.retry(policy, clock: clock) { () async throws in
-            try await _attempt(clock, operation)
+        try await _attempts(
+            retry,
+            after: failure,
+            budget: retry?.budget,
+            clock: clock,
+            shouldRetry: { retry?.shouldRetry($0) ?? false }
+        ) {
+            try await _attempt {
+                guard let attemptTimeout else { return try await operation() }
+                return try await withTimeout(attemptTimeout, clock: clock, operation: operation)
+            }
         }
-    }
-
-    @inlinable
-    nonisolated(nonsending) func _attempt<Value: Sendable>(
-        _ clock: some Clock<Duration>,
-        _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
-    ) async throws -> Value {
-        guard let attemptTimeout else { return try await operation() }
-        return try await withTimeout(attemptTimeout, clock: clock, operation: operation)
     }
 }

@@ -7,7 +7,7 @@ internal import TaskControl
 /// let history = DurationHistory(quantile: 0.95)          // one per operation
 /// ```
 ///
-/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` records the duration of each
+/// ``withHedging(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` records the duration of each
 /// successful attempt. An attempt that was cancelled, because another attempt succeeded first or the caller was
 /// cancelled, is recorded as *longer than* its duration, so that the quantile does not sink with every hedge. Attempts
 /// that fail for another reason are not recorded.
@@ -53,7 +53,7 @@ public final class DurationHistory: Sendable {
     }
 }
 
-/// The time after which ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` begins
+/// The time after which ``withHedging(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` begins
 /// another attempt, counted from the beginning of the previous attempt.
 public struct HedgeDelay: Sendable {
     private let fixed: Duration?

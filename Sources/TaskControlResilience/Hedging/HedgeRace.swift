@@ -1,6 +1,6 @@
 public import TaskControl
 
-/// The state of one call of `hedged`. Used only by the task that called `hedged`.
+/// The state of one call of `withHedging`. Used only by the task that called `withHedging`.
 @usableFromInline
 struct _HedgeRace: Sendable {
     private var machine: HedgeStateMachine
@@ -20,7 +20,7 @@ struct _HedgeRace: Sendable {
         self.delay = delay
         self.budget = budget
         time = Stopwatch(clock)
-        events = CallEvents.begin(.hedged, .started, .running)
+        events = CallEvents.begin(.withHedging, .started, .running)
     }
 
     @usableFromInline var taskName: String? { Diagnostics.currentTaskName }
@@ -58,10 +58,12 @@ struct _HedgeRace: Sendable {
         } else {
             events?.emit(.failed, error: error, attempt: attempt)
         }
-        let hint = (error as? any RetryAfterProviding)?.retryAfter
+        // Nothing was sent, so the attempts that run may still succeed.
+        let isRefusal = isFinal && error is CallRefusedError && machine.running > 1
+        let hint = isRefusal ? .longestWait : (error as? any RetryAfterProviding)?.retryAfter
         // No caller waits for an attempt that would begin after the deadline: such a hint ends the attempts, like a hint that is too long.
         let wait = hint.map { isInTime(after: $0) ? $0 : .longestWait }
-        return step(machine.failed(isFinal: isFinal, hint: wait), isThrottled: hint != nil)
+        return step(machine.failed(isFinal: isFinal && !isRefusal, hint: wait), isThrottled: hint != nil)
     }
 
     @usableFromInline

@@ -33,7 +33,7 @@ internal import TaskControl
 /// ## Cancellation
 /// A caller that is cancelled while it waits stops waiting at once and takes nothing, so the callers that wait behind
 /// it are admitted earlier.
-public final class RateLimiter: Sendable {
+public final class RateLimiter: PolicyPart {
     private typealias Machine = RateLimiterStateMachine<UnsafeContinuation<WaitOutcome, Never>>
 
     /// The name shown in diagnostics; `nil` if the limiter has none.
@@ -111,35 +111,44 @@ public final class RateLimiter: Sendable {
     ///     but the call waits for the same events as a call that takes a token: its turn, and the refill of such an
     ///     excess.
     ///   - limit: The longest wait. If the wait would be longer, or would end after the caller's deadline
-    ///     (`Task.currentDeadline`), ``RateLimitExceededError`` is thrown at once, and nothing is taken. A negative
+    ///     (`Task.currentDeadline`), ``CallRefusedError`` is thrown at once, and nothing is taken. A negative
     ///     limit counts as zero. By default only the deadline limits the wait.
-    /// - Throws: ``RateLimitExceededError`` if the wait would be longer than the limit, or end after the caller's
+    /// - Throws: ``CallRefusedError`` if the wait would be longer than the limit, or end after the caller's
     ///   deadline; `CancellationError` if the caller is cancelled; the error of the clock if its `sleep` fails.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ weight: Int = 1, within limit: Duration? = nil) async throws {
         if _isTaskCancelled { throw CancellationError() }
-        var reading = ClockReading()
-        if takeAtOnce(weight, &reading) { return }
+        var time = PolicyTime()
+        if takeAtOnce(weight, &time) { return }
         var limit = limit
         if let remaining = remainingTime() { limit = limit.map { min($0, remaining) } ?? remaining }
-        let now = time.now(&reading)
+        let now = self.time.now(&time.reading)
         let (answer, moment) = machine.withLock { ($0.acquire(weight, within: limit, at: now), Diagnostics.moment) }
         switch answer {
         case .taken: Diagnostics.emit(at: moment, source.event(.tokensTaken, count: weight))
         case .refused(let retryAfter):
             Diagnostics.emit(at: moment, source.event(.callRefused, count: weight, delay: retryAfter))
-            throw RateLimitExceededError(name: name, retryAfter: retryAfter)
+            throw CallRefusedError(.rateExceeded, name: name, retryAfter: retryAfter)
         case .first: try await waitObserved(weight, nil, from: moment)
         case .line(let id): try await waitObserved(weight, id, from: moment)
         }
     }
 
+    /// Takes a token if it is available and no other caller waits.
+    public func enter(at time: inout PolicyTime) -> Void? { takeAtOnce(1, &time) ? () : nil }
+
+    /// Takes a token, after a wait: see ``acquire(_:within:)``.
+    public nonisolated(nonsending) func waitToEnter() async throws { try await acquire() }
+
+    /// Does nothing: a token is not returned.
+    public func leave(_ pass: Void, with outcome: PolicyOutcome, at time: inout PolicyTime) {}
+
     /// Takes `weight` tokens if they are available and no caller waits for tokens.
     ///
-    /// - Parameter reading: The reading of the clock that this call shares with other policies.
     /// - Returns: Whether the tokens were taken. If not, nothing has changed.
-    func takeAtOnce(_ weight: Int, _ reading: inout ClockReading) -> Bool {
-        let now = time.now(&reading)
+    @inline(__always)
+    private func takeAtOnce(_ weight: Int, _ time: inout PolicyTime) -> Bool {
+        let now = self.time.now(&time.reading)
         let (isTaken, moment) = machine.withLock { ($0.tryAcquire(weight, at: now), Diagnostics.moment) }
         if isTaken { Diagnostics.emit(at: moment, source.event(.tokensTaken, count: weight)) }
         return isTaken

@@ -61,7 +61,6 @@ struct HostTableTests {
         let clock = clock
         return policies.value(of: host) { host in
             ResiliencePolicy(
-                throttle: ClientThrottle(name: host, clock: clock),
                 breaker: CircuitBreaker(
                     name: host,
                     failureThreshold: 1,
@@ -74,7 +73,7 @@ struct HostTableTests {
     }
 
     private func fail(_ policy: ResiliencePolicy) async {
-        await #expect(throws: MarkedError.self) { try await policy.breaker?.run { throw MarkedError() } }
+        await #expect(throws: MarkedError.self) { try await withPolicy(policy) { throw MarkedError() } }
     }
 
     @Test func aBreakerThatRefusesCallsStaysAmongAnyNumberOfHosts() async {
@@ -89,7 +88,7 @@ struct HostTableTests {
         let recovering = policy("recovering")
         await fail(recovering)
         await clock.advance(by: .seconds(5))
-        try await recovering.breaker?.run {
+        try await withPolicy(recovering) {
             for number in 0..<200 { await fail(policy("\(number)")) }
             #expect(policy("recovering").breaker === recovering.breaker)
         }
@@ -116,11 +115,10 @@ struct HostTableTests {
         let gate = Gate()
         let (policies, kept) = (policies, Locked<CircuitBreaker?>(nil))
         let call = Task {
-            try await policies.withValue(of: "busy", make: { _ in ResiliencePolicy(breaker: CircuitBreaker()) }) {
-                policy in
-                kept.withLock { $0 = policy.breaker }
-                try await gate.wait()
-            }
+            let loan = policies.borrow(of: "busy", make: { _ in ResiliencePolicy(breaker: CircuitBreaker()) })
+            defer { loan.giveBack() }
+            kept.withLock { $0 = loan.value.breaker }
+            try await gate.wait()
         }
         try await gate.waitForWaiters()
         for number in 0..<Self.manyHosts { _ = policy("\(number)") }
@@ -129,17 +127,6 @@ struct HostTableTests {
         try await call.value
         for number in 0..<Self.manyHosts { _ = policy("\(number)") }
         #expect(policy("busy").breaker !== kept.withLock(\.self))
-    }
-
-    @Test func aThrottleThatRefusesCallsIsEvictedLast() async {
-        let struggling = policy("struggling")
-        for _ in 0..<3 {
-            await #expect(throws: MarkedError.self) { try await struggling.throttle?.run { throw MarkedError() } }
-            await clock.advance(by: .seconds(10))
-        }
-        #expect(struggling.throttle?.refusalProbability ?? 0 > 0)
-        for number in 0..<Self.manyHosts { _ = policy("\(number)") }
-        #expect(policy("struggling").throttle === struggling.throttle)
     }
 }
 

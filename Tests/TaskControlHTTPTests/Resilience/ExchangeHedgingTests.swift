@@ -13,7 +13,7 @@ struct ExchangeHedgingTests {
 
     private func policies(shouldHedge: @escaping @Sendable (any Error) -> Bool = { _ in false }) -> ClientPolicies {
         let hedging = ResiliencePolicy.Hedging(after: .fixed(.seconds(1)), budget: budget, shouldHedge: shouldHedge)
-        return ClientPolicies(resilience: .shared(ResiliencePolicy(hedging: hedging)), clock: clock)
+        return ClientPolicies(resilience: .shared(HostPolicy(hedging: hedging)), clock: clock)
     }
 
     /// A transport whose first exchange lasts until it is cancelled, and then records that it is over.
@@ -182,20 +182,6 @@ struct ExchangeHedgingTests {
         #expect(try await call.value == "hedge")
         #expect(reports.events.last == 5 && Set(reports.events).isSubset(of: [0, 5]))
     }
-
-    @Test func theThrottlePaysForHedges() async throws {
-        let throttle = ClientThrottle(budget: .init(capacity: 100, cost: 20), clock: clock)
-        let hedging = ResiliencePolicy.Hedging(after: .fixed(.seconds(1)), budget: budget)
-        let policies = ClientPolicies(
-            resilience: .shared(ResiliencePolicy(throttle: throttle, hedging: hedging)),
-            clock: clock
-        )
-        let client = EndpointClient(transport(OrderRecorder()), policies: policies)
-        let call = Task { try await client.request(Text()) }
-        await clock.advance(by: .seconds(1), waking: 1)
-        #expect(try await call.value == "hedge")
-        #expect(throttle.budget.available == 81 && budget.available == 100)
-    }
 }
 
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
@@ -217,7 +203,7 @@ struct ExchangeHedgingSimulationTests {
 
     private static func policies(_ breaker: CircuitBreaker, _ budget: RetryBudget) -> ClientPolicies {
         let hedging = ResiliencePolicy.Hedging(after: .fixed(.seconds(1)), budget: budget)
-        return ClientPolicies(resilience: .shared(ResiliencePolicy(breaker: breaker, hedging: hedging)))
+        return ClientPolicies(resilience: .shared(HostPolicy(breaker: breaker, hedging: hedging)))
     }
 
     @Test func aHedgeAndThePrimaryFinishTogether() async throws {

@@ -12,7 +12,7 @@ struct HTTPResilienceTests {
 
     private func client(
         _ transport: any HTTPTransport,
-        _ policy: ResiliencePolicy,
+        _ policy: HostPolicy,
         _ adjust: (inout ClientPolicies) -> Void = { _ in }
     ) -> EndpointClient {
         var policies = ClientPolicies(resilience: .shared(policy), clock: clock)
@@ -31,14 +31,14 @@ struct HTTPResilienceTests {
             policies: ClientPolicies(
                 resilience: .perHost { host in
                     made.record(host)
-                    return ResiliencePolicy(breaker: CircuitBreaker(name: host, failureThreshold: 1, minimumCalls: 1))
+                    return HostPolicy(breaker: CircuitBreaker(name: host, failureThreshold: 1, minimumCalls: 1))
                 }
             )
         )
         for path in ["http://down/1", "http://up/1", "http://up:8080/2"] {
             _ = try await client.request(Text(path: path))
         }
-        let error = await #expect(throws: CircuitOpenError.self) {
+        let error = await #expect(throws: CallRefusedError.self) {
             try await client.request(Text(path: "http://DOWN/2"))
         }
         #expect(error?.name == "down")
@@ -65,8 +65,8 @@ struct HTTPResilienceTests {
             policies: ClientPolicies(resilience: .shared(judge.policy))
         )
         _ = try await client.request(Text(path: "http://a/1"))
-        await #expect(throws: CircuitOpenError.self) { try await client.request(Text(path: "http://b/1")) }
-        await #expect(throws: CircuitOpenError.self) { try await withPolicy(judge.policy) {} }
+        await #expect(throws: CallRefusedError.self) { try await client.request(Text(path: "http://b/1")) }
+        await #expect(throws: CallRefusedError.self) { try await withPolicy(judge.breaker) {} }
     }
 
     // MARK: Refusals
@@ -80,13 +80,13 @@ struct HTTPResilienceTests {
             observer: { _, response, _, _ in observed.record(response?.statusCode ?? 0) }
         )
         await #expect(throws: EndpointError.self) { try await client.request(Text()) }
-        await #expect(throws: CircuitOpenError.self) { try await client.request(Text()) }
+        await #expect(throws: CallRefusedError.self) { try await client.request(Text()) }
         #expect(transport.sent.count == 1 && observed.events == [503])
     }
 
     @Test func aStreamHoldsItsPermitUntilItIsRead() async throws {
         let semaphore = AsyncSemaphore(value: 1)
-        let client = client(ScriptedTransport(.ok("there")), ResiliencePolicy(concurrency: semaphore))
+        let client = client(ScriptedTransport(.ok("there")), HostPolicy(concurrentCalls: semaphore))
         try await client.withResponse(to: Text()) { response in
             for try await _ in response.body { #expect(semaphore.available == 0) }
         }
@@ -100,7 +100,7 @@ struct HTTPResilienceTests {
             policies: ClientPolicies(resilience: .perHost { _ in judge.policy })
         )
         _ = try await client.request(Text())
-        await #expect(throws: CircuitOpenError.self) { try await client.request(Own()) }
+        await #expect(throws: CallRefusedError.self) { try await client.request(Own()) }
         #expect(transport.sent.count == 1)
     }
 
@@ -109,7 +109,7 @@ struct HTTPResilienceTests {
 
         func makeRequest() throws -> URLRequest { get("text") }
 
-        func adjust(_ policies: inout ClientPolicies) { policies.resilience = .perHost { _ in ResiliencePolicy() } }
+        func adjust(_ policies: inout ClientPolicies) { policies.resilience = .perHost { _ in HostPolicy() } }
     }
 
     @Test func callsWaitInTheLinesOfTheLimits() async throws {
@@ -118,14 +118,14 @@ struct HTTPResilienceTests {
             try await gate.wait(); return .ok("there")
         }
         let rate = RateLimiter(rate: 1, per: .seconds(1), burst: 1, clock: clock)
-        let client = client(transport, ResiliencePolicy(concurrency: AsyncSemaphore(value: 1), rate: rate))
+        let client = client(transport, HostPolicy(concurrentCalls: AsyncSemaphore(value: 1), rate: rate))
         let calls = (0..<2).map { _ in Task { try await client.request(Text()) } }
         try await gate.waitForWaiters()
         #expect(transport.sent.count == 1)
         gate.open()
         await clock.advance(by: .seconds(1), waking: 1)
         for call in calls { #expect(try await call.value == "there") }
-        await #expect(throws: RateLimitExceededError.self) {
+        await #expect(throws: CallRefusedError.self) {
             try await withDeadline(in: .milliseconds(500), clock: clock) { try await client.request(Text()) }
         }
         #expect(transport.sent.count == 2)
@@ -137,12 +137,12 @@ struct HTTPResilienceTests {
                 ScriptedTransport(.status(503)),
                 policies: ClientPolicies(
                     resilience: .perHost { host in
-                        ResiliencePolicy(breaker: CircuitBreaker(name: host, failureThreshold: 1, minimumCalls: 1))
+                        HostPolicy(breaker: CircuitBreaker(name: host, failureThreshold: 1, minimumCalls: 1))
                     }
                 )
             )
             _ = try await client.request(Text())
-            await #expect(throws: CircuitOpenError.self) { try await client.request(Text()) }
+            await #expect(throws: CallRefusedError.self) { try await client.request(Text()) }
         }
         #expect(
             events.filter { $0.primitive == .circuitBreaker }.map(\.name).prefix(3)
@@ -154,94 +154,165 @@ struct HTTPResilienceTests {
 
     // MARK: Attempts
 
-    @Test func thePolicysRetriesFollowTheRulesOfTheClient() async throws {
-        let policy = ResiliencePolicy(retry: RetryPolicy(attempts: 2, backoff: .none))
-        let transport = ScriptedTransport(.status(503), .ok("there"))
-        #expect(try await client(transport, policy).request(Text()) == "there")
-        let other = ScriptedTransport(.status(503, "busy"), .ok("there"))
-        #expect(try await client(other, policy).request(Text(method: "POST")) == "busy")
-        #expect(other.sent.count == 1)
-        let down = ScriptedTransport(.unreachable())
-        await #expect(throws: EndpointError.self) { try await client(down, policy).request(Text()) }
-        #expect(down.sent.count == 2)
-        await #expect(throws: EndpointError.self) { try await client(down, policy).request(Text(method: "POST")) }
-        #expect(down.sent.count == 3)
-    }
-
-    @Test func thePolicyCanExcludeErrorsFromItsRetries() async throws {
-        let policy = ResiliencePolicy(
-            retry: RetryPolicy(backoff: .none, shouldRetry: { ($0 as? EndpointError)?.statusCode != 503 })
+    @Test func aRetryPolicyCanExcludeErrors() async throws {
+        let retry = HTTPRetryPolicy(
+            backoff: .none,
+            shouldRetry: { ($0 as? EndpointError)?.statusCode != 503 }
         )
         let transport = ScriptedTransport(.unreachable(), .status(503))
-        await #expect(throws: EndpointError.self) { try await client(transport, policy).request(Text()) }
-        #expect(transport.sent.count == 2)
-    }
-
-    @Test func theRetriesOfTheClientReplaceThoseOfThePolicy() async throws {
-        let policy = ResiliencePolicy(retry: RetryPolicy(attempts: 5, backoff: .none, shouldRetry: { _ in false }))
-        let transport = ScriptedTransport(.unreachable())
-        let client = client(transport, policy) { $0.retry = HTTPRetryPolicy(attempts: 2, backoff: .none) }
+        let client = client(transport, HostPolicy()) { $0.retry = retry }
         await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         #expect(transport.sent.count == 2)
     }
 
-    @Test func thePolicysBudgetPaysForItsRetries() async throws {
+    @Test func theBudgetOfARetryPolicyPaysForItsRetries() async throws {
         let budget = RetryBudget(capacity: 100, cost: 60)
-        let policy = ResiliencePolicy(retry: RetryPolicy(attempts: 5, backoff: .none, budget: budget))
         let transport = ScriptedTransport(.unreachable())
-        await #expect(throws: EndpointError.self) { try await client(transport, policy).request(Text()) }
+        let client = client(transport, HostPolicy()) {
+            $0.retry = HTTPRetryPolicy(attempts: 5, backoff: .none, budget: .shared(budget))
+        }
+        await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         #expect(transport.sent.count == 2 && budget.available == 40)
     }
 
-    @Test func thePolicysRetriesEndWithItsTime() async throws {
-        let policy = ResiliencePolicy(
-            retry: RetryPolicy(attempts: 5, backoff: .fixed(.seconds(2)), budget: nil, maxElapsed: .seconds(1))
-        )
+    @Test func retriesEndWithTheirTime() async throws {
         let transport = ScriptedTransport(.unreachable())
-        await #expect(throws: EndpointError.self) { try await client(transport, policy).request(Text()) }
+        let client = client(transport, HostPolicy()) {
+            $0.retry = HTTPRetryPolicy(
+                attempts: 5,
+                backoff: .fixed(.seconds(2)),
+                budget: .unlimited,
+                maxElapsed: .seconds(1)
+            )
+        }
+        await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         #expect(transport.sent.count == 1)
     }
 
-    @Test func theThrottlePaysForRetries() async throws {
-        let throttle = ClientThrottle(budget: .init(capacity: 100, cost: 60), clock: clock)
-        let policy = ResiliencePolicy(throttle: throttle)
-        let transport = ScriptedTransport(.unreachable())
-        let client = client(transport, policy) {
-            $0.retry = HTTPRetryPolicy(attempts: 5, backoff: .none, budget: .unlimited)
+    // MARK: What is sent
+
+    /// The host answers 503, so that each request is sent three times.
+    @Test func eachRetryTakesAToken() async throws {
+        let rate = RateLimiter(rate: 1, burst: 2, clock: clock)
+        let (sent, clock) = (OrderRecorder<Duration>(), clock)
+        let transport = ScriptedTransport { _ in
+            sent.record(clock.now.offset)
+            return .status(503)
         }
-        await #expect(throws: EndpointError.self) { try await client.request(Text()) }
-        #expect(transport.sent.count == 2 && throttle.budget.available == 40)
+        let client = client(transport, HostPolicy(rate: rate)) { $0.retry = HTTPRetryPolicy(backoff: .none) }
+        let call = Task { try await client.request(Text()) }
+        try await sent.waitForEvents(count: 2)
+        await clock.advance(by: .seconds(1), waking: 1)
+        await #expect(throws: EndpointError.self) { try await call.value }
+        #expect(sent.events == [.zero, .zero, .seconds(1)])
     }
 
-    @Test func eachAttemptHasTheTimeLimitOfThePolicyUnlessTheClientHasOne() async throws {
+    @Test func eachHedgeTakesAToken() async throws {
+        let rate = RateLimiter(rate: 1, per: .seconds(10), burst: 1, clock: clock)
+        let hedging = ResiliencePolicy.Hedging(after: .fixed(.seconds(1)))
+        let (sent, clock) = (OrderRecorder<Duration>(), clock)
         let transport = ScriptedTransport { _ in
-            try await Gate().wait(); return .ok("")
+            sent.record(clock.now.offset)
+            if sent.events.count == 1 { try await Gate().wait() }
+            return .ok("there")
         }
-        let policy = ResiliencePolicy(attemptTimeout: .seconds(1))
-        for limit in [nil, Duration.seconds(3)] {
-            let client = client(transport, policy) { $0.attemptTimeLimit = limit }
-            let call = Task { [clock] in
-                let begin = clock.now.offset
-                await #expect(throws: TimeoutError.self) { try await client.request(Text()) }
-                return clock.now.offset - begin
-            }
-            await clock.advance(by: limit ?? .seconds(1), waking: 1)
-            #expect(await call.value == limit ?? .seconds(1))
-        }
+        let client = client(transport, HostPolicy(hedging: hedging, rate: rate))
+        let call = Task { try await client.request(Text()) }
+        try await sent.waitForEvents(count: 1)
+        await clock.advance(by: .seconds(1), waking: 1)
+        await clock.advance(by: .seconds(9), waking: 1)
+        #expect(try await call.value == "there")
+        #expect(sent.events == [.zero, .seconds(10)])
     }
 
-    @Test func aTransferHasNoTimeLimitOfThePolicy() async throws {
-        let gate = Gate()
-        let transport = ScriptedTransport { _ in
-            try await gate.wait(); return .ok("there")
-        }
-        let client = client(transport, ResiliencePolicy(attemptTimeout: .seconds(1)))
-        let transfers = Transfers(client)
-        try await gate.waitForWaiters(count: 3)
-        #expect(clock.sleeperCount == 0)
-        gate.open()
+    @Test func aRequestWithANewCredentialTakesAToken() async throws {
+        let rate = RateLimiter(rate: 10, burst: 10, clock: clock)
+        let transport = ScriptedTransport(.status(401), .ok("there"))
+        let client = client(transport, HostPolicy(rate: rate)) { $0.authenticator = .bearer { "token" } }
+        #expect(try await client.request(Text()) == "there")
+        #expect(rate.available == 8)
+    }
+
+    @Test func aTransferTakesAToken() async throws {
+        let rate = RateLimiter(rate: 10, burst: 10, clock: clock)
+        let transfers = Transfers(client(ScriptedTransport(.ok("there")), HostPolicy(rate: rate)))
         #expect(try await transfers.upload.value == "there")
         #expect(try await transfers.stream.value == 200)
         #expect(try await transfers.download.value == 200)
+        #expect(rate.available == 7)
+    }
+
+    @Test func requestsThatShareAnExchangeShareItsToken() async throws {
+        let (rate, gate) = (RateLimiter(rate: 10, burst: 10, clock: clock), Gate())
+        let transport = ScriptedTransport { _ in
+            try await gate.wait()
+            return .ok("there")
+        }
+        let client = client(transport, HostPolicy(rate: rate)) { $0.coalescesGETRequests = true }
+        let calls = (0..<3).map { _ in Task { try await client.request(Text()) } }
+        try await gate.waitForWaiters()
+        gate.open()
+        for call in calls { #expect(try await call.value == "there") }
+        #expect(rate.available == 10 - transport.sent.count)
+    }
+
+    @Test func anAttemptThatIsRefusedSendsNothingAndIsNotRetried() async throws {
+        let rate = RateLimiter(name: "quota", rate: 1, per: .seconds(10), burst: 1, clock: clock)
+        let (judge, transport) = (Judge(), ScriptedTransport(.ok("there")))
+        #expect(rate.tryAcquire())
+        let client = client(transport, HostPolicy(breaker: judge.breaker, rate: rate)) {
+            $0.retry = HTTPRetryPolicy(backoff: .none)
+        }
+        await #expect(throws: CallRefusedError(.rateExceeded, name: "quota", retryAfter: .seconds(10))) {
+            try await withDeadline(in: .seconds(5), clock: clock) { try await client.request(Text()) }
+        }
+        #expect(transport.sent.count == 0)
+        #expect(await judge.verdict == .unknown)
+    }
+
+    /// A part that counts the outcomes of the exchanges.
+    private struct Counting: PolicyPart {
+        let outcomes: OrderRecorder<String>
+
+        func enter(at time: inout PolicyTime) -> Void? { () }
+
+        func leave(_ pass: Void, with outcome: PolicyOutcome, at time: inout PolicyTime) {
+            switch outcome {
+            case .healthy: outcomes.record("healthy")
+            case .failed: outcomes.record("failed")
+            case .unknown: outcomes.record("unknown")
+            }
+        }
+    }
+
+    @Test func aPartAroundTheExchangesSeesEachOfThemAndOneAroundTheCallSeesTheLast() async throws {
+        let (calls, exchanges) = (OrderRecorder<String>(), OrderRecorder<String>())
+        let policy = HostPolicy(
+            callParts: [Counting(outcomes: calls)],
+            attemptParts: [Counting(outcomes: exchanges)]
+        )
+        let transport = ScriptedTransport(.status(503), .unreachable(), .status(404))
+        let first = client(transport, policy) { $0.retry = HTTPRetryPolicy(backoff: .none) }
+        await #expect(throws: EndpointError.self) { try await first.request(Checked()) }
+        #expect(exchanges.events == ["failed", "failed", "healthy"])
+        #expect(calls.events == ["healthy"])
+        let clock = clock
+        let hanging = ScriptedTransport { _ in
+            try await Gate().wait()
+            return .ok("")
+        }
+        let second = client(hanging, policy) { $0.attemptTimeLimit = .seconds(1) }
+        let call = Task { try await second.request(Text()) }
+        try await hanging.sent.waitForEvents(count: 1)
+        await clock.advance(by: .seconds(1), waking: 1)
+        await #expect(throws: TimeoutError.self) { try await call.value }
+        #expect(exchanges.events.last == "failed" && calls.events.last == "failed", "the host hangs")
+        let third = Task {
+            try await withDeadline(in: .seconds(1), clock: clock) { try await second.request(Text()) }
+        }
+        try await hanging.sent.waitForEvents(count: 2)
+        third.cancel()
+        await #expect(throws: CancellationError.self) { try await third.value }
+        #expect(exchanges.events.last == "unknown" && calls.events.last == "unknown", "the caller has left")
     }
 }

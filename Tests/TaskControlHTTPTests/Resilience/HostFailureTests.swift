@@ -137,6 +137,87 @@ struct HostFailureTests {
         #expect(await judge.verdict == .unknown)
     }
 
+    @Test func aCallWhoseLimitEndsWhileItWaitsForANewCredentialSaysNothing() async throws {
+        let (clock, gate, logins) = (TestClock(), Gate(), OrderRecorder<Int>())
+        let client = client(ScriptedTransport(.status(401))) {
+            $0.timeLimit = .seconds(1)
+            $0.authenticator = .bearer {
+                logins.record(1)
+                if logins.count > 1 { try await gate.wait() }
+                return "token"
+            }
+            $0.clock = clock
+        }
+        let call = Task { try await client.request(Text()) }
+        try await gate.waitForWaiters()
+        await clock.advance(by: .seconds(1), waking: 1)
+        await #expect(throws: TimeoutError.self) { try await call.value }
+        #expect(await judge.verdict == .unknown)
+    }
+
+    @Test func aCallWhoseLimitEndsWhileItWaitsForAPermitSaysNothing() async throws {
+        let (clock, permits) = (TestClock(), AsyncSemaphore(value: 1))
+        try await permits.acquire()
+        let client = client(ScriptedTransport()) {
+            $0.resilience = .shared(HostPolicy(concurrentCalls: permits, breaker: judge.breaker))
+            $0.timeLimit = .seconds(1)
+            $0.clock = clock
+        }
+        let call = Task { try await client.request(Text()) }
+        await clock.advance(by: .seconds(1), waking: 1)
+        await #expect(throws: TimeoutError.self) { try await call.value }
+        #expect(await judge.verdict == .unknown)
+        permits.release()
+        #expect(permits.available == 1)
+    }
+
+    /// The limit of the call, and that of an attempt.
+    @Test(arguments: [true, false], [true, false])
+    func aLimitThatEndsDuringTheWaitForATokenSaysNothing(_ isOfTheCall: Bool, _ isShared: Bool) async throws {
+        let (clock, rate) = (TestClock(), RateLimiter(rate: 1, per: .seconds(100), burst: 1))
+        #expect(rate.tryAcquire())
+        let transport = ScriptedTransport()
+        let client = client(transport) {
+            $0.resilience = .shared(HostPolicy(breaker: judge.breaker, rate: rate))
+            if isOfTheCall { $0.timeLimit = .seconds(1) } else { $0.attemptTimeLimit = .seconds(1) }
+            $0.coalescesGETRequests = isShared
+            $0.clock = clock
+        }
+        let waits = Collector { $0.primitive == .rateLimiter && $0.kind == .waiting }
+        let observation = TaskDiagnostics.observe(waits)
+        defer { observation.end() }
+        let call = Task { try await client.request(Text()) }
+        try await waits.wait { !$0.isEmpty }
+        await clock.advance(by: .seconds(1), waking: 1)
+        await #expect(throws: TimeoutError.self) { try await call.value }
+        #expect(await judge.verdict == .unknown)
+        #expect(transport.sent.count == 0)
+    }
+
+    /// The exchange that hangs was sent, although its hedge waits for a token.
+    @Test func aLimitThatEndsWhileAHedgeWaitsForATokenIsAFailure() async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        let rate = RateLimiter(rate: 1, per: .seconds(100), burst: 1, clock: clock)
+        let hedging = ResiliencePolicy.Hedging(after: .fixed(.seconds(1)))
+        let client = client(
+            ScriptedTransport { _ in
+                try await gate.wait(); return .ok("")
+            }
+        ) {
+            $0.resilience = .shared(HostPolicy(breaker: judge.breaker, hedging: hedging, rate: rate))
+            $0.attemptTimeLimit = .seconds(2)
+            $0.clock = clock
+        }
+        let call = Task { try await client.request(Text()) }
+        try await gate.waitForWaiters()
+        try await clock.waitForSleepers(count: 2)
+        await clock.advance(by: .seconds(1), waking: 1)
+        try await clock.waitForSleepers(count: 2)
+        await clock.advance(by: .seconds(1))
+        await #expect(throws: TimeoutError.self) { try await call.value }
+        #expect(await judge.verdict == .failed)
+    }
+
     @Test func aCallThatIsCancelledSaysNothing() async throws {
         let gate = Gate()
         let client = client(
@@ -172,18 +253,6 @@ struct HostFailureTests {
         let client = client(transport) { $0.retry = HTTPRetryPolicy(backoff: .none) }
         #expect(try await client.request(Text()) == "there")
         #expect(await judge.verdict == .healthy)
-    }
-
-    @Test func aThrottleCountsTheSame() async throws {
-        let throttle = ClientThrottle(clock: TestClock(), random: { 1.0.nextDown })
-        let policies = ClientPolicies(resilience: .shared(ResiliencePolicy(throttle: throttle)))
-        let transport = ScriptedTransport(.status(404), .status(503, "busy"))
-        let client = EndpointClient(transport, policies: policies)
-        await #expect(throws: EndpointError.self) { try await client.request(Checked()) }
-        #expect(throttle.refusalProbability == 0)
-        for _ in 0..<3 { #expect(try await client.request(Text()) == "busy") }
-        // Four calls, of which one was accepted; those of the last moments count, since they have ended.
-        #expect(throttle.refusalProbability == (4.0 - 2 * 1) / 5)
     }
 
     @Test func isFailureCanExcludeAFailure() async throws {

@@ -17,13 +17,13 @@ struct Judge: Sendable {
         breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 1, isFailure: isFailure)
     }
 
-    var policy: ResiliencePolicy { ResiliencePolicy(breaker: breaker) }
+    var policy: HostPolicy { HostPolicy(breaker: breaker) }
 
     /// Fails a call, if that is needed to distinguish a success from a call that says nothing.
     var verdict: HostVerdict {
         get async {
             if breaker.state != .closed { return .failed }
-            try? await breaker.run { throw EndpointError(.transport) }
+            try? await withPolicy(breaker) { throw EndpointError(.transport) }
             return breaker.state == .closed ? .healthy : .unknown
         }
     }

@@ -16,7 +16,7 @@ struct CircuitBreakerSimulationTests {
             openDuration: .seconds(5),
             probes: probes
         )
-        for _ in 0..<2 { try? await breaker.run { throw MarkedError() } }
+        for _ in 0..<2 { try? await withPolicy(breaker) { throw MarkedError() } }
         return breaker
     }
 
@@ -25,7 +25,7 @@ struct CircuitBreakerSimulationTests {
         let start = sim.now
         while breaker.state != .closed {
             try await Task.sleep(for: .seconds(1))
-            try? await breaker.run {}
+            try? await withPolicy(breaker) {}
             sim.expect(sim.now - start <= .seconds(11), "the breaker closes again")
         }
     }
@@ -34,9 +34,9 @@ struct CircuitBreakerSimulationTests {
         try await race { sim in
             let breaker = await Self.openBreaker()
             try await Task.sleep(for: .seconds(5))
-            let probe = Task { try await breaker.run { try await Task.sleep(for: .seconds(1)) } }
+            let probe = Task { try await withPolicy(breaker) { try await Task.sleep(for: .seconds(1)) } }
             sim.atAnyPoint { probe.cancel() }
-            let other = Task { try await breaker.run { try await Task.sleep(for: .milliseconds(500)) } }
+            let other = Task { try await withPolicy(breaker) { try await Task.sleep(for: .milliseconds(500)) } }
             let results = [await probe.result, await other.result]
             sim.expect(breaker.state != .halfOpen, "no probe is running")
             let succeeded = results.contains { (try? $0.get()) != nil }
@@ -50,15 +50,15 @@ struct CircuitBreakerSimulationTests {
         try await race { sim in
             let breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 2, openDuration: .seconds(5))
             let late = Task {
-                try await breaker.run {
+                try await withPolicy(breaker) {
                     await Task { try? await Task.sleep(for: .seconds(6)) }.value
                     if sim.seed % 2 == 0 { throw MarkedError() }
                 }
             }
             try await Task.sleep(for: .milliseconds(1))
-            for _ in 0..<2 { try? await breaker.run { throw MarkedError() } }
+            for _ in 0..<2 { try? await withPolicy(breaker) { throw MarkedError() } }
             try await Task.sleep(for: .seconds(5))
-            try? await breaker.run {
+            try? await withPolicy(breaker) {
                 sim.expect(breaker.state == .halfOpen, "the probe has a lease")
                 // The end of the late call, and that of the probe, are at the same moment, in any order.
                 try await Task.sleep(for: .milliseconds(999))
@@ -75,15 +75,17 @@ struct CircuitBreakerSimulationTests {
             let breaker = await Self.openBreaker(probes: 2)
             try await Task.sleep(for: .seconds(5))
             let end = Gate()
-            let probes = (0..<2).map { _ in Task { try? await breaker.run { await end.waitIgnoringCancellation() } } }
+            let probes = (0..<2).map { _ in
+                Task { try? await withPolicy(breaker) { await end.waitIgnoringCancellation() } }
+            }
             try await Task.sleep(for: .seconds(1))
             sim.atAnyPoint { probes[0].cancel() }
             sim.expect(breaker.state == .halfOpen, "both have their leases")
-            await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
+            await #expect(throws: CallRefusedError.self) { try await withPolicy(breaker) {} }
             try await Task.sleep(for: .seconds(4))
             sim.expect(breaker.state == .open(retryAfter: .zero), "the leases have expired")
-            try await breaker.run {}
-            try await breaker.run {}
+            try await withPolicy(breaker) {}
+            try await withPolicy(breaker) {}
             sim.expect(breaker.state == .closed, "two others have succeeded")
             end.open()
             for probe in probes { await probe.value }
@@ -98,7 +100,7 @@ struct CircuitBreakerSimulationTests {
             let callers = (0..<8).map { number in
                 Task {
                     try await Task.sleep(for: .milliseconds(100 * number))
-                    try await breaker.run { try await Task.sleep(for: .seconds(60)) }
+                    try await withPolicy(breaker) { try await Task.sleep(for: .seconds(60)) }
                 }
             }
             for caller in callers {
@@ -126,7 +128,7 @@ struct CircuitBreakerSimulationTests {
                     group.addTask {
                         let call = Task {
                             try await Task.sleep(for: .seconds(delay))
-                            try await breaker.run {
+                            try await withPolicy(breaker) {
                                 admitted.record(sim.now)
                                 try await Task.sleep(for: .seconds(length))
                                 if fails { throw MarkedError("\(number)") }

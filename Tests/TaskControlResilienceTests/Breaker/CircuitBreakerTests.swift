@@ -30,22 +30,25 @@ struct CircuitBreakerTests {
 
     private func fail(_ breaker: CircuitBreaker, times: Int = 1) async {
         for _ in 0..<times {
-            await #expect(throws: MarkedError("down")) { try await breaker.run { throw MarkedError("down") } }
+            await #expect(throws: MarkedError("down")) { try await withPolicy(breaker) { throw MarkedError("down") } }
         }
     }
 
     @Test func aBreakerOpensAndRefusesCallsWithTheTimeOfTheNextProbe() async throws {
         let breaker = breaker()
-        #expect(try await breaker.run { 1 } == 1)
+        #expect(try await withPolicy(breaker) { 1 } == 1)
         #expect(breaker.state == .closed)
         await fail(breaker)
         #expect(breaker.state == .open(retryAfter: .seconds(5)))
         await clock.advance(by: .seconds(2))
-        let error = await #expect(throws: CircuitOpenError.self) {
-            try await breaker.run { Issue.record("it is not called") }
+        let error = await #expect(throws: CallRefusedError.self) {
+            try await withPolicy(breaker) { Issue.record("it is not called") }
         }
-        #expect(error == CircuitOpenError(name: "search", retryAfter: .seconds(3)))
-        #expect(error?.description == "the circuit breaker search is open, and admits a call in 3.0 seconds")
+        #expect(error == CallRefusedError(.circuitOpen, name: "search", retryAfter: .seconds(3)))
+        #expect(
+            error?.description
+                == "the call was refused by search: the circuit is open; a call is admitted in 3.0 seconds"
+        )
     }
 
     @Test func aProbeThatSucceedsClosesTheBreaker() async throws {
@@ -53,7 +56,7 @@ struct CircuitBreakerTests {
         await fail(breaker, times: 2)
         await clock.advance(by: .seconds(5))
         #expect(breaker.state == .open(retryAfter: .zero))
-        try await breaker.run { #expect(breaker.state == .halfOpen) }
+        try await withPolicy(breaker) { #expect(breaker.state == .halfOpen) }
         #expect(breaker.state == .closed)
         await fail(breaker)
         #expect(breaker.state == .closed, "the failures from before do not count")
@@ -74,7 +77,7 @@ struct CircuitBreakerTests {
             attempts.record(attempt)
             // The two clocks are in step: the breaker's is the one that the test moves.
             if attempt == 4 { await self.clock.advance(by: .seconds(5)) }
-            return try await breaker.run {
+            return try await withPolicy(breaker) {
                 if attempt < 3 { throw MarkedError() }
                 return attempt
             }
@@ -88,13 +91,15 @@ struct CircuitBreakerTests {
         await fail(breaker, times: 2)
         await clock.advance(by: .seconds(5))
         let probe = Task {
-            try await breaker.run {
+            try await withPolicy(breaker) {
                 hangs.open()
                 try await isReleased.wait()
             }
         }
         try await hangs.wait()
-        await #expect(throws: CircuitOpenError(name: "search", retryAfter: .seconds(5))) { try await breaker.run {} }
+        await #expect(throws: CallRefusedError(.circuitOpen, name: "search", retryAfter: .seconds(5))) {
+            try await withPolicy(breaker) {}
+        }
         await clock.advance(by: .seconds(5))
         #expect(breaker.state == .open(retryAfter: .zero))
         await fail(breaker)
@@ -108,7 +113,7 @@ struct CircuitBreakerTests {
         await fail(breaker, times: 2)
         await clock.advance(by: .seconds(5))
         let probe = Task {
-            try await breaker.run {
+            try await withPolicy(breaker) {
                 hangs.open()
                 try await isReleased.wait()
             }
@@ -127,7 +132,7 @@ struct CircuitBreakerTests {
         for left in (0..<3).reversed() {
             let isRunning = Gate()
             let caller = Task {
-                try await breaker.run {
+                try await withPolicy(breaker) {
                     isRunning.open()
                     try await Gate().wait()
                 }
@@ -144,7 +149,7 @@ struct CircuitBreakerTests {
         let breaker = breaker(minimumCalls: 4) { $0 as? MarkedError != MarkedError("not found") }
         for _ in 0..<3 {
             await #expect(throws: MarkedError("not found")) {
-                try await breaker.run { throw MarkedError("not found") }
+                try await withPolicy(breaker) { throw MarkedError("not found") }
             }
         }
         await fail(breaker, times: 2)
@@ -152,22 +157,24 @@ struct CircuitBreakerTests {
         await fail(breaker)
         #expect(breaker.state == .open(retryAfter: .seconds(5)))
         await clock.advance(by: .seconds(5))
-        await #expect(throws: MarkedError("not found")) { try await breaker.run { throw MarkedError("not found") } }
+        await #expect(throws: MarkedError("not found")) {
+            try await withPolicy(breaker) { throw MarkedError("not found") }
+        }
         #expect(breaker.state == .closed)
     }
 
     @Test func aSlowCallIsAFailure() async throws {
         let breaker = breaker(slowCall: .seconds(1))
-        for _ in 0..<2 { try await breaker.run { await clock.advance(by: .milliseconds(999)) } }
+        for _ in 0..<2 { try await withPolicy(breaker) { await clock.advance(by: .milliseconds(999)) } }
         #expect(breaker.state == .closed)
-        for _ in 0..<2 { try await breaker.run { await clock.advance(by: .seconds(1)) } }
+        for _ in 0..<2 { try await withPolicy(breaker) { await clock.advance(by: .seconds(1)) } }
         #expect(breaker.state == .open(retryAfter: .seconds(5)))
     }
 
     @Test func aCancelledCallerReceivesCancellationErrorAndDoesNotCount() async throws {
         let breaker = breaker(minimumCalls: 1)
         let caller = Task {
-            try await breaker.run {
+            try await withPolicy(breaker) {
                 withUnsafeCurrentTask { $0?.cancel() }
                 throw MarkedError()
             }
@@ -176,11 +183,11 @@ struct CircuitBreakerTests {
         #expect(breaker.state == .closed)
         let late = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            try await breaker.run { _ = Issue.record("it does not begin") }
+            try await withPolicy(breaker) { _ = Issue.record("it does not begin") }
         }
         await #expect(throws: CancellationError.self) { try await late.value }
         let value = Task {
-            try await breaker.run {
+            try await withPolicy(breaker) {
                 withUnsafeCurrentTask { $0?.cancel() }
                 return 1
             }
@@ -190,21 +197,23 @@ struct CircuitBreakerTests {
 
     @Test func aCancellationErrorOfTheOperationIsAFailure() async {
         let breaker = breaker(minimumCalls: 1)
-        await #expect(throws: CancellationError.self) { try await breaker.run { throw CancellationError() } }
+        await #expect(throws: CancellationError.self) { try await withPolicy(breaker) { throw CancellationError() } }
         #expect(breaker.state == .open(retryAfter: .seconds(5)))
     }
 
     @Test func theRefusalOfAnotherBreakerDoesNotCount() async {
         let (outer, inner) = (breaker(minimumCalls: 1), breaker(minimumCalls: 1))
         await fail(inner)
-        await #expect(throws: CircuitOpenError.self) { try await outer.run { try await inner.run {} } }
+        await #expect(throws: CallRefusedError.self) { try await withPolicy(outer) { try await withPolicy(inner) {} } }
         #expect(outer.state == .closed)
     }
 
     @Test func theOperationRunsInTheCallersIsolation() async throws {
         @MainActor final class Screen {
             var text = ""
-            func load(_ breaker: CircuitBreaker) async throws { text = try await breaker.run { text + "loaded" } }
+            func load(_ breaker: CircuitBreaker) async throws {
+                text = try await withPolicy(breaker) { text + "loaded" }
+            }
         }
         let screen = Screen()
         try await screen.load(breaker())
@@ -215,9 +224,9 @@ struct CircuitBreakerTests {
         let events = try await EventLog.events {
             let breaker = breaker()
             await fail(breaker, times: 2)
-            try? await breaker.run {}
+            try? await withPolicy(breaker) {}
             await clock.advance(by: .seconds(5))
-            try await breaker.run {}
+            try await withPolicy(breaker) {}
         }
         #expect(
             events.filter { $0.primitive == .circuitBreaker }.lines == [
@@ -239,7 +248,7 @@ struct CircuitBreakerTests {
 
     @Test func theDefaultsAreThoseOfPolly() async {
         let breaker = CircuitBreaker(clock: clock)
-        for _ in 0..<90 { try? await breaker.run {} }
+        for _ in 0..<90 { try? await withPolicy(breaker) {} }
         await fail(breaker, times: 9)
         #expect(breaker.state == .closed)
         await fail(breaker)
@@ -256,6 +265,6 @@ struct CircuitBreakerTests {
         )
         await fail(breaker)
         #expect(breaker.state != .closed)
-        await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
+        await #expect(throws: CallRefusedError.self) { try await withPolicy(breaker) {} }
     }
 }

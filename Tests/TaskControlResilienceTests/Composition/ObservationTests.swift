@@ -40,15 +40,15 @@ struct ObservationTests {
                 clock: clock
             )
             #expect(line(name, in: tracker) == "CircuitBreaker \"\(name)\" #, for …")
-            await #expect(throws: MarkedError.self) { try await breaker.run { throw MarkedError() } }
+            await #expect(throws: MarkedError.self) { try await withPolicy(breaker) { throw MarkedError() } }
             #expect(line(name, in: tracker) == "CircuitBreaker \"\(name)\" #, for …, open for …")
-            for _ in 0..<2 { await #expect(throws: CircuitOpenError.self) { try await breaker.run {} } }
+            for _ in 0..<2 { await #expect(throws: CallRefusedError.self) { try await withPolicy(breaker) {} } }
             #expect(
                 line(name, in: tracker)
                     == "CircuitBreaker \"\(name)\" #, for …, open for …, 2 calls refused, the last … ago"
             )
             await clock.advance(by: .seconds(5))
-            try await breaker.run {
+            try await withPolicy(breaker) {
                 guard case .halfOpen = owner(name, in: tracker)?.circuit else {
                     Issue.record("A breaker with a probe is half-open.")
                     return
@@ -59,18 +59,6 @@ struct ObservationTests {
             let trace = recorder.text(as: .perfetto)
             #expect(trace.contains(name))
             for kind in ["circuitOpened", "callRefused", "probing", "circuitClosed"] { #expect(trace.contains(kind)) }
-        }
-    }
-
-    @Test func aThrottleThatRefusesCallsIsShown() async throws {
-        try await observed { tracker, recorder in
-            let name = "shown refusing"
-            let throttle = ClientThrottle(name: name, clock: clock, random: { 0 })
-            await #expect(throws: MarkedError.self) { try await throttle.run { throw MarkedError() } }
-            #expect(line(name, in: tracker) == "ClientThrottle \"\(name)\" #, for …")
-            await #expect(throws: RequestThrottledError.self) { try await throttle.run {} }
-            #expect(line(name, in: tracker) == "ClientThrottle \"\(name)\" #, for …, 1 call refused, the last … ago")
-            #expect(recorder.text(as: .perfetto).contains(name))
         }
     }
 
@@ -99,13 +87,13 @@ struct ObservationTests {
         try await observed { tracker, recorder in
             let (clock, budget) = (clock, RetryBudget())
             let call = Task(name: "shown hedge") {
-                try await hedged(after: .fixed(.seconds(1)), budget: budget, clock: clock) { attempt in
+                try await withHedging(after: .fixed(.seconds(1)), budget: budget, clock: clock) { attempt in
                     if attempt == 1 { try await Gate().wait() }
                 }
             }
             await clock.advance(by: .seconds(1), waking: 1)
             try await call.value
-            #expect(recorder.text(as: .perfetto).contains("\"hedged\""))
+            #expect(recorder.text(as: .perfetto).contains("\"withHedging\""))
         }
     }
 }

@@ -33,16 +33,17 @@ struct WithPolicyTests {
         await #expect(throws: CancellationError.self) { try await call.value }
     }
 
-    /// The limits wait before the throttle and the breaker are asked, and the token is taken when the permit is there.
+    /// The limit of the calls waits before the breaker is asked, and a call takes its token when it has its permit and is
+    /// not refused.
     @Test func theLimitsComeFirst() async throws {
         let concurrency = AsyncSemaphore(value: 1)
         let rate = RateLimiter(rate: 1, burst: 2, clock: clock)
-        let breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 1, clock: clock)
-        let policy = ResiliencePolicy(concurrency: concurrency, rate: rate, breaker: breaker)
+        let breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 1, openDuration: .seconds(2), clock: clock)
+        let policy = ResiliencePolicy(concurrentCalls: concurrency, breaker: breaker, rate: rate)
         await #expect(throws: MarkedError.self) { try await withPolicy(policy) { throw MarkedError() } }
         #expect(rate.available == 1)
-        await #expect(throws: CircuitOpenError.self) { try await withPolicy(policy) {} }
-        #expect(rate.available == 0, "the breaker is asked after the rate")
+        await #expect(throws: CallRefusedError.self) { try await withPolicy(policy) {} }
+        #expect(rate.available == 1, "a call that the breaker refuses takes no token")
         try await concurrency.acquire()
         await clock.advance(by: .seconds(1))
         let call = Task { [clock] in
@@ -55,50 +56,94 @@ struct WithPolicyTests {
         #expect(concurrency.available == 1)
     }
 
-    /// A call waits for its token before it takes a permit, and a call that the breaker refuses releases its permit.
-    @Test func theAdaptiveLimitComesBetweenTheRateAndTheBreaker() async throws {
-        let rate = RateLimiter(rate: 1, burst: 2, clock: clock)
-        let limiter = AdaptiveLimiter(initial: 1, clock: clock)
-        let breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 1, clock: clock)
-        let policy = ResiliencePolicy(rate: rate, adaptiveLimit: limiter, breaker: breaker)
-        await #expect(throws: MarkedError.self) {
-            try await withPolicy(policy) {
-                #expect(limiter.running == 1)
+    // MARK: Attempts
+
+    @Test func eachAttemptTakesAToken() async throws {
+        let rate = RateLimiter(rate: 3, burst: 3, clock: clock)
+        let policy = ResiliencePolicy(retry: RetryPolicy(attempts: 5, backoff: .none, budget: nil), rate: rate)
+        let (sent, clock) = (OrderRecorder<Duration>(), clock)
+        let call = Task {
+            try await withPolicy(policy, clock: clock) {
+                sent.record(clock.now.offset)
                 throw MarkedError()
             }
         }
-        #expect(limiter.running == 0)
-        await #expect(throws: CircuitOpenError.self) { try await withPolicy(policy) {} }
-        #expect(limiter.running == 0)
-        let call = Task { try await withPolicy(policy) {} }
-        try await clock.waitForSleepers(count: 1)
-        #expect(limiter.running == 0, "the call waits for a token")
-        await clock.advance(by: .seconds(1), waking: 1)
-        await #expect(throws: CircuitOpenError.self) { try await call.value }
+        try await sent.waitForEvents(count: 3)
+        for _ in 0..<2 { await clock.advance(by: .seconds(1) / 3, waking: 1) }
+        await #expect(throws: MarkedError.self) { try await call.value }
+        let third = Duration.seconds(1) / 3
+        let times: [Duration] = [.zero, .zero, .zero, third, third * 2]
+        #expect(sent.events == times)
     }
 
-    /// A probability of 2/3: the call is refused before the breaker sees it.
-    @Test func theThrottleComesBeforeTheBreaker() async throws {
-        let throttle = ClientThrottle(clock: clock, random: { 0 })
-        let breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 3, clock: clock)
-        let policy = ResiliencePolicy(throttle: throttle, breaker: breaker)
-        await #expect(throws: MarkedError.self) { try await withPolicy(policy) { throw MarkedError() } }
-        await #expect(throws: RequestThrottledError.self) { try await withPolicy(policy) {} }
-        for _ in 0..<2 {
-            await clock.advance(by: .seconds(1))
-            await #expect(throws: MarkedError.self) { try await withPolicy(policy) { throw MarkedError() } }
+    @Test func eachHedgeTakesAToken() async throws {
+        let rate = RateLimiter(rate: 1, per: .seconds(10), burst: 1, clock: clock)
+        let budget = RetryBudget()
+        let policy = ResiliencePolicy(
+            hedging: ResiliencePolicy.Hedging(after: .fixed(.seconds(1)), budget: budget),
+            rate: rate
+        )
+        let (sent, clock) = (OrderRecorder<Duration>(), clock)
+        let call = Task {
+            try await withPolicy(policy, clock: clock) {
+                sent.record(clock.now.offset)
+                if sent.events.count == 1 { try await Gate().wait() }
+            }
         }
-        #expect(breaker.state != .closed, "three calls have failed, and the refused one does not count")
+        try await sent.waitForEvents(count: 1)
+        await clock.advance(by: .seconds(1), waking: 1)
+        await clock.advance(by: .seconds(9), waking: 1)
+        try await call.value
+        #expect(sent.events == [.zero, .seconds(10)])
     }
 
-    @Test func aCallThatTheBreakerRefusesSaysNothingToTheThrottle() async throws {
-        let throttle = ClientThrottle(clock: clock, random: { 1.0.nextDown })
+    @Test func theWaitForATokenIsNoPartOfTheTimeOfAnAttempt() async throws {
+        let rate = RateLimiter(rate: 1, per: .seconds(10), burst: 1, clock: clock)
         let breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 1, clock: clock)
-        let policy = ResiliencePolicy(throttle: throttle, breaker: breaker)
-        await #expect(throws: MarkedError.self) { try await withPolicy(policy) { throw MarkedError() } }
-        for _ in 0..<3 { await #expect(throws: CircuitOpenError.self) { try await withPolicy(policy) {} } }
-        await clock.advance(by: .seconds(60))
-        #expect(throttle.refusalProbability == 0.5, "one call, which was not accepted")
+        let policy = ResiliencePolicy(breaker: breaker, rate: rate, attemptTimeout: .seconds(1))
+        #expect(rate.tryAcquire())
+        let call = Task { [clock] in try await withPolicy(policy, clock: clock) { clock.now.offset } }
+        await clock.advance(by: .seconds(10), waking: 1)
+        #expect(try await call.value == .seconds(10))
+        #expect(breaker.state == .closed)
+    }
+
+    @Test(arguments: [nil, Duration.seconds(1)])
+    func anAttemptWithoutATokenInTimeSaysNothingAboutTheService(_ timeout: Duration?) async throws {
+        let rate = RateLimiter(name: "mail", rate: 1, per: .seconds(10), burst: 1, clock: clock)
+        let breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 1, clock: clock)
+        let policy = ResiliencePolicy(
+            breaker: breaker,
+            retry: RetryPolicy(attempts: 3, backoff: .none),
+            rate: rate,
+            attemptTimeout: timeout
+        )
+        #expect(rate.tryAcquire())
+        await #expect(throws: CallRefusedError(.rateExceeded, name: "mail", retryAfter: .seconds(10))) {
+            try await withDeadline(in: .seconds(5), clock: clock) { try await withPolicy(policy, clock: clock) {} }
+        }
+        await #expect(throws: MarkedError.self) { try await withPolicy(breaker) { throw MarkedError() } }
+        #expect(breaker.state != .closed, "the call before does not count as a success")
+    }
+
+    /// The hedge would be made after the deadline, and the primary continues.
+    @Test func aHedgeThatIsRefusedDoesNotEndTheCall() async throws {
+        let rate = RateLimiter(rate: 1, per: .seconds(100), burst: 1, clock: clock)
+        let policy = ResiliencePolicy(
+            hedging: ResiliencePolicy.Hedging(after: .fixed(.seconds(1)), shouldHedge: { _ in false }),
+            rate: rate
+        )
+        let (gate, clock) = (Gate(), clock)
+        let call = Task {
+            try await withDeadline(in: .seconds(50), clock: clock) {
+                try await withPolicy(policy, clock: clock) { try await gate.wait() }
+            }
+        }
+        try await gate.waitForWaiters()
+        try await clock.waitForSleepers(count: 2)
+        await clock.advance(by: .seconds(1), waking: 1)
+        gate.open()
+        try await call.value
     }
 
     @Test func aCallThatSucceedsAtItsSecondAttemptIsASuccess() async throws {
@@ -154,35 +199,10 @@ struct WithPolicyTests {
         #expect(budget.available == 100 - 20 + 1)
     }
 
-    /// The budgets of the other parts are not used.
-    @Test func theThrottlePaysForHedgesAndRetries() async throws {
-        let throttle = ClientThrottle(budget: .init(capacity: 100, cost: 20), clock: clock)
-        let (other, clock) = (RetryBudget(capacity: 100), clock)
-        let policy = ResiliencePolicy(
-            throttle: throttle,
-            hedging: ResiliencePolicy.Hedging(after: .fixed(.seconds(1)), budget: other),
-            retry: RetryPolicy(attempts: 2, backoff: .none, budget: other)
-        )
-        let attempts = OrderRecorder<Int>()
-        let call = Task {
-            try await withPolicy(policy, clock: clock) {
-                attempts.record(1)
-                if attempts.events.count == 1 { throw MarkedError() }
-                if attempts.events.count == 2 { try await Gate().wait() }
-            }
-        }
-        try await attempts.waitForEvents(count: 2)
-        await clock.advance(by: .seconds(1), waking: 1)
-        try await call.value
-        // A retry and a hedge. Success returns the cost of a retry to the attempt that made it, which was cancelled, so 1 token per winner and call.
-        #expect(throttle.budget.available == 100 - 2 * 20 + 2)
-        #expect(other.available == 100)
-    }
-
     @Test func theStandardPolicyLetsCallsPass() async throws {
         let policy = ResiliencePolicy.standard(name: "search", clock: clock)
         #expect(try await withPolicy(policy, clock: clock) { 1 } == 1)
-        #expect(policy.throttle?.name == "search" && policy.breaker?.name == "search")
+        #expect(policy.breaker?.name == "search")
         #expect(policy.attemptTimeout == .seconds(10) && policy.retry?.attempts == 3)
         #expect(clock.sleeperCount == 0)
     }

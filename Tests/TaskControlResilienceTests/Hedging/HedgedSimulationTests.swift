@@ -11,7 +11,7 @@ struct HedgedSimulationTests {
         try await race { sim in
             let running = Locked(0)
             let budget = RetryBudget()
-            let value = try await hedged(after: .fixed(.seconds(1)), maxHedges: 2, budget: budget) { attempt in
+            let value = try await withHedging(after: .fixed(.seconds(1)), maxHedges: 2, budget: budget) { attempt in
                 running.withLock { $0 += 1 }
                 defer { running.withLock { $0 -= 1 } }
                 // All three end at 3 s, if they are not cancelled.
@@ -29,7 +29,7 @@ struct HedgedSimulationTests {
             let running = Locked(0)
             let (begun, budget) = (OrderRecorder<Int>(), RetryBudget())
             let call = Task {
-                try await hedged(after: .fixed(.seconds(1)), maxHedges: 2, budget: budget) { attempt in
+                try await withHedging(after: .fixed(.seconds(1)), maxHedges: 2, budget: budget) { attempt in
                     sim.expect(!Task.isCancelled || attempt == 1, "no attempt of a cancelled caller begins")
                     running.withLock { $0 += 1 }
                     begun.record(attempt)
@@ -58,7 +58,7 @@ struct HedgedSimulationTests {
                 let (attempts, calls) = (Locked(0), 400)
                 let random = Locked(sim.random as any RandomNumberGenerator & Sendable)
                 for _ in 0..<calls {
-                    try await hedged(after: .quantile(of: history), budget: budget) {
+                    try await withHedging(after: .quantile(of: history), budget: budget) {
                         attempts.withLock { $0 += 1 }
                         let draw = random.withLock { Int.random(in: 0..<100, using: &$0) }
                         try await Task.sleep(for: .milliseconds(draw < 10 ? 1_000 : 50 + draw))

@@ -11,7 +11,8 @@ struct HedgedTests {
     private let budget = RetryBudget(capacity: 100, cost: 20)
 
     @Test func aCallThatIsFastEnoughIsNotHedged() async throws {
-        let value = try await hedged(after: .fixed(.seconds(1)), budget: budget, clock: clock) { attempt in attempt }
+        let value = try await withHedging(after: .fixed(.seconds(1)), budget: budget, clock: clock) { attempt in attempt
+        }
         #expect(value == 1 && budget.available == 100)
         #expect(clock.sleeperCount == 0, "the timer has ended")
     }
@@ -20,7 +21,7 @@ struct HedgedTests {
         let (attempts, causes) = (OrderRecorder<Int>(), OrderRecorder<CancellationCause?>())
         let (clock, budget) = (clock, budget)
         let call = Task {
-            try await hedged(after: .fixed(.seconds(1)), maxHedges: 2, budget: budget, clock: clock) { attempt in
+            try await withHedging(after: .fixed(.seconds(1)), maxHedges: 2, budget: budget, clock: clock) { attempt in
                 attempts.record(attempt)
                 if attempt == 3 { return attempt }
                 defer { causes.record(Task.cancellationCause) }
@@ -40,7 +41,7 @@ struct HedgedTests {
     }
 
     @Test func aFailureBeginsTheNextAttemptAtOnce() async throws {
-        let value = try await hedged(after: .fixed(.seconds(1)), maxHedges: 3, budget: budget, clock: clock) {
+        let value = try await withHedging(after: .fixed(.seconds(1)), maxHedges: 3, budget: budget, clock: clock) {
             attempt in
             if attempt < 3 { throw MarkedError() }
             return attempt
@@ -50,7 +51,7 @@ struct HedgedTests {
 
     @Test func theErrorOfTheLastAttemptIsThrown() async {
         await #expect(throws: MarkedError("3")) {
-            try await hedged(after: .fixed(.seconds(1)), maxHedges: 2, budget: budget, clock: clock) { attempt in
+            try await withHedging(after: .fixed(.seconds(1)), maxHedges: 2, budget: budget, clock: clock) { attempt in
                 throw MarkedError("\(attempt)")
             }
         }
@@ -59,7 +60,7 @@ struct HedgedTests {
 
     @Test func anErrorThatWouldBeTheSameEndsTheCall() async {
         await #expect(throws: MarkedError("1")) {
-            try await hedged(after: .fixed(.seconds(1)), budget: budget, clock: clock) { attempt in
+            try await withHedging(after: .fixed(.seconds(1)), budget: budget, clock: clock) { attempt in
                 throw MarkedError("\(attempt)")
             } shouldHedge: { _ in
                 false
@@ -71,7 +72,7 @@ struct HedgedTests {
     @Test func withoutABudgetThereIsOneAttempt() async {
         let budget = RetryBudget(capacity: 0)
         await #expect(throws: MarkedError("1")) {
-            try await hedged(after: .fixed(.zero), maxHedges: .max, budget: budget, clock: clock) { attempt in
+            try await withHedging(after: .fixed(.zero), maxHedges: .max, budget: budget, clock: clock) { attempt in
                 throw MarkedError("\(attempt)")
             }
         }
@@ -80,7 +81,7 @@ struct HedgedTests {
     @Test func noHedgesAreOneAttempt() async throws {
         for count in [0, -1, Int.min] {
             await #expect(throws: MarkedError("1")) {
-                try await hedged(after: .fixed(.zero), maxHedges: count, budget: budget, clock: clock) { attempt in
+                try await withHedging(after: .fixed(.zero), maxHedges: count, budget: budget, clock: clock) { attempt in
                     throw MarkedError("\(attempt)")
                 }
             }
@@ -93,7 +94,7 @@ struct HedgedTests {
         }
         let (clock, budget) = (clock, budget)
         let call = Task {
-            try await hedged(after: .fixed(.seconds(10)), budget: budget, clock: clock) { attempt in
+            try await withHedging(after: .fixed(.seconds(10)), budget: budget, clock: clock) { attempt in
                 if attempt == 1 { throw Refused() }
                 return clock.now.offset
             }
@@ -112,7 +113,7 @@ struct HedgedTests {
         // Fails at once: the clock does not move.
         await #expect(throws: Refused.self) {
             try await withDeadline(in: .seconds(20), clock: clock) {
-                try await hedged(after: .fixed(.seconds(60)), budget: budget, clock: clock) { throw Refused() }
+                try await withHedging(after: .fixed(.seconds(60)), budget: budget, clock: clock) { throw Refused() }
             }
         }
         #expect(clock.now == .zero && budget.available == 100)
@@ -122,7 +123,7 @@ struct HedgedTests {
         let running = OrderRecorder<Int>()
         let (clock, budget) = (clock, budget)
         let call = Task {
-            try await hedged(after: .fixed(.zero), budget: budget, clock: clock) { attempt in
+            try await withHedging(after: .fixed(.zero), budget: budget, clock: clock) { attempt in
                 running.record(attempt)
                 try await Gate().wait()
             }
@@ -132,7 +133,7 @@ struct HedgedTests {
         await #expect(throws: CancellationError.self) { try await call.value }
         let late = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            try await hedged(after: .fixed(.zero), budget: budget, clock: clock) { running.record(0) }
+            try await withHedging(after: .fixed(.zero), budget: budget, clock: clock) { running.record(0) }
         }
         await #expect(throws: CancellationError.self) { try await late.value }
         #expect(running.count == 2)
@@ -142,14 +143,14 @@ struct HedgedTests {
         let history = DurationHistory(quantile: 0.5, capacity: 4, minimumSamples: 2)
         let (clock, budget) = (clock, budget)
         for seconds in [2, 4] {
-            try await hedged(after: .quantile(of: history), budget: budget, clock: clock) {
+            try await withHedging(after: .quantile(of: history), budget: budget, clock: clock) {
                 await clock.advance(by: .seconds(seconds))
             }
         }
         #expect(history.estimate == .seconds(2))
         let isHedged = Gate()
         let call = Task {
-            try await hedged(after: .quantile(of: history), budget: budget, clock: clock) { attempt in
+            try await withHedging(after: .quantile(of: history), budget: budget, clock: clock) { attempt in
                 if attempt == 1 { try await Gate().wait() }
                 isHedged.open()
                 return attempt
@@ -162,7 +163,7 @@ struct HedgedTests {
 
     @Test func attemptsRunInTheCallersIsolation() async throws {
         @MainActor func call() async throws -> Int {
-            try await hedged(after: .fixed(.zero), budget: RetryBudget(), clock: clock) { attempt in
+            try await withHedging(after: .fixed(.zero), budget: RetryBudget(), clock: clock) { attempt in
                 MainActor.assertIsolated()
                 return attempt
             }
@@ -172,15 +173,15 @@ struct HedgedTests {
 
     @Test func aHedgedCallReportsItsAttempts() async throws {
         let events = try await EventLog.events {
-            try await hedged(after: .fixed(.seconds(1)), budget: budget, clock: clock) { attempt in
+            try await withHedging(after: .fixed(.seconds(1)), budget: budget, clock: clock) { attempt in
                 if attempt == 1 { throw MarkedError("one") }
             }
         }
         #expect(
-            events.filter { $0.primitive == .hedged }.lines == [
-                "hedged.started", "hedged.failed attempt=1 error=MarkedError(mark: \"one\")",
-                "hedged.hedging attempt=2",
-                "hedged.completed attempt=2",
+            events.filter { $0.primitive == .withHedging }.lines == [
+                "withHedging.started", "withHedging.failed attempt=1 error=MarkedError(mark: \"one\")",
+                "withHedging.hedging attempt=2",
+                "withHedging.completed attempt=2",
             ]
         )
         #expect(events.unpaired == [])

@@ -32,7 +32,7 @@ struct RateLimiterTests {
         let limiter = limiter()
         try await limiter.acquire()
         // The next token is there in half a second.
-        await #expect(throws: RateLimitExceededError.self) {
+        await #expect(throws: CallRefusedError.self) {
             try await withDeadline(in: .milliseconds(499), clock: clock) { try await limiter.acquire() }
         }
         let caller = Task {
@@ -74,12 +74,13 @@ struct RateLimiterTests {
     @Test func aWaitThatIsTooLongIsRefusedAtOnce() async throws {
         let limiter = limiter()
         try await limiter.acquire(3)
-        let error = await #expect(throws: RateLimitExceededError.self) {
+        let error = await #expect(throws: CallRefusedError.self) {
             try await limiter.acquire(within: .milliseconds(1_499))
         }
-        #expect(error == RateLimitExceededError(name: "mail", retryAfter: .milliseconds(1_500)))
+        #expect(error == CallRefusedError(.rateExceeded, name: "mail", retryAfter: .milliseconds(1_500)))
         #expect(
-            error?.description == "the rate limiter mail would admit the call in 1.5 seconds, which is too long to wait"
+            error?.description
+                == "the call was refused by mail: the wait for the rate limit would be too long; a call is admitted in 1.5 seconds"
         )
         let caller = Task { try await limiter.acquire(within: .milliseconds(1_500)) }
         try await clock.waitForSleepers(count: 1)
@@ -125,7 +126,7 @@ struct RateLimiterTests {
     @Test func moreThanTheBucketHoldsIsTakenFromAFullBucket() async throws {
         let limiter = limiter(burst: 2)
         try await limiter.acquire(6)
-        await #expect(throws: RateLimitExceededError(name: "mail", retryAfter: .milliseconds(2_500))) {
+        await #expect(throws: CallRefusedError(.rateExceeded, name: "mail", retryAfter: .milliseconds(2_500))) {
             try await limiter.acquire(within: .zero)
         }
     }

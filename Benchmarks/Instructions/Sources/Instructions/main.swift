@@ -296,11 +296,10 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
         "withPolicy, five parts",
         { count in
             let policy = ResiliencePolicy(
-                concurrency: AsyncSemaphore(value: 100),
-                rate: RateLimiter(rate: 1_000_000_000, burst: 1_000_000_000),
-                throttle: ClientThrottle(),
+                concurrentCalls: AsyncSemaphore(value: 100),
                 breaker: CircuitBreaker(),
-                retry: RetryPolicy()
+                retry: RetryPolicy(),
+                rate: RateLimiter(rate: 1_000_000_000, burst: 1_000_000_000)
             )
             for _ in 0..<count { try await withPolicy(policy) {} }
         }

@@ -7,18 +7,14 @@ enum Strategy: CaseIterable, Sendable {
     case naive
     case backoff
     case budget
-    case throttle
     case breaker
-    case adaptive
 
     var name: String {
         switch self {
         case .naive: "naive retry"
         case .backoff: "backoff and jitter"
         case .budget: "backoff, jitter and a budget"
-        case .throttle: "the same and a throttle"
         case .breaker: "the same and a breaker"
-        case .adaptive: "backoff and an adaptive limit"
         }
     }
 
@@ -39,16 +35,10 @@ enum Strategy: CaseIterable, Sendable {
         case .naive: try await retry(attempts: .max, backoff: .fixed(.seconds(5)), operation: request)
         case .backoff: try await retry(attempts: .max, backoff: backoff, operation: request)
         case .budget: try await retry(attempts: .max, backoff: backoff, budget: shared.budget, operation: request)
-        case .throttle:
-            try await shared.throttle.run {
-                try await retry(attempts: .max, backoff: backoff, budget: shared.throttle.budget, operation: request)
-            }
         case .breaker:
-            try await shared.breaker.run {
+            try await withPolicy(shared.breaker) {
                 try await retry(attempts: .max, backoff: backoff, budget: shared.budget, operation: request)
             }
-        case .adaptive:
-            try await retry(attempts: .max, backoff: backoff) { try await shared.limiter.run(request) }
         }
     }
 }

@@ -147,11 +147,9 @@ struct SVGChart {
         .curve.naive, .moment.naive { stroke: #dc2626 }
         .curve.backoff, .moment.backoff { stroke: #d97706 }
         .curve.budget, .moment.budget { stroke: #0d9488 }
-        .curve.throttle, .moment.throttle { stroke: #2563eb }
         .curve.breaker, .moment.breaker { stroke: #7c3aed }
-        .curve.adaptive, .moment.adaptive { stroke: #db2777 }
         .mark.naive { fill: #dc2626 } .mark.backoff { fill: #d97706 } .mark.budget { fill: #0d9488 }
-        .mark.throttle { fill: #2563eb } .mark.breaker { fill: #7c3aed } .mark.adaptive { fill: #db2777 }
+        .mark.breaker { fill: #7c3aed }
         @media (prefers-color-scheme: dark) {
           text { fill: #b6bec9 } .tick { fill: #8b95a3 } .title, .heading, .key { fill: #f3f4f6 }
           .grid { stroke: #242c37 } .axis { stroke: #5b6675 } .outage { fill: #1a212b } .level { stroke: #8b95a3 }
@@ -159,11 +157,9 @@ struct SVGChart {
           .curve.naive, .moment.naive { stroke: #f87171 }
           .curve.backoff, .moment.backoff { stroke: #fbbf24 }
           .curve.budget, .moment.budget { stroke: #2dd4bf }
-          .curve.throttle, .moment.throttle { stroke: #60a5fa }
           .curve.breaker, .moment.breaker { stroke: #a78bfa }
-          .curve.adaptive, .moment.adaptive { stroke: #f472b6 }
           .mark.naive { fill: #f87171 } .mark.backoff { fill: #fbbf24 } .mark.budget { fill: #2dd4bf }
-          .mark.throttle { fill: #60a5fa } .mark.breaker { fill: #a78bfa } .mark.adaptive { fill: #f472b6 }
+          .mark.breaker { fill: #a78bfa }
         }
         """
 }

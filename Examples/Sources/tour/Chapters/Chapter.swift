@@ -22,6 +22,7 @@ enum Chapters {
         TokensChapter(),
         CacheChapter(),
         FlakyChapter(),
+        QuotaChapter(),
         FeedChapter(),
         HangsChapter(),
         DeadlineChapter(),

@@ -185,30 +185,3 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
         operation: operation
     )
 }
-
-/// Calls an operation again when it fails, after a delay, with a closure that returns the hint of an error: the time
-/// that the error states to wait. Behaves otherwise like the public forms of `retry`.
-///
-/// - Parameter hint: Returns how long to wait before the next attempt, in place of ``RetryAfterProviding/retryAfter``;
-///   `nil` if the error has no hint. Called once per failure, right after `shouldRetry` has accepted the error.
-package nonisolated(nonsending) func retry<Value, C: Clock>(
-    attempts: Int,
-    backoff: RetryBackoff,
-    budget: RetryBudget?,
-    maxElapsed: Duration?,
-    clock: C,
-    hint: (any Error) -> Duration?,
-    operation: nonisolated(nonsending) () async throws -> Value,
-    shouldRetry: (any Error) -> Bool
-) async throws -> Value where C.Duration == Duration {
-    try await retrying(
-        attempts: attempts,
-        backoff: backoff,
-        shouldRetry: shouldRetry,
-        budget: budget,
-        maxElapsed: maxElapsed,
-        clock: clock,
-        hint: hint,
-        onRetry: { _ in }
-    ) { _ in try await operation() }
-}

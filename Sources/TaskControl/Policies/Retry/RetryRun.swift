@@ -40,39 +40,39 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
     )
 }
 
-/// Makes the further attempts of an operation whose first attempt has failed, according to a policy. The first attempt
-/// is one of the attempts that the policy allows.
+/// Implements the attempts of a policy for other modules of this package.
 ///
 /// - Parameters:
-///   - policy: The policy. Its `budget` and `maxElapsed` are ignored.
-///   - failure: The error of the first attempt.
-///   - budget: The budget that is used instead of the policy's budget; `nil` for no limit.
+///   - policy: The policy. Its `budget` and `shouldRetry` are ignored.
+///   - failure: The error of the first attempt; `nil` if the first attempt has not been made.
+///   - budget: The budget that pays for the attempts after the first; `nil` for no limit.
 ///   - clock: Measures the delays.
-///   - operation: The operation.
+///   - shouldRetry: Returns whether another attempt may follow an error. Called only if the policy allows one.
+///   - hint: Returns how long an error asks to wait; `nil` if it does not ask. Called right after `shouldRetry`.
+///   - operation: Makes an attempt.
 /// - Returns: The value of the first attempt that succeeds.
 /// - Throws: The error of the last attempt; `CancellationError` if the caller is cancelled; the error of the clock, if
 ///   it cannot sleep.
 @usableFromInline
 package nonisolated(nonsending) func _retry<Value>(
     _ policy: RetryPolicy,
-    after failure: any Error,
+    after failure: (any Error)?,
     budget: RetryBudget?,
     clock: some Clock<Duration>,
+    shouldRetry: (any Error) -> Bool,
+    hint: (any Error) -> Duration?,
     operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value {
     var run = _RetryRun(
         attempts: max(1, policy.attempts),
         backoff: policy.backoff,
         budget: budget,
-        maxElapsed: nil,
+        maxElapsed: policy.maxElapsed,
         clock: clock
     )
-    return try await run.run(
-        after: failure,
-        shouldRetry: policy.shouldRetry,
-        hint: _retryAfter(of:),
-        onRetry: { _ in }
-    ) { _ in try await operation() }
+    return try await run.run(after: failure, shouldRetry: shouldRetry, hint: hint, onRetry: { _ in }) { _ in
+        try await operation()
+    }
 }
 
 /// Returns the hint of an error that conforms to ``RetryAfterProviding``; `nil` if there is none.

@@ -42,14 +42,34 @@ final class ConnectionLine: Sendable {
     }
 }
 
-/// The result of the wait of an attempt for a connection. A hedge is a second exchange of the same attempt.
+/// The waits of an attempt before its request can be sent: first for the parts of a policy around the exchange, then for
+/// a connection of the transport. A hedge is a second exchange of the same attempt.
 final class ConnectionWait: Sendable {
-    private let state = Locked((hasEnded: false, wasConnected: false))
+    private struct State {
+        var isWaiting = false
+        var isSent = false
+        var hasEnded = false
+        var wasConnected = false
+    }
 
-    /// Whether an exchange of the attempt has ended, and none has had a connection.
-    var wasInVain: Bool { state.withLock { $0.hasEnded && !$0.wasConnected } }
+    private let state = Locked(State())
+
+    /// Whether no exchange has come as far as a connection: all have waited for the parts around them, or have ended
+    /// without a connection.
+    var wasInVain: Bool {
+        state.withLock { $0.isWaiting && !$0.isSent || $0.hasEnded && !$0.wasConnected }
+    }
+
+    /// Records that an exchange enters the parts around it.
+    func begin() { state.withLock { $0.isWaiting = true } }
+
+    /// Records that an exchange is passed to the transport.
+    func send() { state.withLock { $0.isSent = true } }
 
     func didEnd(wasConnected: Bool) {
-        state.withLock { $0 = (true, $0.wasConnected || wasConnected) }
+        state.withLock {
+            $0.hasEnded = true
+            $0.wasConnected = $0.wasConnected || wasConnected
+        }
     }
 }

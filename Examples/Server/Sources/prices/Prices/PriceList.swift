@@ -52,7 +52,7 @@ final class PriceList: Sendable {
     /// Returns the policy of all calls to the supplier. There is one policy per supplier: its parts hold the state of the service.
     private static func policy(backoff: RetryBackoff, clock: any Clock<Duration>) -> ResiliencePolicy {
         ResiliencePolicy(
-            concurrency: AsyncSemaphore(name: "supplier", value: 16),
+            concurrentCalls: AsyncSemaphore(name: "supplier", value: 16),
             breaker: CircuitBreaker(
                 name: "supplier",
                 failureThreshold: 0.5,

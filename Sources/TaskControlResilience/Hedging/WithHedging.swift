@@ -7,7 +7,7 @@ public import TaskControl
 /// let history = DurationHistory()                               // one per operation
 /// let budget = RetryBudget(capacity: 100, cost: 20)             // in the long run, one hedge per 20 calls
 ///
-/// let page = try await hedged(after: .quantile(of: history), budget: budget) {
+/// let page = try await withHedging(after: .quantile(of: history), budget: budget) {
 ///     try await server.fetch(url)
 /// }
 /// ```
@@ -26,8 +26,8 @@ public import TaskControl
 /// The budget pays for each attempt after the first, as it pays for a retry: when it cannot pay, no other attempt
 /// begins. So a service that becomes slow as a whole does not receive a multiple of the calls. The full budget above,
 /// of 100 tokens, pays for five hedges at a cost of 20 tokens each; then, each call that succeeds returns 1 token,
-/// which allows one hedge per 20 such calls. Share one budget between retries and hedges of a service: see
-/// ``ClientThrottle/budget``.
+/// which allows one hedge per 20 such calls. Share one budget between the retries and the hedges of a
+/// service.
 ///
 /// ## Cancellation
 /// If the caller was cancelled before the call, no attempt begins. If the caller is cancelled later, all attempts are
@@ -52,13 +52,13 @@ public import TaskControl
 ///   - shouldHedge: Returns whether another attempt can succeed after an error of an attempt. If `true`, another
 ///     attempt begins at once, or after the delay that the error requests (`RetryAfterProviding`), as far as
 ///     `maxHedges` and `budget` allow it. If `false`, the error ends the call, and the other attempts are cancelled. By
-///     default `RetryPolicy.isWorthRetrying(_:)`.
+///     default `RetryPolicy.isWorthRetrying(_:)`. A ``CallRefusedError`` never ends the attempts that run.
 /// - Returns: The value of the first attempt that succeeds.
 /// - Throws: `CancellationError` if the caller is cancelled and no attempt succeeds. Otherwise the error for which
 ///   `shouldHedge` returned `false`, or, if there was none, the error of the attempt that failed last. The error of the
 ///   clock, if its `sleep` fails while no attempt runs.
 @inlinable
-public nonisolated(nonsending) func hedged<Value: Sendable>(
+public nonisolated(nonsending) func withHedging<Value: Sendable>(
     after delay: HedgeDelay,
     maxHedges: Int = 1,
     budget: RetryBudget,
@@ -114,16 +114,16 @@ public nonisolated(nonsending) func hedged<Value: Sendable>(
 /// succeeds determines the result.
 ///
 /// The operation does not receive the number of the attempt. Parameters, errors and cancellation are those of
-/// ``hedged(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,(Int)->Value,_)``, whose operation receives
+/// ``withHedging(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,(Int)->Value,_)``, whose operation receives
 /// the number.
 ///
 /// ```swift
-/// let page = try await hedged(after: .fixed(.milliseconds(50)), budget: budget) {
+/// let page = try await withHedging(after: .fixed(.milliseconds(50)), budget: budget) {
 ///     try await server.fetch(url)
 /// }
 /// ```
 @inlinable
-public nonisolated(nonsending) func hedged<Value: Sendable>(
+public nonisolated(nonsending) func withHedging<Value: Sendable>(
     after delay: HedgeDelay,
     maxHedges: Int = 1,
     budget: RetryBudget,
@@ -132,7 +132,7 @@ public nonisolated(nonsending) func hedged<Value: Sendable>(
     shouldHedge: @Sendable (any Error) -> Bool = RetryPolicy.isWorthRetrying
 ) async throws -> Value {
     try await withoutActuallyEscaping(operation) { operation in
-        try await hedged(
+        try await withHedging(
             after: delay,
             maxHedges: maxHedges,
             budget: budget,

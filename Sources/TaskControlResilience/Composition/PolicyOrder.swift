@@ -1,0 +1,189 @@
+public import TaskControl
+
+// The order of the parts, which stands here once: `withPolicy` and the client of TaskControlHTTP read it.
+//
+//     call ─▶ LimitOrder ─▶ HistoryOrder ─▶ hedging and retries ─▶ attempt ─▶ AttemptOrder ─▶ time limit ─▶ operation
+//
+// To add a part of this module, write it in a folder of its own, and add its slot here and in `ResiliencePolicy`.
+
+/// The parts around a call that the call leaves when it has ended, from the outside in.
+package typealias LimitOrder = Chain<Slot<AsyncSemaphore>, PartList>
+
+/// The parts around a call that the call leaves as soon as its outcome is known. They come inside the limits.
+package typealias HistoryOrder = Slot<CircuitBreaker>
+
+/// The parts around each attempt of a call. They come inside hedging and retries, and outside the time limit of the
+/// attempt: see `_attempts`.
+package typealias AttemptOrder = Chain<Slot<RateLimiter>, PartList>
+
+extension _PolicyParts.Values {
+    var limits: LimitOrder { Chain(Slot(concurrentCalls), PartList(callParts)) }
+    var histories: HistoryOrder { Slot(breaker) }
+    var attempts: AttemptOrder { Chain(Slot(rate), PartList(attemptParts)) }
+}
+
+// MARK: How a call goes through an order
+
+/// Parts in an order. A call that waits for a part holds the passes of the parts before it.
+package protocol PartOrder: Sendable {
+    /// The passes of a call for the parts that it has entered.
+    associatedtype Passes: Sendable
+
+    static var noPasses: Passes { get }
+
+    /// Enters the parts that the call has not entered yet, up to the first for which it must wait.
+    ///
+    /// - Returns: Whether the call has entered all parts. If not, the caller must call `waitToEnter(_:)`.
+    /// - Throws: The error of the part that refuses the call. The caller must then call `leave(_:with:at:)`.
+    func enter(_ passes: inout Passes, at time: inout PolicyTime) throws -> Bool
+
+    /// Enters the parts that the call has not entered yet, after waits. Throws as `enter(_:at:)` does.
+    nonisolated(nonsending) func waitToEnter(_ passes: inout Passes) async throws
+
+    /// Leaves the parts that the call has entered, from the inside out.
+    func leave(_ passes: inout Passes, with outcome: PolicyOutcome, at time: inout PolicyTime)
+}
+
+/// An order, followed by another.
+package struct Chain<First: PartOrder, Rest: PartOrder>: PartOrder {
+    package struct Passes: Sendable {
+        fileprivate var first = First.noPasses
+        fileprivate var rest = Rest.noPasses
+    }
+
+    private let first: First
+    private let rest: Rest
+
+    init(_ first: First, _ rest: Rest) {
+        (self.first, self.rest) = (first, rest)
+    }
+
+    package static var noPasses: Passes { Passes() }
+
+    @inline(__always)
+    package func enter(_ passes: inout Passes, at time: inout PolicyTime) throws -> Bool {
+        guard try first.enter(&passes.first, at: &time) else { return false }
+        return try rest.enter(&passes.rest, at: &time)
+    }
+
+    package nonisolated(nonsending) func waitToEnter(_ passes: inout Passes) async throws {
+        try await first.waitToEnter(&passes.first)
+        var time = PolicyTime()
+        if try !rest.enter(&passes.rest, at: &time) { try await rest.waitToEnter(&passes.rest) }
+    }
+
+    @inline(__always)
+    package func leave(_ passes: inout Passes, with outcome: PolicyOutcome, at time: inout PolicyTime) {
+        rest.leave(&passes.rest, with: outcome, at: &time)
+        first.leave(&passes.first, with: outcome, at: &time)
+    }
+}
+
+/// The place of a part of this module, which may be absent. The policy retains the part: see `KeptReference`.
+package struct Slot<Part: PolicyPart & AnyObject>: PartOrder {
+    private let part: KeptReference<Part>?
+
+    init(_ part: Part?) {
+        self.part = part.map { KeptReference($0) }
+    }
+
+    package static var noPasses: Part.Pass? { nil }
+
+    @inline(__always)
+    package func enter(_ pass: inout Part.Pass?, at time: inout PolicyTime) throws -> Bool {
+        guard let part, pass == nil else { return true }
+        pass = try part.with { try $0.enter(at: &time) }
+        return pass != nil
+    }
+
+    package nonisolated(nonsending) func waitToEnter(_ pass: inout Part.Pass?) async throws {
+        guard let part, pass == nil else { return }
+        pass = try await part.with { $0 }.waitToEnter()
+    }
+
+    @inline(__always)
+    package func leave(_ pass: inout Part.Pass?, with outcome: PolicyOutcome, at time: inout PolicyTime) {
+        guard let part, let held = pass else { return }
+        pass = nil
+        part.with { $0.leave(held, with: outcome, at: &time) }
+    }
+}
+
+/// Parts of the user of this package, from the outside in.
+package struct PartList: PartOrder {
+    let parts: [any PolicyPart]
+
+    init(_ parts: [any PolicyPart]) {
+        self.parts = parts
+    }
+
+    package static var noPasses: [any Leaving] { [] }
+
+    package func enter(_ passes: inout [any Leaving], at time: inout PolicyTime) throws -> Bool {
+        while passes.count < parts.count {
+            guard let pass = try parts[passes.count].entered(at: &time) else { return false }
+            passes.append(pass)
+        }
+        return true
+    }
+
+    package nonisolated(nonsending) func waitToEnter(_ passes: inout [any Leaving]) async throws {
+        while passes.count < parts.count {
+            passes.append(try await parts[passes.count].enteredAfterWait())
+            var time = PolicyTime()
+            if try enter(&passes, at: &time) { return }
+        }
+    }
+
+    package func leave(_ passes: inout [any Leaving], with outcome: PolicyOutcome, at time: inout PolicyTime) {
+        while let pass = passes.popLast() { pass.leave(with: outcome, at: &time) }
+    }
+}
+
+/// A part that a call has entered, with the pass of the call.
+package protocol Leaving: Sendable {
+    func leave(with outcome: PolicyOutcome, at time: inout PolicyTime)
+}
+
+private struct Entered<Part: PolicyPart>: Leaving {
+    let part: Part
+    let pass: Part.Pass
+
+    func leave(with outcome: PolicyOutcome, at time: inout PolicyTime) { part.leave(pass, with: outcome, at: &time) }
+}
+
+extension PolicyPart {
+    fileprivate func entered(at time: inout PolicyTime) throws -> (any Leaving)? {
+        try enter(at: &time).map { Entered(part: self, pass: $0) }
+    }
+
+    fileprivate nonisolated(nonsending) func enteredAfterWait() async throws -> any Leaving {
+        Entered(part: self, pass: try await waitToEnter())
+    }
+}
+
+/// A caller acquires one permit, and waits in line for it.
+extension AsyncSemaphore: PolicyPart {
+    /// The permit of a call.
+    public struct Pass: Sendable {
+        fileprivate let holding: _PermitHolding
+    }
+
+    /// Acquires a permit if one is available and no other caller waits.
+    public func enter(at time: inout PolicyTime) -> Pass? {
+        // For an observer, the wait below acquires the permit, with the events that show its holder.
+        Diagnostics.isUnobserved && tryAcquire() ? Pass(holding: .scoped) : nil
+    }
+
+    /// Acquires a permit, after a wait for the caller's turn.
+    public nonisolated(nonsending) func waitToEnter() async throws -> Pass {
+        var holding = _PermitHolding.scoped
+        if !_acquireAtOnce(1, &holding) { try await _acquireInLine(1, holding) }
+        return Pass(holding: holding)
+    }
+
+    /// Releases the permit.
+    public func leave(_ pass: Pass, with outcome: PolicyOutcome, at time: inout PolicyTime) {
+        _release(1, pass.holding)
+    }
+}
