@@ -26,7 +26,11 @@ struct FleetLine: Sendable {
 
     /// Returns the line of the semaphore `name`, in which `permits` callers can hold a permit at the same time. Less
     /// than one permit counts as one.
-    static func semaphore(_ name: String, permits: Int) -> Self { line("permits", name, permits: max(1, permits)) }
+    static func semaphore(_ name: String, permits: Int) -> Self { line("permits", name, permits: permitCount(permits)) }
+
+    private static func permitCount(_ permits: Int) -> Int {
+        ComputedNumber.count(permits, "FleetSemaphore(permits:)", .fleetSemaphore)
+    }
 
     private static func line(_ folder: String, _ name: String, permits: Int) -> Self {
         let prefix = "\(folder)/\(escaped(name))/"

@@ -58,7 +58,7 @@ final class ExchangeSharing: Sendable {
         _ progress: ProgressReporter.Transfer?
     ) async throws {
         do {
-            response = try await flights.run(key) { [flights] in
+            response = try await flights.value(for: key) { [flights] in
                 var request = request
                 request.willFollowRedirect = { flights.forget(key) }
                 if transport.cookies(for: request.request) != key.cookies { flights.forget(key) }

@@ -65,10 +65,11 @@ extension AsyncLifetime {
     ) -> Task<Void, Never> {
         let machine = PeriodicStateMachine(interval: interval, timing: timing, first: initialDelay ?? interval)
         let backoff = backoff ?? .exponential(base: machine.interval).capped(at: machine.interval * 16)
+        let jitter = ComputedNumber.number(jitter, in: 0...1, default: 0, "every(jitter:)", .every)
         let ticks = Ticks(
             owner: owner,
             stopwatch: Stopwatch(clock),
-            jitter: machine.interval.saturatingMultiplied(by: jitter > 0 ? min(jitter, 1) : 0),
+            jitter: machine.interval.saturatingMultiplied(by: jitter),
             backoff: backoff,
             perform: perform,
             onError: onError

@@ -12,7 +12,7 @@ final class NetworkStorage: Sendable {
         var startup: Startup?
         var handlers: [ObjectIdentifier: Handler] = [:]
         /// The tasks of the node's current incarnation.
-        var tasks: TaskBag
+        var tasks: AsyncLifetime
         var clock: ClockDrift
         var disk: DiskStateMachine
     }
@@ -41,7 +41,7 @@ final class NetworkStorage: Sendable {
     private let faults: SimulatedNetwork.Faults
     private let state: Locked<State>
     /// The tasks that deliver messages between nodes.
-    let transit = TaskBag(name: "SimulatedNetwork")
+    let transit = AsyncLifetime(name: "SimulatedNetwork")
     /// The negated number of requests that are on their way to a server or being handled: ``SimulatedNetwork/drain()``
     /// waits until it is zero.
     let rest = Level(0)
@@ -106,7 +106,7 @@ final class NetworkStorage: Sendable {
                 Node(
                     name: name,
                     startup: state.phase == .ended ? nil : startup,
-                    tasks: TaskBag(name: name),
+                    tasks: AsyncLifetime(name: name),
                     clock: ClockDrift(rate: rate),
                     disk: DiskStateMachine(losesUnsyncedWrites: losesUnsyncedWrites)
                 )
@@ -146,14 +146,14 @@ final class NetworkStorage: Sendable {
             // Holds the objects that the node releases, until the lock is free.
             let ended = state.nodes[node]
             state.nodes[node].handlers = [:]
-            state.nodes[node].tasks = TaskBag(name: ended.name)
+            state.nodes[node].tasks = AsyncLifetime(name: ended.name)
             state.nodes[node].disk.crash { state.rest.unit() < 0.5 }
             return (waiters, ended, state.machine.incarnation(of: node))
         }
         guard let crashed else { return false }
         if !isEnd { record(.crashed(crashed.node.name, incarnation: crashed.incarnation)) }
         // Before the gates, so that the waiters find their task cancelled.
-        crashed.node.tasks.cancel()
+        crashed.node.tasks.cancelAll()
         open(crashed.waiters)
         return true
     }
@@ -206,7 +206,7 @@ final class NetworkStorage: Sendable {
             mark.end()
         }
         // The node may have crashed meanwhile.
-        if with({ !$0.machine.isCurrent(incarnation) }) { bag.cancel() }
+        if with({ !$0.machine.isCurrent(incarnation) }) { bag.cancelAll() }
     }
 
     /// Records the error that a task of an incarnation has thrown. Ignores the error if the incarnation has ended.

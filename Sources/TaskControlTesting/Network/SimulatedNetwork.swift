@@ -219,7 +219,7 @@ extension NetworkStorage {
             return state.nodes.indices
         }
         for node in nodes { crash(node, isEnd: true) }
-        transit.cancel()
+        transit.cancelAll()
         await tasks.waitIgnoringCancellation(for: 0)
         // Handlers may retain objects that retain the network.
         _ = with { state in

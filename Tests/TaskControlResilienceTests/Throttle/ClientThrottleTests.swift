@@ -55,7 +55,7 @@ struct ClientThrottleTests {
     @Test func retriesAreNotPaidForWhileCallsAreRefused() async throws {
         let (throttle, attempts) = (throttle(), OrderRecorder<Int>())
         let budget = throttle.budget
-        try? await retry(attempts: 3, budget: budget) { attempt in
+        try? await retry(attempts: 3, backoff: .none, budget: budget) { attempt in
             try await throttle.run {
                 attempts.record(attempt)
                 throw MarkedError()
@@ -65,7 +65,7 @@ struct ClientThrottleTests {
         #expect(budget.available == 500)
         await clock.advance(by: .seconds(121))
         for _ in 0..<5 { try await throttle.run {} }
-        try? await retry(attempts: 3, budget: budget) { attempt in
+        try? await retry(attempts: 3, backoff: .none, budget: budget) { attempt in
             try await throttle.run {
                 attempts.record(attempt)
                 throw MarkedError()

@@ -36,8 +36,8 @@ enum Strategy: CaseIterable, Sendable {
             .capped(at: .seconds(60))
             .jittered(.full, using: SeededGenerator(seed: seed))
         switch self {
-        case .naive: try await retry(attempts: .max, backoff: .fixed(.seconds(5)), operation: request)
-        case .backoff: try await retry(attempts: .max, backoff: backoff, operation: request)
+        case .naive: try await retry(attempts: .max, backoff: .fixed(.seconds(5)), budget: nil, operation: request)
+        case .backoff: try await retry(attempts: .max, backoff: backoff, budget: nil, operation: request)
         case .budget: try await retry(attempts: .max, backoff: backoff, budget: shared.budget, operation: request)
         case .throttle:
             try await shared.throttle.run {
@@ -48,7 +48,7 @@ enum Strategy: CaseIterable, Sendable {
                 try await retry(attempts: .max, backoff: backoff, budget: shared.budget, operation: request)
             }
         case .adaptive:
-            try await retry(attempts: .max, backoff: backoff) { try await shared.limiter.run(request) }
+            try await retry(attempts: .max, backoff: backoff, budget: nil) { try await shared.limiter.run(request) }
         }
     }
 }
