@@ -65,7 +65,7 @@ struct ListTests {
         async let before = service.fetchBooks()
         await loads.next()?.open()
         #expect(try await before.isEmpty)
-        await #expect(throws: HTTPError.self) { try await service.add(Self.dune) }
+        await #expect(throws: EndpointError.self) { try await service.add(Self.dune) }
         async let after = service.fetchBooks()
         await loads.next()?.open()
         #expect(try await after.map(\.title) == ["Dune"])
@@ -114,7 +114,7 @@ struct ListTests {
 }
 
 /// A shelf of one page. A load reads the books at its beginning, and ends when a test says so.
-private final class SlowShelf: Client {
+private final class SlowShelf: APIClient {
     let completionQueue = DispatchQueue(label: "test")
     /// A gate for each load that begins.
     let loads: AsyncStream<Gate>
@@ -146,7 +146,7 @@ private final class SlowShelf: Client {
     ) async throws -> E.Content {
         if let endpoint = endpoint as? AddEndpoint {
             let book = add(endpoint.book)
-            if losesAnswers { throw HTTPError(.transport) }
+            if losesAnswers { throw EndpointError(.transport) }
             return try #require(book as? E.Content)
         }
         let page = BookPage(books: lock.withLock { books }, page: 1, pages: 1)
@@ -159,5 +159,5 @@ private final class SlowShelf: Client {
     func upload<E: UploadEndpoint>(
         _ endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)?
-    ) async throws -> E.Content { throw HTTPError(.request) }
+    ) async throws -> E.Content { throw EndpointError(.request) }
 }

@@ -39,11 +39,11 @@ struct ReportTests {
 
     @Test(
         arguments: [
-            (HTTPError(.transport, underlyingError: URLError(.cannotConnectToHost)), "bookshelf serve"),
-            (HTTPError(.transport, underlyingError: URLError(.timedOut)), "--timeout"),
-            (HTTPError(.transport, underlyingError: URLError(.networkConnectionLost)), "--retries"),
-            (HTTPError(.content), "--server"), (HTTPError(.unauthorized), "--token-lifetime"),
-            (HTTPError(.request), "--server"),
+            (EndpointError(.transport, underlyingError: URLError(.cannotConnectToHost)), "bookshelf serve"),
+            (EndpointError(.transport, underlyingError: URLError(.timedOut)), "--timeout"),
+            (EndpointError(.transport, underlyingError: URLError(.networkConnectionLost)), "--retries"),
+            (EndpointError(.content), "--server"), (EndpointError(.unauthorized), "--token-lifetime"),
+            (EndpointError(.request), "--server"),
             (TimeoutError(duration: .seconds(90)), "within 90s: give it more time with --timeout"),
             (CocoaError(.fileReadNoSuchFile, userInfo: [NSFilePathErrorKey: "/a/b"]), "/a/b: "),
         ] as [(any Error, String)]
@@ -83,7 +83,7 @@ struct ReportTests {
             HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
         )
         #expect {
-            try HTTPError.validateStatus(of: response, to: nil, data: Data(body.utf8))
+            try EndpointError.validateStatus(of: response, to: nil, data: Data(body.utf8))
         } throws: { error in
             Complaint(error, server: url).text.contains(words)
         }
@@ -103,7 +103,7 @@ struct ReportTests {
         var request = URLRequest(url: URL(string: "http://user:pass@127.0.0.1/books/search?q=secret")!)
         request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
         let response = HTTPURLResponse(url: request.url!, statusCode: 503, httpVersion: nil, headerFields: nil)
-        let line = ServerOptions.line(request, response, Data("secret".utf8), HTTPError(.status))
+        let line = ServerOptions.line(request, response, Data("secret".utf8), EndpointError(.status))
         #expect(line == "  GET /books/search?q=…: 503, 6 bytes")
         #expect(ServerOptions.line(nil, nil, nil, CancellationError()) == "  ? ?: cancelled")
         #expect(ServerOptions.line(request, nil, nil, URLError(.timedOut)) == "  GET /books/search?q=…: failed")

@@ -42,7 +42,7 @@ struct ServiceTests {
                 await Result.of { try await service.uploadCover(file, of: 99) { _ in } },
                 await Result.of { try await awaited { service.uploadCover(file, of: 99, completion: $0) } },
             ] {
-                #expect { try result.get() } throws: { ($0 as? HTTPError)?.statusCode == 404 }
+                #expect { try result.get() } throws: { ($0 as? EndpointError)?.statusCode == 404 }
             }
         }
     }
@@ -144,7 +144,7 @@ func awaited<Value: Sendable>(_ call: (@escaping Completion<Value>) -> Progress)
 }
 
 /// Answers no request, until it is cancelled.
-private final class NoClient: Client {
+private final class NoClient: APIClient {
     let completionQueue = DispatchQueue(label: "test")
 
     func request<E: Endpoint>(

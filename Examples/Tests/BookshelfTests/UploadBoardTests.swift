@@ -63,7 +63,7 @@ struct UploadBoardTests {
         board.report(0, .sending(50))
         board.report(1, .sending(10))
         board.report(0, .done)
-        board.report(1, .failed(HTTPError(.transport, underlyingError: URLError(.cannotConnectToHost))))
+        board.report(1, .failed(EndpointError(.transport, underlyingError: URLError(.cannotConnectToHost))))
         let report = await board.end()
         #expect(
             paper.text == """

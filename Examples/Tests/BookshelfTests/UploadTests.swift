@@ -66,7 +66,7 @@ struct UploadTests {
 }
 
 /// A client whose uploads end when a test lets them end, and that counts the uploads that run at the same time.
-private final class HeldUploads: Client {
+private final class HeldUploads: APIClient {
     let completionQueue = DispatchQueue(label: "test")
     /// A gate for each upload that begins.
     let begun: AsyncStream<Gate>
@@ -108,7 +108,7 @@ private final class HeldUploads: Client {
         let gate = Gate()
         continuation.yield(gate)
         try await gate.wait()
-        if failing.contains(id) { throw HTTPError(.transport) }
+        if failing.contains(id) { throw EndpointError(.transport) }
         return try #require(Book(id: id, title: "", author: "", year: nil) as? E.Content)
     }
 }

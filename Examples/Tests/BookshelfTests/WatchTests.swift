@@ -139,7 +139,7 @@ struct WatchTests {
             let feed = ChangeFeed(client: connection.client(), clock: clock)
             let watcher = Watcher(count: nil, screen: Paper().screen())
             let result = await Result.of { try await watcher.watch(feed) }
-            #expect((result.failure as? HTTPError)?.statusCode == 403)
+            #expect((result.failure as? EndpointError)?.statusCode == 403)
             #expect(events.count("POST /login") == 1)
         }
     }

@@ -12,7 +12,7 @@ struct APITests {
             let api = API(address: address)
             stage.open()
             let refused = await Result.of { try await api.ask("page") }
-            let error = try #require(refused.failure as? HTTPError)
+            let error = try #require(refused.failure as? EndpointError)
             #expect(error.statusCode == 503)
             #expect(error.retryAfter == .seconds(7))
             #expect(api.calls.value.failed == 1)
@@ -25,7 +25,7 @@ struct APITests {
             let api = API(address: address)
             stage.open()
             let broken = await Result.of { try await api.ask("page") }
-            #expect((broken.failure as? HTTPError)?.reason == .transport)
+            #expect((broken.failure as? EndpointError)?.reason == .transport)
             #expect(api.calls.value.failed == 1)
         }
     }

@@ -13,7 +13,7 @@ struct TokensTests {
             stage.publish()
             for token in [nil, 1, 3] {
                 let refused = await Result.of { try await api.ask("item", token: token) }
-                #expect((refused.failure as? HTTPError)?.statusCode == 401)
+                #expect((refused.failure as? EndpointError)?.statusCode == 401)
             }
             let token = try await api.ask("token").edition
             #expect(token == 2)

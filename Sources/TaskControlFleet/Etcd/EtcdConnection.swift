@@ -336,7 +336,7 @@ final class EtcdConnection: Sendable {
         } catch {
             try Task.checkCancellation()
             if error is EtcdFailure || error is StoreError { throw error }
-            if (error as? HTTPError)?.reason == .bodyTooLarge {
+            if (error as? EndpointError)?.reason == .bodyTooLarge {
                 throw EtcdFailure(.tooLong, "a message is longer than \(maxResponse) bytes")
             }
             throw EtcdFailure(transport: error, hasSent: true)

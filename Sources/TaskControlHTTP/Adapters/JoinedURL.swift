@@ -147,38 +147,38 @@ enum JoinedURL {
     }
 
     private enum Refusal {
-        static func leavesBase(_ url: URL) -> HTTPError {
+        static func leavesBase(_ url: URL) -> EndpointError {
             leaving(
                 url,
                 "A relative URL stays below it, since servers resolve `..` in different ways: give the client a base URL above this path"
             )
         }
 
-        static func otherServer(_ url: URL) -> HTTPError {
+        static func otherServer(_ url: URL) -> EndpointError {
             leaving(
                 url,
-                "If that is meant, give the client a BaseRequestAdapter(baseURL:allowsOtherServers: true)"
+                "If that is meant, give the client a BaseURLAdapter(baseURL:allowsOtherServers: true)"
             )
         }
 
         /// The error for a URL with a scheme and no host, or with a host and no scheme.
-        static func incomplete(_ url: URL) -> HTTPError {
+        static func incomplete(_ url: URL) -> EndpointError {
             leaving(
                 url,
                 "Write https:// and a host for another server, or ./ before a relative path that begins so"
             )
         }
 
-        private static func leaving(_ url: URL, _ advice: String) -> HTTPError {
-            HTTPError(
+        private static func leaving(_ url: URL, _ advice: String) -> EndpointError {
+            EndpointError(
                 .request,
                 detail:
                     "the endpoint's URL \"\(Redaction.text(of: url))\" leads out of the client's base URL. \(advice)"
             )
         }
 
-        static func unusable(_ url: URL) -> HTTPError {
-            HTTPError(
+        static func unusable(_ url: URL) -> EndpointError {
+            EndpointError(
                 .request,
                 detail: "the endpoint's URL \"\(Redaction.text(of: url))\" can't be joined to the client's base URL"
             )

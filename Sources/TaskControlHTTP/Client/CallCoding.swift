@@ -1,4 +1,4 @@
-/// The JSON decoder and encoder of a call of a ``Client``, in a task-local value.
+/// The JSON decoder and encoder of a call of an ``APIClient``, in a task-local value.
 ///
 /// The functions of an ``Endpoint`` have no parameter for them. A client binds the value around each of its synchronous
 /// calls to an endpoint, so the binding ends with the call.

@@ -23,7 +23,7 @@ extension EndpointClient {
     ///   - receive: Called at most once, in the caller's isolation. When the closure returns or throws, the exchange
     ///     (the request and its response) ends, even if the body has not been read to its end. The closure is not
     ///     called for a response that the endpoint does not accept, or that a policy of the client treats as a failure:
-    ///     a 401 that rejects the ``Authenticator``'s credential, and, if the request is one that the retry policy
+    ///     a 401 that rejects the ``EndpointAuthenticator``'s credential, and, if the request is one that the retry policy
     ///     repeats, each of ``HTTPRetryPolicy/statuses``, also after the last attempt. After such a response, the
     ///     request is sent again, or the call throws an error.
     /// - Returns: The value of `receive`.
@@ -48,7 +48,7 @@ extension EndpointClient {
     ///   - receive: Called at most once, in the caller's isolation. When the closure returns or throws, the exchange
     ///     (the request and its response) ends, even if the body of the response has not been read to its end. The
     ///     closure is not called for a response that the endpoint does not accept, or that a policy of the client
-    ///     treats as a failure: a 401 that rejects the ``Authenticator``'s credential, and, if the request is one that
+    ///     treats as a failure: a 401 that rejects the ``EndpointAuthenticator``'s credential, and, if the request is one that
     ///     the retry policy repeats, each of ``HTTPRetryPolicy/statuses``, also after the last attempt. After such a
     ///     response, the request is sent again, or the call throws an error.
     /// - Returns: The value of `receive`.
@@ -107,8 +107,8 @@ extension EndpointClient {
     ///     reports. ``TransferProgress/received`` includes the bytes of a continued part. The closure should return
     ///     quickly: a closure that blocks delays the download, and can also delay other calls of the client.
     /// - Returns: The head of the response to the last request.
-    /// - Throws: The same errors as ``request(_:onProgress:)``; the `CocoaError` of the file system; ``HTTPError`` with
-    ///   the reason ``HTTPError/Reason/status`` for a status that is not 2xx, even if the endpoint accepts it.
+    /// - Throws: The same errors as ``request(_:onProgress:)``; the `CocoaError` of the file system; ``EndpointError`` with
+    ///   the reason ``EndpointError/Reason/status`` for a status that is not 2xx, even if the endpoint accepts it.
     @discardableResult
     public func download<E: Endpoint>(
         _ endpoint: E,

@@ -1,7 +1,3 @@
-/// The name of ``EndpointClient`` in the library Apexy, for code that migrates from Apexy. Despite this name, the
-/// client can use any transport.
-public typealias URLSessionClient = EndpointClient
-
 /// A client that sends endpoints' requests to a server.
 ///
 /// ```swift
@@ -17,11 +13,11 @@ public typealias URLSessionClient = EndpointClient
 /// ```
 ///
 /// Errors reach the caller in this form:
-/// - Errors that the endpoint, the ``RequestAdapter`` or the ``Authenticator`` throws are thrown unchanged; to an
-///   ``HTTPError`` among them, the client adds the request and the response.
-/// - For a response whose status the endpoint does not accept, the call throws an ``HTTPError`` with the reason
-///   ``HTTPError/Reason/status``. ``HTTPError/Reason`` lists the other failures of a request or a response.
-/// - An error of the transport is thrown as an ``HTTPError``, whose ``HTTPError/underlyingError`` it is.
+/// - Errors that the endpoint, the ``URLRequestAdapter`` or the ``EndpointAuthenticator`` throws are thrown unchanged; to an
+///   ``EndpointError`` among them, the client adds the request and the response.
+/// - For a response whose status the endpoint does not accept, the call throws an ``EndpointError`` with the reason
+///   ``EndpointError/Reason/status``. ``EndpointError/Reason`` lists the other failures of a request or a response.
+/// - An error of the transport is thrown as an ``EndpointError``, whose ``EndpointError/underlyingError`` it is.
 /// - A call that reaches a time limit of its ``ClientPolicies`` throws `TimeoutError`. A call that reaches the deadline
 ///   of its task (`Task.currentDeadline`) throws `DeadlineExceededError`.
 /// - A call whose caller is cancelled throws `CancellationError`, even if the endpoint, the adapter or the
@@ -30,7 +26,7 @@ public typealias URLSessionClient = EndpointClient
 ///
 /// Safe to use from any thread and any isolation. The client is retained while one of its calls runs. When it is
 /// deallocated, it invalidates the `URLSession` that it has created, if any.
-public final class EndpointClient: Client {
+public final class EndpointClient: APIClient {
     /// The name of the client in diagnostics: in events, traces and snapshots. `nil` if it has none.
     public var name: String? { pipeline.name }
 
@@ -44,7 +40,7 @@ public final class EndpointClient: Client {
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
     ///   - requestAdapter: Completes the request of each call, often with the URL of the server: see
-    ///     ``BaseRequestAdapter``.
+    ///     ``BaseURLAdapter``.
     ///   - transport: Sends the requests.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
@@ -56,7 +52,7 @@ public final class EndpointClient: Client {
     ///     `nil` for no calls.
     public init(
         name: String? = nil,
-        requestAdapter: any RequestAdapter,
+        requestAdapter: any URLRequestAdapter,
         transport: any HTTPTransport,
         policies: ClientPolicies = ClientPolicies(),
         decoder: JSONDecoder = JSONDecoder(),
@@ -87,7 +83,7 @@ public final class EndpointClient: Client {
     ///     return quickly: with ``URLSessionTransport`` on Linux, a closure that blocks can delay all other requests of
     ///     the transport.
     /// - Returns: The content that the endpoint decodes.
-    /// - Throws: The same errors as ``Client/request(_:onProgress:)``.
+    /// - Throws: The same errors as ``APIClient/request(_:onProgress:)``.
     public func request<E: Endpoint>(
         _ endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)?
@@ -104,7 +100,7 @@ public final class EndpointClient: Client {
     ///     return quickly: with ``URLSessionTransport`` on Linux, a closure that blocks can delay all other requests of
     ///     the transport.
     /// - Returns: The content that the endpoint decodes.
-    /// - Throws: The same errors as ``Client/request(_:onProgress:)``.
+    /// - Throws: The same errors as ``APIClient/request(_:onProgress:)``.
     public func upload<E: UploadEndpoint>(
         _ endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)?
@@ -118,7 +114,7 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
-    ///   - baseURL: The URL of the server, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
+    ///   - baseURL: The URL of the server, such as `"https://books.example/v1"`; see ``BaseURLAdapter``.
     ///   - transport: Sends the requests; in tests, a ``MockTransport``.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
@@ -140,7 +136,7 @@ extension EndpointClient {
     ) {
         self.init(
             name: name,
-            requestAdapter: BaseRequestAdapter(baseURL: baseURL),
+            requestAdapter: BaseURLAdapter(baseURL: baseURL),
             transport: transport,
             policies: policies,
             decoder: decoder,
@@ -154,7 +150,7 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
-    ///   - baseURL: The URL of the server; see ``BaseRequestAdapter``.
+    ///   - baseURL: The URL of the server; see ``BaseURLAdapter``.
     ///   - configuration: The configuration of the session. On a server, use `.ephemeral`: on Linux, all sessions of
     ///     the process with the configuration `.default` share their cookies. See ``URLSessionTransport``.
     ///   - delegate: The delegate of the session; `nil` for none. See ``URLSessionTransport``.
@@ -179,7 +175,7 @@ extension EndpointClient {
     ) {
         self.init(
             name: name,
-            requestAdapter: BaseRequestAdapter(baseURL: baseURL),
+            requestAdapter: BaseURLAdapter(baseURL: baseURL),
             configuration: configuration,
             delegate: delegate,
             policies: policies,
@@ -194,7 +190,7 @@ extension EndpointClient {
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
-    ///   - baseURL: The URL of the server, such as `"https://books.example/v1"`; see ``BaseRequestAdapter``.
+    ///   - baseURL: The URL of the server, such as `"https://books.example/v1"`; see ``BaseURLAdapter``.
     ///   - configuration: The configuration of the session. On a server, use `.ephemeral`: on Linux, all sessions of
     ///     the process with the configuration `.default` share their cookies. See ``URLSessionTransport``.
     ///   - delegate: The delegate of the session; `nil` for none. See ``URLSessionTransport``.
@@ -219,7 +215,7 @@ extension EndpointClient {
     ) {
         self.init(
             name: name,
-            requestAdapter: BaseRequestAdapter(baseURL: baseURL),
+            requestAdapter: BaseURLAdapter(baseURL: baseURL),
             configuration: configuration,
             delegate: delegate,
             policies: policies,
@@ -235,7 +231,7 @@ extension EndpointClient {
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
     ///   - requestAdapter: Completes the request of each call, often with the URL of the server: see
-    ///     ``BaseRequestAdapter``.
+    ///     ``BaseURLAdapter``.
     ///   - configuration: The configuration of the session. On a server, use `.ephemeral`: on Linux, all sessions of
     ///     the process with the configuration `.default` share their cookies. See ``URLSessionTransport``.
     ///   - delegate: The delegate of the session; `nil` for none. See ``URLSessionTransport``.
@@ -249,7 +245,7 @@ extension EndpointClient {
     ///     `nil` for no calls.
     public convenience init(
         name: String? = nil,
-        requestAdapter: any RequestAdapter,
+        requestAdapter: any URLRequestAdapter,
         configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil,
         policies: ClientPolicies = ClientPolicies(),

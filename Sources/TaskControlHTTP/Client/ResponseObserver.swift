@@ -7,7 +7,7 @@
 /// ```
 ///
 /// The arguments of the closure are:
-/// - The request, without the headers that the ``Authenticator`` attached; `nil` if the endpoint could not create a
+/// - The request, without the headers that the ``EndpointAuthenticator`` attached; `nil` if the endpoint could not create a
 ///   request.
 /// - The head of the response; `nil` if it has not arrived.
 /// - The part of the body that has arrived; for a response that is streamed or written to a file, the part that the

@@ -108,7 +108,7 @@ final class Download {
         guard let output else { return }
         guard machine.receive(Int64(chunk.count)) else {
             machine.forget()
-            throw HTTPError(.content, detail: "the body is longer than its Content-Range or Content-Length")
+            throw EndpointError(.content, detail: "the body is longer than its Content-Range or Content-Length")
         }
         try access { () throws(OutputFile.SystemError) in
             let written = chunk.withUnsafeBytes { bytes in

@@ -26,7 +26,7 @@ internal import TaskControlSupport
 /// The status of a response counts only as far as its headers agree with it. If the response to a request for the rest
 /// has the status 200, the body replaces the received part if the content is another one, or if its length is that of
 /// the whole content. Otherwise the download begins again with its first byte. A body that is a part of the content
-/// according to its `Content-Range`, and was not requested, fails the download with ``HTTPError/Reason/content``.
+/// according to its `Content-Range`, and was not requested, fails the download with ``EndpointError/Reason/content``.
 ///
 /// A second file beside ``partialFile``, with `.resume` after its name, contains the validator and a fingerprint of the
 /// URL. A download from another URL does not continue the part, but begins with the first byte. When the download is

@@ -6,7 +6,7 @@
 /// var acceptedStatuses: AcceptedStatuses { .all }                // every status
 /// ```
 ///
-/// Two policies of the client fail a call even if the status is accepted: an ``Authenticator``, if the server rejects
+/// Two policies of the client fail a call even if the status is accepted: an ``EndpointAuthenticator``, if the server rejects
 /// its credential with the status 401; and a retry policy, if it allows the request to be repeated and the last attempt
 /// ends with one of ``HTTPRetryPolicy/statuses``.
 public struct AcceptedStatuses: Sendable, Hashable, ExpressibleByArrayLiteral {

@@ -12,19 +12,19 @@
 /// let books = try await client.request(BookListEndpoint())
 /// ```
 ///
-/// The URL may be relative: the client's ``RequestAdapter`` completes it with the URL of the server.
+/// The URL may be relative: the client's ``URLRequestAdapter`` completes it with the URL of the server.
 ///
 /// An error that an endpoint throws reaches the caller unchanged, except that the client adds the request and the
-/// response to an ``HTTPError``. If the caller is cancelled, or the call reaches a time limit, the caller receives
+/// response to an ``EndpointError``. If the caller is cancelled, or the call reaches a time limit, the caller receives
 /// `CancellationError` or `TimeoutError` instead.
 ///
 /// The methods of an endpoint run in the caller's isolation. So the response to a request that is made on the main
 /// actor is also decoded there. To decode a large body elsewhere, make the request in a `@concurrent` function.
 public protocol Endpoint: ResponseEndpoint {
-    /// Returns the request, without the parts that the client adds: the URL of the server (``RequestAdapter``) and the
-    /// credentials (``Authenticator``).
+    /// Returns the request, without the parts that the client adds: the URL of the server (``URLRequestAdapter``) and the
+    /// credentials (``EndpointAuthenticator``).
     ///
-    /// The call fails with ``HTTPError/Reason/request`` if the request is a GET with a body, or if its URL, its method
+    /// The call fails with ``EndpointError/Reason/request`` if the request is a GET with a body, or if its URL, its method
     /// or one of its headers is not valid. The client ignores a `Content-Length` header of the request. Note that
     /// Foundation's `setValue` drops a value with a line break without an error, before the client can see it.
     ///

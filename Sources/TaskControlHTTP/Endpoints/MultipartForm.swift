@@ -69,12 +69,12 @@ public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
 }
 
-extension HTTPBody {
+extension EndpointBody {
     /// Encodes a form that can contain files, and returns a body with the media type `multipart/form-data`.
-    public static func multipart(_ form: MultipartForm) -> HTTPBody {
+    public static func multipart(_ form: MultipartForm) -> EndpointBody {
         // 122 random bits: no part contains it by chance.
         let boundary = "TaskControl-" + UUID().uuidString
-        return HTTPBody(
+        return EndpointBody(
             data: form.encoded(boundary: boundary),
             contentType: "multipart/form-data; boundary=" + boundary
         )

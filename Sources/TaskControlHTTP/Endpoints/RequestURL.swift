@@ -1,4 +1,4 @@
-/// The URL of a request as text: a path below the client's base URL (see ``BaseRequestAdapter``), or an absolute URL.
+/// The URL of a request as text: a path below the client's base URL (see ``BaseURLAdapter``), or an absolute URL.
 ///
 /// ```swift
 /// get("books")
@@ -12,7 +12,7 @@
 ///
 /// Two kinds of interpolated values could lead to another path, if they come before a `?` or `#`: a value that consists
 /// only of dots, such as `..`, and an empty value after a slash, or at the beginning and before a slash. A call with
-/// such a value fails with ``HTTPError/Reason/request``, and nothing is sent.
+/// such a value fails with ``EndpointError/Reason/request``, and nothing is sent.
 public struct RequestURL: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// The text of the URL, escaped.
     public let description: String

@@ -25,7 +25,7 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// decoder is used.
     var decoder: JSONDecoder? { get }
 
-    /// The encoder that is used when `makeRequest()` calls ``HTTPBody/json(encoding:with:)`` without an encoder. If
+    /// The encoder that is used when `makeRequest()` calls ``EndpointBody/json(encoding:with:)`` without an encoder. If
     /// `nil`, the default, the client's encoder is used.
     var encoder: JSONEncoder? { get }
 
@@ -48,7 +48,7 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     func adjust(_ policies: inout ClientPolicies)
 
     /// The statuses of the responses that this endpoint accepts, by default ``AcceptedStatuses/successful``. The
-    /// default implementation of `validate(_:response:data:)` fails the call with ``HTTPError/Reason/status`` for any
+    /// default implementation of `validate(_:response:data:)` fails the call with ``EndpointError/Reason/status`` for any
     /// other status.
     var acceptedStatuses: AcceptedStatuses { get }
 
@@ -57,7 +57,7 @@ public protocol ResponseEndpoint: URLRequestBuildable, Sendable {
     /// ``acceptedStatuses`` does not contain the status.
     ///
     /// - Parameters:
-    ///   - request: The request that was sent, without the credential that the client's ``Authenticator`` attached. An
+    ///   - request: The request that was sent, without the credential that the client's ``EndpointAuthenticator`` attached. An
     ///     ``EndpointClient`` never passes `nil`.
     ///   - response: The head of the response.
     ///   - data: The whole body. For a response that is streamed or written to a file: `nil` if the status is 2xx, and
@@ -78,10 +78,10 @@ extension ResponseEndpoint {
     /// The function uses the endpoint's ``decoder``. If that is `nil`, it uses the decoder of the client that calls the
     /// endpoint; outside the call of a client, a new `JSONDecoder`.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, whose ``HTTPError/underlyingError`` is the
+    /// - Throws: ``EndpointError`` with the reason ``EndpointError/Reason/content``, whose ``EndpointError/underlyingError`` is the
     ///   error of the decoder.
     public func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
-        try HTTPError.decode(type, from: body, with: decoder ?? CallCoding.decoder)
+        try EndpointError.decode(type, from: body, with: decoder ?? CallCoding.decoder)
     }
 
     /// Leaves the policies of the client unchanged.
@@ -92,17 +92,17 @@ extension ResponseEndpoint {
 
     /// Checks that the status of the response is one of the ``acceptedStatuses``.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/status`` if the status is not one of the
+    /// - Throws: ``EndpointError`` with the reason ``EndpointError/Reason/status`` if the status is not one of the
     ///   ``acceptedStatuses``.
     public func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
-        try HTTPError.validateStatus(of: response, to: request, data: data, accepted: acceptedStatuses)
+        try EndpointError.validateStatus(of: response, to: request, data: data, accepted: acceptedStatuses)
     }
 }
 
 extension ResponseEndpoint where Content: Decodable {
     /// Decodes the body from JSON, as ``decode(_:from:)`` does.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/content``, whose ``HTTPError/underlyingError`` is the
+    /// - Throws: ``EndpointError`` with the reason ``EndpointError/Reason/content``, whose ``EndpointError/underlyingError`` is the
     ///   error of the decoder.
     public func content(from response: URLResponse?, with body: Data) throws -> Content {
         try decode(Content.self, from: body)

@@ -13,7 +13,7 @@
 ///
 /// Query items are appended to those of the URL; a `+` in a value is sent as `%2B`, since servers read a `+` as a
 /// space. If a header is invalid, or the text of a ``RequestURL`` is not a URL, the call of the client fails with
-/// ``HTTPError/Reason/request``, and nothing is sent.
+/// ``EndpointError/Reason/request``, and nothing is sent.
 public protocol URLRequestBuildable {}
 
 extension URLRequestBuildable {
@@ -31,7 +31,7 @@ extension URLRequestBuildable {
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
-        body: HTTPBody? = nil
+        body: EndpointBody? = nil
     ) -> URLRequest {
         URLRequest("POST", url.url, queryItems, headers, body)
     }
@@ -41,7 +41,7 @@ extension URLRequestBuildable {
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
-        body: HTTPBody? = nil
+        body: EndpointBody? = nil
     ) -> URLRequest {
         URLRequest("PATCH", url.url, queryItems, headers, body)
     }
@@ -52,7 +52,7 @@ extension URLRequestBuildable {
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
-        body: HTTPBody? = nil
+        body: EndpointBody? = nil
     ) -> URLRequest {
         URLRequest("PUT", url.url, queryItems, headers, body)
     }
@@ -62,7 +62,7 @@ extension URLRequestBuildable {
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
-        body: HTTPBody? = nil
+        body: EndpointBody? = nil
     ) -> URLRequest {
         URLRequest("DELETE", url.url, queryItems, headers, body)
     }
@@ -77,7 +77,7 @@ extension URLRequestBuildable {
         _ url: URL,
         queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
-        body: HTTPBody? = nil
+        body: EndpointBody? = nil
     ) -> URLRequest {
         URLRequest("POST", url, queryItems, headers, body)
     }
@@ -87,7 +87,7 @@ extension URLRequestBuildable {
         _ url: URL,
         queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
-        body: HTTPBody? = nil
+        body: EndpointBody? = nil
     ) -> URLRequest {
         URLRequest("PATCH", url, queryItems, headers, body)
     }
@@ -98,7 +98,7 @@ extension URLRequestBuildable {
         _ url: URL,
         queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
-        body: HTTPBody? = nil
+        body: EndpointBody? = nil
     ) -> URLRequest {
         URLRequest("PUT", url, queryItems, headers, body)
     }
@@ -108,7 +108,7 @@ extension URLRequestBuildable {
         _ url: URL,
         queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
-        body: HTTPBody? = nil
+        body: EndpointBody? = nil
     ) -> URLRequest {
         URLRequest("DELETE", url, queryItems, headers, body)
     }
@@ -125,7 +125,7 @@ extension URLRequest {
         _ url: URL?,
         _ queryItems: [URLQueryItem],
         _ headers: [String: String],
-        _ body: HTTPBody?
+        _ body: EndpointBody?
     ) {
         let placeholder = URL(fileURLWithPath: "/")
         self.init(url: url?.appending(queryItems) ?? placeholder)

@@ -5,7 +5,7 @@ public enum UploadEndpointBody: Sendable {
     case data(Data)
 
     /// A regular file, which is read while it is sent. Its length is sent as `Content-Length`. Any other kind of file,
-    /// such as a device, a pipe or a folder, fails the upload with ``HTTPError/Reason/request``. To send the content of
+    /// such as a device, a pipe or a folder, fails the upload with ``EndpointError/Reason/request``. To send the content of
     /// a device or a pipe, use ``stream(length:open:)``.
     case file(URL)
 

@@ -38,8 +38,8 @@ enum HeaderField {
     }
 
     /// Returns the error for an invalid value of a header. Its text names the header, and does not contain the value.
-    static func invalidValue(of name: String) -> HTTPError {
-        HTTPError(
+    static func invalidValue(of name: String) -> EndpointError {
+        EndpointError(
             .request,
             detail:
                 "the value of the header \"\(name)\" contains a line break, NUL, or another control character: remove it, for example with "
@@ -49,8 +49,8 @@ enum HeaderField {
 
     /// Returns the error for an invalid name of a header. Its text contains only the characters before the first invalid one, since the rest may be a
     /// value.
-    static func invalidName(_ name: String) -> HTTPError {
-        HTTPError(
+    static func invalidName(_ name: String) -> EndpointError {
+        EndpointError(
             .request,
             detail: name.isEmpty
                 ? "a header has an empty name"
@@ -58,8 +58,8 @@ enum HeaderField {
         )
     }
 
-    static func invalidMethod(_ method: String) -> HTTPError {
-        HTTPError(
+    static func invalidMethod(_ method: String) -> EndpointError {
+        EndpointError(
             .request,
             detail: method.isEmpty
                 ? "the method is empty"

@@ -8,7 +8,7 @@ public import Observation
 ///     private let books: ContentLoader<[Book]>
 ///     private var observation: LoaderObservation?
 ///
-///     init(client: any Client) {
+///     init(client: any APIClient) {
 ///         books = ContentLoader(BookListEndpoint(), from: client)
 ///         observation = books.observe { [weak self] in self?.render() }
 ///         books.load()
@@ -72,7 +72,7 @@ public final class ContentLoader<Content: Sendable> {
         name: String? = nil,
         content: Content? = nil,
         _ endpoint: E,
-        from client: any Client
+        from client: any APIClient
     ) where E.Content == Content {
         self.init(name: name, content: content) { try await client.request(endpoint) }
     }

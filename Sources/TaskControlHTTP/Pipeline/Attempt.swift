@@ -48,23 +48,26 @@ struct Attempt: Sendable {
         }
     }
 
-    /// Ends the attempt with an error, and returns the error for the caller: an ``HTTPError`` with the request and the response for errors of the
+    /// Ends the attempt with an error, and returns the error for the caller: an ``EndpointError`` with the request and the response for errors of the
     /// transport and of the client, `CancellationError` for a cancelled caller, and otherwise the error unchanged.
     mutating func fail(with error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
         if error is DownloadRestart {
             restarts = true
             return completed(
-                HTTPError(.status, detail: "the server can't continue the download, which begins with its first byte")
+                EndpointError(
+                    .status,
+                    detail: "the server can't continue the download, which begins with its first byte"
+                )
             )
         }
         if isRejection { rejectedCredential = request?.credential }
-        if let error = error as? HTTPError { return completed(error) }
+        if let error = error as? EndpointError { return completed(error) }
         guard stage == .exchange, !(error is TimeoutError) else { return error }
-        return completed(HTTPError(.transport, underlyingError: error))
+        return completed(EndpointError(.transport, underlyingError: error))
     }
 
-    private func completed(_ error: HTTPError) -> HTTPError {
+    private func completed(_ error: EndpointError) -> EndpointError {
         error.completed(
             request: request?.requestWithoutCredentials,
             response: response.head,

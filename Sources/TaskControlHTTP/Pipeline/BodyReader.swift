@@ -12,8 +12,8 @@ final class BodyReader {
 
     /// Returns the next part of the body; `nil` after the last one.
     ///
-    /// - Throws: `CancellationError`, unchanged. Any other error of the body is wrapped in an ``HTTPError`` with the
-    ///   reason ``HTTPError/Reason/transport``.
+    /// - Throws: `CancellationError`, unchanged. Any other error of the body is wrapped in an ``EndpointError`` with the
+    ///   reason ``EndpointError/Reason/transport``.
     func next() async throws -> Data? {
         if let chunk = peeked.removeFirst() { return chunk }
         return try await read()
@@ -38,7 +38,7 @@ final class BodyReader {
             if let chunk { progress?.didReceive(chunk.count) }
             return chunk
         } catch {
-            throw error is CancellationError ? error : HTTPError(.transport, underlyingError: error)
+            throw error is CancellationError ? error : EndpointError(.transport, underlyingError: error)
         }
     }
 }

@@ -2,9 +2,9 @@ internal import TaskControlResilience
 
 /// One call of a client: the request of its endpoint, and the attempts to send this request.
 ///
-/// ``RequestPipeline`` limits the time of the call and lets the ``RequestAdapter`` complete the request. Then the call
+/// ``RequestPipeline`` limits the time of the call and lets the ``URLRequestAdapter`` complete the request. Then the call
 /// applies the other ``ClientPolicies``, from the outside in: the resilience policy of the host, the retries, the
-/// ``Authenticator``, the time limit of an attempt. The innermost step is the ``Exchange``.
+/// ``EndpointAuthenticator``, the time limit of an attempt. The innermost step is the ``Exchange``.
 struct Call {
     /// A function that sends a request and reads the response. It records in the attempt what has arrived, and when
     /// reading begins.

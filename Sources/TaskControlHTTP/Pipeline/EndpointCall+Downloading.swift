@@ -49,8 +49,8 @@ extension EndpointCall {
         }
         attempt.reportHead()
         guard case .write(let position) = answer else {
-            guard (200..<300).contains(head.statusCode) else { throw HTTPError(.status) }
-            throw HTTPError(.content, detail: "the body is a part of the content, which was not requested")
+            guard (200..<300).contains(head.statusCode) else { throw EndpointError(.status) }
+            throw EndpointError(.content, detail: "the body is a part of the content, which was not requested")
         }
         try download.begin(at: position)
         progress?.expect(head, from: position)
@@ -63,13 +63,13 @@ extension EndpointCall {
     /// If the download can write its file again, the stage of `attempt` is `exchange` while the part is received. An
     /// error of the network then permits another attempt, as an error before the body does.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/transport`` if the body breaks off, or ends before
+    /// - Throws: ``EndpointError`` with the reason ``EndpointError/Reason/transport`` if the body breaks off, or ends before
     ///   its announced length; `CancellationError`.
     private func next(_ reader: BodyReader, _ download: Download, _ attempt: inout Attempt) async throws -> Data? {
         if download.canBeSentAgain { attempt.stage = .exchange }
         let chunk = try await reader.next()
         if chunk == nil, !download.isComplete {
-            throw HTTPError(.transport, detail: "the body ended before its announced length")
+            throw EndpointError(.transport, detail: "the body ended before its announced length")
         }
         attempt.stage = .reading
         return chunk

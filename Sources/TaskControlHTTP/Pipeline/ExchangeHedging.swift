@@ -62,7 +62,7 @@ struct ExchangeHedging: Sendable {
             throw UnsuccessfulExchange(error: error, response: response)
         }
         guard let head = response.head, head.isFailureOfHost else { return response }
-        let error = HTTPError(.status).completed(
+        let error = EndpointError(.status).completed(
             request: request.requestWithoutCredentials,
             response: head,
             data: response.body,

@@ -7,7 +7,7 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     private let handlesCookies: Bool
     private let cachePolicy: URLRequest.CachePolicy
     private let timeoutInterval: TimeInterval
-    /// The serial number of the credential, which ``Authenticator/forget()`` changes even if the headers stay the same;
+    /// The serial number of the credential, which ``EndpointAuthenticator/forget()`` changes even if the headers stay the same;
     /// `nil` if the request has no credential.
     private let credential: CredentialSerial?
     /// The identity of the authenticator; `nil` if there is none. An endpoint may have an authenticator other than the

@@ -5,7 +5,7 @@ extension HTTPTransport {
     /// - Parameters:
     ///   - request: The request.
     ///   - response: Receives the head and the body, even if the exchange fails.
-    ///   - limit: The largest body, in bytes. A larger body ends the exchange with ``HTTPError/Reason/bodyTooLarge``.
+    ///   - limit: The largest body, in bytes. A larger body ends the exchange with ``EndpointError/Reason/bodyTooLarge``.
     ///     `nil`: no limit.
     ///   - hedging: The rule for when the request is sent again; `nil` for no hedging.
     ///   - progress: Reports the progress; `nil` for no reports.
@@ -27,7 +27,7 @@ extension HTTPTransport {
     ///   - request: The request.
     ///   - response: Receives the head and the body as they arrive, so that they are available even if the exchange
     ///     fails.
-    ///   - limit: The largest body, in bytes. A larger one ends the exchange with ``HTTPError/Reason/bodyTooLarge``.
+    ///   - limit: The largest body, in bytes. A larger one ends the exchange with ``EndpointError/Reason/bodyTooLarge``.
     ///     `nil`: no limit.
     ///   - progress: Reports the progress; `nil` for no reports.
     func collect(
@@ -42,7 +42,7 @@ extension HTTPTransport {
             var rest = limit.map { max(0, $0) }
             for try await chunk in arriving.body {
                 rest = rest.map { $0 - chunk.count }
-                if let limit, let rest, rest < 0 { throw HTTPError.bodyTooLarge(limit) }
+                if let limit, let rest, rest < 0 { throw EndpointError.bodyTooLarge(limit) }
                 response.append(chunk)
                 progress?.didReceive(chunk.count)
             }
@@ -51,9 +51,9 @@ extension HTTPTransport {
     }
 }
 
-extension HTTPError {
-    fileprivate static func bodyTooLarge(_ limit: Int) -> HTTPError {
-        HTTPError(
+extension EndpointError {
+    fileprivate static func bodyTooLarge(_ limit: Int) -> EndpointError {
+        EndpointError(
             .bodyTooLarge,
             detail:
                 "more than \(limit) bytes, the limit of ClientPolicies.bodyLimit: raise it, or use download(_:to:) or withResponse(to:), which "

@@ -1,7 +1,7 @@
 internal import TaskControlResilience
 
 /// The parts of a client that all of its calls use, and the outermost steps of a call: its time limit, the request of
-/// its endpoint, the ``RequestAdapter``. ``Call`` performs the inner steps.
+/// its endpoint, the ``URLRequestAdapter``. ``Call`` performs the inner steps.
 ///
 /// Each call has a copy with the policies, the decoder and the encoder of its endpoint. The copies share the objects
 /// that they refer to.
@@ -10,7 +10,7 @@ struct RequestPipeline: Sendable {
     private(set) var policies: ClientPolicies
     private(set) var coding: CallCoding
     let sharing = ExchangeSharing()
-    private let adapter: any RequestAdapter
+    private let adapter: any URLRequestAdapter
     private let observer: ResponseObserver?
     private let budgets = HostTable<RetryBudget>(\.hostUse)
     /// The resilience policies of the hosts, for ``HTTPResilience/perHost(_:)``.
@@ -22,7 +22,7 @@ struct RequestPipeline: Sendable {
 
     init(
         name: String?,
-        adapter: any RequestAdapter,
+        adapter: any URLRequestAdapter,
         transport: any HTTPTransport,
         policies: ClientPolicies,
         coding: CallCoding,
@@ -82,7 +82,7 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// Creates the request of an endpoint, lets the ``RequestAdapter`` change it, and returns the call that sends it.
+    /// Creates the request of an endpoint, lets the ``URLRequestAdapter`` change it, and returns the call that sends it.
     /// If the request cannot be created or adapted, notifies the ``ResponseObserver``.
     ///
     /// - Parameters:
@@ -122,14 +122,14 @@ struct RequestPipeline: Sendable {
         let isRejection = policies.authenticator != nil && attempt.isRejection
         do {
             try validate()
-        } catch let error as HTTPError where isRejection && error.reason == .status {
+        } catch let error as EndpointError where isRejection && error.reason == .status {
             // The error for the rejection, thrown below, is more specific.
         }
-        if isRejection { throw HTTPError(.unauthorized) }
+        if isRejection { throw EndpointError(.unauthorized) }
         if let retry = attempt.policies.retry, let status = attempt.response.head?.statusCode,
             retry.statuses.contains(status)
         {
-            throw HTTPError(.status)
+            throw EndpointError(.status)
         }
     }
 

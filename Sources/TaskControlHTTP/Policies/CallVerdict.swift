@@ -56,7 +56,7 @@ extension Attempt {
     func judgement(_ error: (any Error)?) -> Judgement {
         if let head = response.head, head.isFailureOfHost { return .failed(failure(head, error)) }
         guard let error else { return .healthy }
-        let isBrokenOff = error is TimeoutError || (error as? HTTPError)?.reason == .transport
+        let isBrokenOff = error is TimeoutError || (error as? EndpointError)?.reason == .transport
         let isOfHost = TaskControlHTTP.isRetryable(error) && !hasWaitedInVain(error)
         if stage != .preparation, isBrokenOff, isOfHost { return .failed(error) }
         return response.head == nil ? .unknown : .healthy
@@ -68,15 +68,15 @@ extension Attempt {
         return request?.connectionWait.wasInVain == true || isWaitForConnection(error)
     }
 
-    /// Returns the error that is reported to the host's policy for a status of 5xx or 429: an ``HTTPError``, even if
+    /// Returns the error that is reported to the host's policy for a status of 5xx or 429: an ``EndpointError``, even if
     /// the endpoint has accepted the status or has thrown an error of its own.
     ///
     /// - Parameters:
     ///   - head: The head of the response with that status.
-    ///   - error: The error of the attempt, which is returned if it is an ``HTTPError``; `nil` if it has none.
+    ///   - error: The error of the attempt, which is returned if it is an ``EndpointError``; `nil` if it has none.
     private func failure(_ head: HTTPURLResponse, _ error: (any Error)?) -> any Error {
-        if let error = error as? HTTPError { return error }
-        return HTTPError(.status).completed(
+        if let error = error as? EndpointError { return error }
+        return EndpointError(.status).completed(
             request: request?.requestWithoutCredentials,
             response: head,
             data: response.body,

@@ -1,13 +1,13 @@
 /// The policies of a client: credentials, retries, and limits. All of them are off by default, except ``bodyLimit``.
 ///
 /// The policies apply in this order, from the outside in: ``timeLimit`` for the whole call; the client's
-/// ``RequestAdapter``; the limits, the throttle and the breaker of ``resilience``; ``retry``; the repetition of a
+/// ``URLRequestAdapter``; the limits, the throttle and the breaker of ``resilience``; ``retry``; the repetition of a
 /// request whose credential was rejected; ``attemptTimeLimit``; the ``authenticator``, which attaches the credential;
 /// ``coalescesGETRequests``; the hedging of ``resilience``. The innermost step is the exchange: one request on the
 /// network, and its response.
 public struct ClientPolicies: Sendable {
     /// The authenticator that attaches credentials; `nil` for none.
-    public var authenticator: Authenticator?
+    public var authenticator: EndpointAuthenticator?
 
     /// The rule for when another attempt is made after a request has failed. `nil`: the `retry` of ``resilience``
     /// applies, or there is only one attempt if that is not set either.
@@ -33,7 +33,7 @@ public struct ClientPolicies: Sendable {
     /// flight. `false`, the default: each request has an exchange of its own.
     ///
     /// Requests are equivalent if they have the same URL, the same headers, and the same cookies in the transport's
-    /// cookie jar (``HTTPTransport/cookies(for:)``), and if ``Authenticator/forget()`` was not called between them. So
+    /// cookie jar (``HTTPTransport/cookies(for:)``), and if ``EndpointAuthenticator/forget()`` was not called between them. So
     /// a response is not shared between users, even if their sessions are in cookies. No caller joins an exchange that
     /// has been redirected.
     ///
@@ -55,9 +55,9 @@ public struct ClientPolicies: Sendable {
     /// cancelled when its last caller is cancelled.
     public var coalescesGETRequests: Bool
 
-    /// The size in bytes, after decompression, of the largest response body that ``Client/request(_:)`` and
-    /// ``Client/upload(_:)`` collect. If a body is larger, the exchange ends, and the call throws
-    /// ``HTTPError/Reason/bodyTooLarge``, which is not retried. `nil`: no limit.
+    /// The size in bytes, after decompression, of the largest response body that ``APIClient/request(_:)`` and
+    /// ``APIClient/upload(_:)`` collect. If a body is larger, the exchange ends, and the call throws
+    /// ``EndpointError/Reason/bodyTooLarge``, which is not retried. `nil`: no limit.
     ///
     /// By default 32 MiB: three times the limit of the gateways of large clouds (AWS: 10 MB), and small enough for the
     /// memory of an app extension. Without a limit, half a megabyte of gzip can become half a gigabyte. The limit does
@@ -65,7 +65,7 @@ public struct ClientPolicies: Sendable {
     public var bodyLimit: Int?
 
     /// Whether redirects from HTTPS to HTTP are followed. `false`, the default: a call that is redirected so fails with
-    /// ``HTTPError/Reason/transport``, since the network between could read and change the redirected request and its
+    /// ``EndpointError/Reason/transport``, since the network between could read and change the redirected request and its
     /// response. No redirect takes credentials from HTTPS to HTTP, regardless of this property.
     public var allowsInsecureRedirects: Bool
 
@@ -97,7 +97,7 @@ public struct ClientPolicies: Sendable {
     ///   - deadlineHeader: The header in which each attempt sends the time until the deadline. `nil`: none is sent.
     ///   - clock: Measures the time limits and the delays before retries and hedges.
     public init(
-        authenticator: Authenticator? = nil,
+        authenticator: EndpointAuthenticator? = nil,
         retry: HTTPRetryPolicy? = nil,
         resilience: HTTPResilience? = nil,
         timeLimit: Duration? = nil,

@@ -1,7 +1,7 @@
-/// The rule for when credentials expire, so that an ``Authenticator`` renews them in time.
+/// The rule for when credentials expire, so that an ``EndpointAuthenticator`` renews them in time.
 ///
 /// ```swift
-/// Authenticator(expiration: CredentialExpiration(\.expires)) { token, request in … } refresh: { _ in
+/// EndpointAuthenticator(expiration: CredentialExpiration(\.expires)) { token, request in … } refresh: { _ in
 ///     try await login()
 /// }
 /// ```
@@ -10,7 +10,7 @@
 /// renewal fails, the request is sent with the old credential, unless that has expired: then the call of the client
 /// throws the error of the renewal. Each further request tries the renewal again.
 ///
-/// If the server rejects a credential before it expires, the ``Authenticator`` renews it as it does without this rule.
+/// If the server rejects a credential before it expires, the ``EndpointAuthenticator`` renews it as it does without this rule.
 public struct CredentialExpiration<Credential: Sendable>: Sendable {
     private let date: @Sendable (Credential) -> Date?
 

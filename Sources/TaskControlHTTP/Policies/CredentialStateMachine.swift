@@ -1,7 +1,7 @@
-/// The serial number of a credential. No two credentials of an ``Authenticator`` have the same number.
+/// The serial number of a credential. No two credentials of an ``EndpointAuthenticator`` have the same number.
 typealias CredentialSerial = Int
 
-/// The current credential of an ``Authenticator``, and whether the server has rejected it. Pure: a value without a lock, task or closure.
+/// The current credential of an ``EndpointAuthenticator``, and whether the server has rejected it. Pure: a value without a lock, task or closure.
 ///
 /// ```
 ///            use: attach               use: refresh

@@ -1,4 +1,4 @@
-/// The current credential of an ``Authenticator``, with the closures that attach and refresh it.
+/// The current credential of an ``EndpointAuthenticator``, with the closures that attach and refresh it.
 final class CredentialStorage<Credential: Sendable>: CredentialSource {
     private let state: Locked<CredentialStateMachine<Credential>>
     private let refreshes = SingleFlight<RefreshKey, Void>(whenAbandoned: .finish)
@@ -58,7 +58,7 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
         do {
             try await refreshes.value(for: RefreshKey(serial: serial)) { [self] in try await renew(serial) }
         } catch let error as SingleFlightReentrancyError where error.key is RefreshKey {
-            throw HTTPError(
+            throw EndpointError(
                 .request,
                 detail:
                     "the authenticator's refresh used a client that has this authenticator, and would have waited for itself: "
@@ -69,8 +69,8 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
 
     /// The error for an `attach` closure that leaves the request unchanged. Without the error, the request would be
     /// sent without a credential, and each 401 would cause a refresh that changes nothing.
-    private static var attachedNothing: HTTPError {
-        HTTPError(
+    private static var attachedNothing: EndpointError {
+        EndpointError(
             .request,
             detail:
                 "the authenticator's attach closure left the request unchanged: Foundation drops a header whose value contains a line break "

@@ -50,8 +50,8 @@ public import TaskControlResilience
 ///   an `https` URL, ``URLSessionTransport`` cannot tell.)
 ///
 /// The closures `isFailure` of the throttle and of the breaker are called only for these failures, and can exclude some
-/// of them: for example, for a response with the status 501 they receive an ``HTTPError`` whose
-/// ``HTTPError/statusCode`` is 501.
+/// of them: for example, for a response with the status 501 they receive an ``EndpointError`` whose
+/// ``EndpointError/statusCode`` is 501.
 ///
 /// A response that is streamed or downloaded to a file is counted when its head has arrived. Later errors of its body
 /// are not counted, so a transfer that breaks off does not count as an outage.

@@ -16,7 +16,7 @@
 ///
 /// The server's `Retry-After`, in seconds or as a date, increases the delay as described at `RetryAfterProviding`. A
 /// `Retry-After` that is longer than the cap of ``backoff``, which is 20 seconds by default, fails the call at once
-/// with an error whose ``HTTPError/retryAfter`` says when to try again.
+/// with an error whose ``EndpointError/retryAfter`` says when to try again.
 ///
 /// After an error that another attempt cannot change, the request is not sent again, and nothing is taken from the
 /// budget. These errors are: a certificate that is not trusted or is missing, a URL that is not supported, a redirect
@@ -27,7 +27,7 @@
 /// be a mistake that each attempt repeats.
 ///
 /// If the response to the last attempt has one of ``statuses``, the call fails with the error that the endpoint's
-/// `validate` throws, or, if the endpoint accepts the status, with ``HTTPError/Reason/status``. But if the first of the
+/// `validate` throws, or, if the endpoint accepts the status, with ``EndpointError/Reason/status``. But if the first of the
 /// conditions above does not hold for the request, such a status is handled like any other.
 ///
 /// A response that is streamed is requested again only before its body begins. A download to a file is also requested
@@ -35,7 +35,7 @@
 /// ``DownloadResumption``. A download to a device or a pipe is not requested again once its body has begun.
 ///
 /// Two kinds of repeated requests are not retries, and do not count toward ``attempts``: a request with a new
-/// credential after the server has rejected the old one (see ``Authenticator``), and a request for the whole content
+/// credential after the server has rejected the old one (see ``EndpointAuthenticator``), and a request for the whole content
 /// after the server could not continue a download, for example after a response with the status 416.
 public struct HTTPRetryPolicy: Sendable {
     /// The maximum number of attempts, including the first. Less than 1 counts as 1. By default 3, as in the AWS SDKs.

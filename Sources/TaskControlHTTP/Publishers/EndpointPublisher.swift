@@ -19,21 +19,21 @@ public import OpenCombine
 ///
 /// The publisher sends nothing by itself. Each subscriber starts a request of its own when it first demands a value,
 /// and receives either the content and then the completion, or an error as the completion. Both arrive on the
-/// ``Client/completionQueue`` of the client, which is the main queue by default.
+/// ``APIClient/completionQueue`` of the client, which is the main queue by default.
 ///
 /// The publisher and the running requests retain the client.
 ///
 /// ## Cancellation
 /// Cancelling the subscription cancels the request, and releases the subscriber. If `cancel()` is called on the
-/// ``Client/completionQueue`` of the client, the subscriber receives nothing after `cancel()` has returned. If it is
+/// ``APIClient/completionQueue`` of the client, the subscriber receives nothing after `cancel()` has returned. If it is
 /// called on another thread, a delivery that has begun may still run.
 public struct EndpointPublisher<Output: Sendable>: Publisher, Sendable {
     /// The type of the errors: any error with which the request of a subscriber fails.
     public typealias Failure = any Error
 
-    private let send: @Sendable (@escaping @Sendable (APIResult<Output>) -> Void) -> Progress
+    private let send: @Sendable (@escaping @Sendable (Result<Output, any Error>) -> Void) -> Progress
 
-    init(_ send: @escaping @Sendable (@escaping @Sendable (APIResult<Output>) -> Void) -> Progress) {
+    init(_ send: @escaping @Sendable (@escaping @Sendable (Result<Output, any Error>) -> Void) -> Progress) {
         self.send = send
     }
 
@@ -44,7 +44,7 @@ public struct EndpointPublisher<Output: Sendable>: Publisher, Sendable {
     }
 }
 
-extension Client {
+extension APIClient {
     /// Returns a publisher of the content of an endpoint. Nothing is sent before a subscriber demands a value.
     public func publisher<E: Endpoint>(for endpoint: E) -> EndpointPublisher<E.Content> {
         EndpointPublisher { request(endpoint, completionHandler: $0) }
@@ -83,11 +83,11 @@ private final class EndpointSubscription<Output: Sendable>: Subscription, Sendab
     }
 
     private let state: Locked<State>
-    private let send: @Sendable (@escaping @Sendable (APIResult<Output>) -> Void) -> Progress
+    private let send: @Sendable (@escaping @Sendable (Result<Output, any Error>) -> Void) -> Progress
 
     init<Downstream: Subscriber>(
         _ subscriber: Downstream,
-        _ send: @escaping @Sendable (@escaping @Sendable (APIResult<Output>) -> Void) -> Progress
+        _ send: @escaping @Sendable (@escaping @Sendable (Result<Output, any Error>) -> Void) -> Progress
     ) where Downstream.Input == Output, Downstream.Failure == any Error {
         // A subscriber is not Sendable. Publishers call it from any thread, and from one at a time.
         nonisolated(unsafe) let state = State(
@@ -112,7 +112,7 @@ private final class EndpointSubscription<Output: Sendable>: Subscription, Sendab
         if isOver { request.cancel() }
     }
 
-    private func finish(with result: APIResult<Output>) {
+    private func finish(with result: Result<Output, any Error>) {
         let receiver = state.withLock { $0.machine.finish() ? $0.receiver : nil }
         guard let receiver else { return }
         let completion: Subscribers.Completion<any Error>

@@ -45,9 +45,9 @@ public struct ResponseEvents: AsyncSequence {
 
         /// Returns the next event; `nil` after the last one.
         ///
-        /// - Throws: The errors of ``HTTPResponseBody/AsyncIterator/next()``; ``HTTPError`` with the reason
-        ///   ``HTTPError/Reason/content`` for a response whose `Content-Type` is not `text/event-stream`, and with
-        ///   ``HTTPError/Reason/bodyTooLarge`` for a line, or the data of an event, that is longer than the limit of
+        /// - Throws: The errors of ``HTTPResponseBody/AsyncIterator/next()``; ``EndpointError`` with the reason
+        ///   ``EndpointError/Reason/content`` for a response whose `Content-Type` is not `text/event-stream`, and with
+        ///   ``EndpointError/Reason/bodyTooLarge`` for a line, or the data of an event, that is longer than the limit of
         ///   ``HTTPTransportResponse/events(limit:)``.
         public mutating func next() async throws -> ServerSentEvent? {
             if isAtEnd { return nil }
@@ -60,7 +60,7 @@ public struct ResponseEvents: AsyncSequence {
                     isAtEnd = false
                     return event
                 } catch {
-                    throw HTTPError.streamTooLarge("an event", limit ?? 0)
+                    throw EndpointError.streamTooLarge("an event", limit ?? 0)
                 }
             }
             return nil
@@ -71,7 +71,7 @@ public struct ResponseEvents: AsyncSequence {
             let mediaType = contentType.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
             guard mediaType == "text/event-stream" else {
                 let shown = Redaction.withoutCredentials(in: String(mediaType.prefix(100)))
-                throw HTTPError(.content, detail: "the response is not an event stream: its type is \(shown)")
+                throw EndpointError(.content, detail: "the response is not an event stream: its type is \(shown)")
             }
         }
     }

@@ -25,8 +25,8 @@ public struct ResponseLines: AsyncSequence {
 
         /// Returns the next line; `nil` after the last one.
         ///
-        /// - Throws: The errors of ``HTTPResponseBody/AsyncIterator/next()``; ``HTTPError`` with the reason
-        ///   ``HTTPError/Reason/bodyTooLarge`` for a line that is longer than the limit of
+        /// - Throws: The errors of ``HTTPResponseBody/AsyncIterator/next()``; ``EndpointError`` with the reason
+        ///   ``EndpointError/Reason/bodyTooLarge`` for a line that is longer than the limit of
         ///   ``HTTPTransportResponse/lines(limit:)``.
         public mutating func next() async throws -> String? {
             try await bytes.next().map { String(decoding: $0, as: UTF8.self) }
@@ -55,21 +55,21 @@ struct ByteLines {
             // Remains `true` if this function throws, so that the iteration ends.
             isAtEnd = true
             // The lines before the one that is too long have been returned by now.
-            if machine.isTooLong { throw HTTPError.streamTooLarge("a line", limit ?? 0) }
+            if machine.isTooLong { throw EndpointError.streamTooLarge("a line", limit ?? 0) }
             guard let chunk = try await body.next() else { return machine.finish() }
             do {
                 ready = try machine.receive(chunk)[...]
             } catch {
-                throw HTTPError.streamTooLarge("a line", limit ?? 0)
+                throw EndpointError.streamTooLarge("a line", limit ?? 0)
             }
             isAtEnd = false
         }
     }
 }
 
-extension HTTPError {
-    static func streamTooLarge(_ part: String, _ limit: Int) -> HTTPError {
-        HTTPError(
+extension EndpointError {
+    static func streamTooLarge(_ part: String, _ limit: Int) -> EndpointError {
+        EndpointError(
             .bodyTooLarge,
             detail:
                 "\(part) of the response is longer than \(limit) bytes: give lines(limit:) or events(limit:) a larger limit"

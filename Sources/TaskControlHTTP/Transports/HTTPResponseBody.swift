@@ -52,7 +52,7 @@ public struct HTTPResponseBody: AsyncSequence {
         /// Returns the next part; `nil` after the last one, and after an error.
         ///
         /// - Throws: If the body breaks off, the error of the transport, which a client passes on as the
-        ///   ``HTTPError/underlyingError`` of an ``HTTPError`` with the reason ``HTTPError/Reason/transport``. If the
+        ///   ``EndpointError/underlyingError`` of an ``EndpointError`` with the reason ``EndpointError/Reason/transport``. If the
         ///   reader is cancelled, `CancellationError`, or the error with which the transport reports the cancellation.
         public mutating func next() async throws -> Data? {
             guard let read = next else { return nil }

@@ -2,7 +2,7 @@
 public struct HTTPTransportRequest: Sendable {
     /// The method, the URL, the headers, `timeoutInterval`, and the body if it is in memory.
     ///
-    /// The transports of this package throw ``HTTPError/Reason/request`` if the method or the name of a header is not a
+    /// The transports of this package throw ``EndpointError/Reason/request`` if the method or the name of a header is not a
     /// token (RFC 9110, 5.6.2), if the value of a header contains a control character other than the tab, or if a GET
     /// has a body. They ignore `Content-Length` and `Transfer-Encoding`, since they derive these headers from the body.
     ///

@@ -66,7 +66,7 @@ extension UploadReader.Mismatch: TransportFailure {
 }
 
 /// The errors that the client itself creates: another attempt does not change an invalid request or a body over the limit.
-extension HTTPError: TransportFailure {
+extension EndpointError: TransportFailure {
     var isRetryable: Bool {
         switch reason {
         case .request, .bodyTooLarge: false

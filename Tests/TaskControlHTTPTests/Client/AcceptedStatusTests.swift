@@ -30,7 +30,7 @@ struct AcceptedStatusTests {
             await thrown { try await client.withResponse(to: Plain()) { _ in } },
         ]
         for error in results {
-            let error = error as? HTTPError
+            let error = error as? EndpointError
             #expect(error?.reason == ((200..<300).contains(status) ? nil : .status))
             #expect(error?.statusCode == ((200..<300).contains(status) ? nil : status))
         }

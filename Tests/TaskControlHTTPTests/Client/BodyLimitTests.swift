@@ -23,7 +23,7 @@ struct BodyLimitTests {
             await thrown { try await client.request(Text()) },
             await thrown { try await client.upload(Upload(body: .data(Data()))) },
         ] {
-            let error = try #require(error as? HTTPError)
+            let error = try #require(error as? EndpointError)
             #expect(error.reason == .bodyTooLarge && error.statusCode == 200)
             #expect(error.description.contains("more than \(limit ?? 0) bytes"))
         }
@@ -38,7 +38,7 @@ struct BodyLimitTests {
         for status in [200, 503] {
             let transport = ScriptedTransport(ScriptedTransport.Reply(status: status, chunks: Self.reply.chunks))
             let policies = ClientPolicies(retry: HTTPRetryPolicy(backoff: .none), bodyLimit: 10)
-            let error = await #expect(throws: HTTPError.self) {
+            let error = await #expect(throws: EndpointError.self) {
                 try await EndpointClient(transport, policies: policies).request(Text())
             }
             #expect(error?.reason == .bodyTooLarge && error?.statusCode == status)
@@ -48,7 +48,7 @@ struct BodyLimitTests {
 
     @Test func itHoldsForSharedExchanges() async throws {
         let policies = ClientPolicies(coalescesGETRequests: true, bodyLimit: 10)
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: EndpointError.self) {
             try await EndpointClient(ScriptedTransport(Self.reply), policies: policies).request(Text())
         }
         #expect(error?.reason == .bodyTooLarge)
@@ -80,11 +80,11 @@ struct BodyLimitTests {
             connection.waitUntilClosed()
         }
         let client = EndpointClient(
-            requestAdapter: BaseRequestAdapter(baseURL: server.url()),
+            requestAdapter: BaseURLAdapter(baseURL: server.url()),
             transport: kind.make(),
             policies: ClientPolicies(bodyLimit: 100_000)
         )
-        let error = await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+        let error = await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         #expect(error?.reason == .bodyTooLarge)
         try await server.log.wait { $0.live == 0 }
     }
@@ -98,11 +98,11 @@ struct BodyLimitTests {
         }
         for (limit, fits) in [(100_000, true), (99_999, false)] {
             let client = EndpointClient(
-                requestAdapter: BaseRequestAdapter(baseURL: server.url()),
+                requestAdapter: BaseURLAdapter(baseURL: server.url()),
                 transport: kind.make(),
                 policies: ClientPolicies(bodyLimit: limit)
             )
-            let error = await thrown { try await client.request(Text()) } as? HTTPError
+            let error = await thrown { try await client.request(Text()) } as? EndpointError
             #expect(error?.reason == (fits ? nil : .bodyTooLarge))
         }
     }

@@ -82,7 +82,7 @@ struct CoalescingTests {
         let second = Task.immediate { try await client.request(Text()) }
         gate.open()
         for call in [first, second] {
-            let error = await #expect(throws: HTTPError.self) { try await call.value }
+            let error = await #expect(throws: EndpointError.self) { try await call.value }
             #expect(error?.reason == .transport)
         }
         #expect(observed.events == [Data("the".utf8), Data("the".utf8)])
@@ -113,12 +113,12 @@ struct CoalescingTests {
         #expect(told.events.last == 5)
     }
 
-    private struct Counting: RequestAdapter {
+    private struct Counting: URLRequestAdapter {
         let asked: OrderRecorder<Int>
 
         func adapt(_ request: URLRequest) throws -> URLRequest {
             asked.record(0)
-            return try BaseRequestAdapter(baseURL: URL(string: "http://h")!).adapt(request)
+            return try BaseURLAdapter(baseURL: URL(string: "http://h")!).adapt(request)
         }
     }
 }

@@ -81,7 +81,7 @@ struct CoalescingUserTests {
             try connection.respond(body: Array("there".utf8))
         }
         let client = EndpointClient(
-            requestAdapter: BaseRequestAdapter(baseURL: server.url()),
+            requestAdapter: BaseURLAdapter(baseURL: server.url()),
             transport: kind.make(),
             policies: policies
         )
@@ -103,7 +103,7 @@ struct CoalescingUserTests {
         }
         var policies = policies
         // The same token for every user who signs in: the headers are equal.
-        let authenticator = Authenticator.bearer(initial: "a") { _ in "a" }
+        let authenticator = EndpointAuthenticator.bearer(initial: "a") { _ in "a" }
         policies.authenticator = authenticator
         let client = EndpointClient(transport, policies: policies)
         let first = Task { try await client.request(Text()) }
@@ -148,7 +148,7 @@ struct CoalescingUserTests {
         let client = EndpointClient(transport, policies: policies)
         let first = Task { try await client.request(Text()) }
         try await gate.waitForWaiters()
-        await #expect(throws: HTTPError.self) { try await client.request(Text(method: "POST")) }
+        await #expect(throws: EndpointError.self) { try await client.request(Text(method: "POST")) }
         let second = Task.immediate { try await client.request(Text()) }
         gate.open()
         #expect(try await first.value == "there")

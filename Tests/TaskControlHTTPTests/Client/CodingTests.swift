@@ -23,7 +23,7 @@ struct CodingTests {
         var decoder: JSONDecoder?
         var encoder: JSONEncoder?
         func makeRequest() throws -> (URLRequest, UploadEndpointBody) {
-            let body = try HTTPBody.json(encoding: Loan(dueDate: Date(timeIntervalSince1970: 0)))
+            let body = try EndpointBody.json(encoding: Loan(dueDate: Date(timeIntervalSince1970: 0)))
             return (put(URL(string: "loans")!), .data(body.data))
         }
     }

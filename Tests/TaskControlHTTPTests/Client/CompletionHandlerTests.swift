@@ -80,7 +80,7 @@ struct CompletionHandlerTests {
     }
 
     @Test func aClientOfOnesOwnGetsTheHandlersForFree() async throws {
-        struct Canned: Client {
+        struct Canned: APIClient {
             let completionQueue: DispatchQueue
             func request<E: Endpoint>(_ endpoint: E, onProgress: (@Sendable (TransferProgress) -> Void)?)
                 async throws -> E.Content
@@ -89,7 +89,7 @@ struct CompletionHandlerTests {
                 async throws -> E.Content
             { throw Mishap() }
         }
-        let client: any Client = Canned(completionQueue: queue)
+        let client: any APIClient = Canned(completionQueue: queue)
         #expect(try await client.request(Text()) == "canned")
         #expect(try await client.get("text", as: String.self) == "canned")
         await #expect(throws: Mishap()) { try await client.upload(Upload(body: .data(Data()))) }
@@ -104,7 +104,7 @@ struct CompletionHandlerTests {
     }
 
     @Test func aClientOfOnesOwnThatTellsHowFarItIsShowsThat() async throws {
-        final class Telling: Client {
+        final class Telling: APIClient {
             let mayGo = Gate()
             func upload<E: UploadEndpoint>(_ endpoint: E, onProgress: (@Sendable (TransferProgress) -> Void)?)
                 async throws -> E.Content

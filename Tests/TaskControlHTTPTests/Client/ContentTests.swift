@@ -27,7 +27,7 @@ struct ContentTests {
             failure: URLError(.networkConnectionLost)
         )
         let client = EndpointClient(ScriptedTransport(reply))
-        let error = await #expect(throws: HTTPError.self) { try await client.request(Checked()) }
+        let error = await #expect(throws: EndpointError.self) { try await client.request(Checked()) }
         #expect(error?.reason == .transport)
         #expect((error?.underlyingError as? URLError)?.code == .networkConnectionLost)
         #expect(error?.statusCode == 500)
@@ -85,7 +85,7 @@ struct ContentTests {
     @MainActor
     @Test func endpointsAdaptersAndObserversRunInTheCallersIsolation() async throws {
         // Each traps if it is elsewhere.
-        struct AtHome: Endpoint, RequestAdapter {
+        struct AtHome: Endpoint, URLRequestAdapter {
             typealias Content = String
             func makeRequest() throws -> URLRequest {
                 MainActor.preconditionIsolated()
@@ -117,7 +117,7 @@ struct ContentTests {
     }
 
     @Test func anErrorOfTheEndpointsOwnIsCompleted() async throws {
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: EndpointError.self) {
             try await EndpointClient(ScriptedTransport(.ok(#"{"token": "hush"}"#))).request(Numbers())
         }
         #expect(error?.reason == .content)
@@ -128,7 +128,7 @@ struct ContentTests {
     }
 
     @Test func whatTheAdapterThrowsArrivesAsItIs() async throws {
-        struct Broken: RequestAdapter {
+        struct Broken: URLRequestAdapter {
             func adapt(_ request: URLRequest) async throws -> URLRequest { throw Mishap(name: "adapter") }
         }
         let client = EndpointClient(requestAdapter: Broken(), transport: ScriptedTransport(.ok("")))
@@ -148,7 +148,7 @@ struct ContentTests {
 
     @Test func aCancellationOfTheTransportsOwnIsAnErrorLikeOthers() async throws {
         let client = EndpointClient(ScriptedTransport(.unreachable(CancellationError())))
-        let error = await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+        let error = await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         #expect(error?.reason == .transport)
         #expect(error?.underlyingError is CancellationError)
     }

@@ -47,7 +47,7 @@ struct EventTests {
     @Test func errorsOfFoundationAreShownByTheNameOfTheirCode() async throws {
         let lost = URLError(.networkConnectionLost, userInfo: [NSURLErrorFailingURLErrorKey: "https://h/?token=hush"])
         let client = EndpointClient(ScriptedTransport(.unreachable(lost)), policies: ClientPolicies(retry: .atOnce))
-        let events = await events { await #expect(throws: HTTPError.self) { try await client.request(Text()) } }
+        let events = await events { await #expect(throws: EndpointError.self) { try await client.request(Text()) } }
         let errors = events.compactMap(\.error)
         #expect(Set(events.filter { $0.error != nil }.map(\.primitive)) == [.http, .retry])
         #expect(errors.allSatisfy { $0.contains("URLError(networkConnectionLost)") && !$0.contains("hush") })

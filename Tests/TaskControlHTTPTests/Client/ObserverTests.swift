@@ -22,7 +22,7 @@ struct ObserverTests {
                     url: request?.url?.relativeString,
                     status: response?.statusCode,
                     data: data.map { String(decoding: $0, as: UTF8.self) },
-                    error: error.map { ($0 as? HTTPError).map { "\($0.reason)" } ?? "\(type(of: $0))" }
+                    error: error.map { ($0 as? EndpointError).map { "\($0.reason)" } ?? "\(type(of: $0))" }
                 )
             )
         }

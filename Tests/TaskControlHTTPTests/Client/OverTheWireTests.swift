@@ -146,7 +146,7 @@ struct OverTheWireTests {
                 try connection.respond(body: Array((request[header] ?? "no key").utf8))
             }
         }
-        let authenticator = Authenticator(initial: "hush") { key, request in
+        let authenticator = EndpointAuthenticator(initial: "hush") { key, request in
             request.setValue(key, forHTTPHeaderField: header)
         } refresh: { _ in
             "hush"
@@ -179,7 +179,7 @@ struct OverTheWireTests {
         _ policies: ClientPolicies = ClientPolicies()
     ) -> EndpointClient {
         EndpointClient(
-            requestAdapter: BaseRequestAdapter(baseURL: url),
+            requestAdapter: BaseURLAdapter(baseURL: url),
             transport: transport,
             policies: policies,
             completionQueue: DispatchQueue(label: "completion")

@@ -48,7 +48,7 @@ struct RequestCheckTests {
         struct Post: Endpoint, URLRequestBuildable {
             typealias Content = String
             func makeRequest() throws -> URLRequest {
-                post(URL(string: "made")!, body: HTTPBody(data: Data(), contentType: "text/plain\n"))
+                post(URL(string: "made")!, body: EndpointBody(data: Data(), contentType: "text/plain\n"))
             }
         }
         let error = try await refusal(of: Post())
@@ -76,7 +76,7 @@ struct RequestCheckTests {
     func anUploadedFileIsARegularFile(_ path: String) async throws {
         let transport = ScriptedTransport(.ok("there"))
         let client = EndpointClient(transport, policies: ClientPolicies(retry: HTTPRetryPolicy(backoff: .none)))
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: EndpointError.self) {
             try await client.upload(Upload(body: .file(URL(fileURLWithPath: path))))
         }
         #expect(error?.reason == .request && error?.detail?.contains("not a regular file") == true)
@@ -89,7 +89,7 @@ struct RequestCheckTests {
         try #require(mkfifo(path, 0o600) == 0)
         defer { try? FileManager.default.removeItem(atPath: path) }
         let client = EndpointClient(ScriptedTransport(.ok("there")))
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: EndpointError.self) {
             try await client.upload(Upload(body: .file(URL(fileURLWithPath: path))))
         }
         #expect(error?.reason == .request)
@@ -99,9 +99,9 @@ struct RequestCheckTests {
         let told = OrderRecorder<String>()
         let transport = ScriptedTransport(.ok("there"))
         let client = EndpointClient(transport, policies: ClientPolicies(retry: HTTPRetryPolicy(backoff: .none))) {
-            told.record("\(String(describing: $1?.statusCode)) \(($3 as? HTTPError)?.reason as Any)")
+            told.record("\(String(describing: $1?.statusCode)) \(($3 as? EndpointError)?.reason as Any)")
         }
-        await #expect(throws: HTTPError.self) { try await client.request(Made { $0.httpMethod = "" }) }
+        await #expect(throws: EndpointError.self) { try await client.request(Made { $0.httpMethod = "" }) }
         #expect(told.count == 1 && transport.sent.count == 0)
     }
 
@@ -124,7 +124,7 @@ struct RequestCheckTests {
             HTTPTransportRequest(device, body: .file(URL(fileURLWithPath: "/dev/zero"))),
         ]
         for request in requests {
-            let error = await thrown { try await transport.fetch(request) } as? HTTPError
+            let error = await thrown { try await transport.fetch(request) } as? EndpointError
             #expect(error?.reason == .request)
         }
         #expect(server.log.now.requests.isEmpty)
@@ -154,13 +154,13 @@ struct RequestCheckTests {
         #expect(server.log.now.requests.first?["X-Mine"] == "")
     }
 
-    private func refusal(_ make: @escaping @Sendable (inout URLRequest) -> Void) async throws -> HTTPError {
+    private func refusal(_ make: @escaping @Sendable (inout URLRequest) -> Void) async throws -> EndpointError {
         try await refusal(of: Made(make: make))
     }
 
-    private func refusal(of endpoint: some Endpoint) async throws -> HTTPError {
+    private func refusal(of endpoint: some Endpoint) async throws -> EndpointError {
         let transport = ScriptedTransport(.ok("there"))
-        let error = await #expect(throws: HTTPError.self) { try await EndpointClient(transport).request(endpoint) }
+        let error = await #expect(throws: EndpointError.self) { try await EndpointClient(transport).request(endpoint) }
         #expect(error?.reason == .request)
         #expect(transport.sent.count == 0)
         return try #require(error)

@@ -24,7 +24,7 @@ struct RequestTests {
             transport.sent.events.map(\.url) == ["http://h/api/books/7?page=1", "http://h/api/raw", "http://h/api/raw"]
         )
         #expect(transport.sent.events.first?.headers["X"] == "y")
-        let error = await #expect(throws: HTTPError.self) { try await client.get("books", as: [Book].self) }
+        let error = await #expect(throws: EndpointError.self) { try await client.get("books", as: [Book].self) }
         #expect(error?.reason == .content)
     }
 
@@ -65,10 +65,10 @@ struct RequestTests {
         #expect(data == Data("made".utf8))
         #expect(response.statusCode == 201 && response.value(forHTTPHeaderField: "X") == "y")
         #expect(transport.sent.events.map(\.body) == [Data("x".utf8)])
-        await #expect(throws: HTTPError.self) { try await client.data(for: request) }
+        await #expect(throws: EndpointError.self) { try await client.data(for: request) }
         #expect(try await client.data(for: request, accepting: [404]).1.statusCode == 404)
         let elsewhere = URLRequest(url: URL(string: "http://elsewhere/books")!)
-        #expect(await (thrown { try await client.data(for: elsewhere) } as? HTTPError)?.reason == .request)
+        #expect(await (thrown { try await client.data(for: elsewhere) } as? EndpointError)?.reason == .request)
     }
 
     @Test func aBodyThatCannotBeEncodedSendsNothing() async throws {

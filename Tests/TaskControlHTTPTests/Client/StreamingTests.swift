@@ -21,7 +21,7 @@ struct StreamingTests {
     }
 
     @Test func aResponseThatIsNotAsHopedIsValidatedWithItsFirstBytes() async throws {
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: EndpointError.self) {
             try await EndpointClient(ScriptedTransport(.status(404, "gone"))).withResponse(to: Checked()) { _ in
                 Issue.record("is given")
             }
@@ -60,7 +60,7 @@ struct StreamingTests {
 
     @Test func aBodyThatBreaksOffThrows() async throws {
         let reply = ScriptedTransport.Reply(chunks: [Data("one".utf8)], failure: URLError(.networkConnectionLost))
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: EndpointError.self) {
             try await EndpointClient(ScriptedTransport(reply)).withResponse(to: Text()) { response in
                 for try await _ in response.body {}
             }
@@ -90,7 +90,7 @@ struct StreamingTests {
             try Data("before".utf8).write(to: file)
             let cut = ScriptedTransport.Reply(chunks: [Data("one".utf8)], failure: URLError(.networkConnectionLost))
             for reply in [cut, .status(404, "gone"), .unreachable()] {
-                await #expect(throws: HTTPError.self) {
+                await #expect(throws: EndpointError.self) {
                     try await EndpointClient(ScriptedTransport(reply)).download(Text(), to: file)
                 }
             }

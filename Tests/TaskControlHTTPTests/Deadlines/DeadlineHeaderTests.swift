@@ -119,7 +119,7 @@ struct DeadlineHeaderTests {
     @Test func theTimeInWhichACredentialIsObtainedIsNotLeft() async throws {
         let clock = clock
         let transport = ScriptedTransport(.ok("there"))
-        let authenticator = Authenticator.bearer {
+        let authenticator = EndpointAuthenticator.bearer {
             await clock.advance(by: .milliseconds(400))
             return "token"
         }
@@ -132,7 +132,7 @@ struct DeadlineHeaderTests {
     @Test func aRequestIsNotSentIfItsCredentialArrivesAfterTheDeadline() async throws {
         let clock = clock
         let transport = ScriptedTransport(.ok("there"))
-        let authenticator = Authenticator.bearer {
+        let authenticator = EndpointAuthenticator.bearer {
             await clock.advance(by: .seconds(1))
             return "token"
         }
@@ -149,7 +149,7 @@ struct DeadlineHeaderTests {
     @Test func theHeaderIsNoCredential() async throws {
         let clock = clock
         let transport = ScriptedTransport(.status(404, "not before 600"))
-        let authenticator = Authenticator.bearer {
+        let authenticator = EndpointAuthenticator.bearer {
             await clock.advance(by: .milliseconds(400))
             return "token"
         }

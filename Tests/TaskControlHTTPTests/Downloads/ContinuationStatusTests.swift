@@ -33,7 +33,7 @@ struct ContinuationStatusTests: DownloadSuite {
         try await withFile { file, resumption in
             let client = client(transport(Self.half, Self.rest), attempts: attempts)
             if attempts == 1 {
-                await #expect(throws: HTTPError.self) {
+                await #expect(throws: EndpointError.self) {
                     try await client.download(OnlyOK(), to: file, resuming: resumption)
                 }
             }
@@ -59,7 +59,7 @@ struct ContinuationStatusTests: DownloadSuite {
             func makeRequest() throws -> URLRequest { get("part", headers: ["Range": "bytes=4-9"]) }
         }
         try await withFile { file, _ in
-            let error = await #expect(throws: HTTPError.self) {
+            let error = await #expect(throws: EndpointError.self) {
                 try await client(transport(Self.rest)).download(Part(), to: file)
             }
             #expect(error?.statusCode == 206)

@@ -36,7 +36,7 @@ struct DownloadTests: DownloadSuite {
     @Test func aFailedCallLeavesNothingWithoutAResumption() async throws {
         try await withFile { file, _ in
             let transport = transport(Self.half)
-            await #expect(throws: HTTPError.self) { try await client(transport).download(Checked(), to: file) }
+            await #expect(throws: EndpointError.self) { try await client(transport).download(Checked(), to: file) }
             let left = try files(beside: file)
             #expect(left.isEmpty)
             #expect(transport.requests[0].value(forHTTPHeaderField: "Accept-Encoding") == nil)
@@ -48,7 +48,7 @@ struct DownloadTests: DownloadSuite {
             let transport = transport(Self.half, .init(404), Self.rest)
             let client = client(transport)
             for bytes in [4, 4] as [Int64] {
-                await #expect(throws: HTTPError.self) {
+                await #expect(throws: EndpointError.self) {
                     try await client.download(Checked(), to: file, resuming: resumption)
                 }
                 #expect(resumption.receivedBytes == bytes)
@@ -65,7 +65,7 @@ struct DownloadTests: DownloadSuite {
     @Test func anotherRepresentationBeginsAnew() async throws {
         try await withFile { file, resumption in
             let client = client(transport(Self.half, Self.other))
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client.download(Checked(), to: file, resuming: resumption)
             }
             try await client.download(Checked(), to: file, resuming: resumption)
@@ -88,7 +88,7 @@ struct DownloadTests: DownloadSuite {
             let transport = transport(Self.half, response, Self.other)
             let attempts = OrderRecorder<Int?>()
             let client = EndpointClient(transport) { _, head, _, _ in attempts.record(head?.statusCode) }
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client.download(Checked(), to: file, resuming: resumption)
             }
             try await client.download(Checked(), to: file, resuming: resumption)
@@ -114,7 +114,7 @@ struct DownloadTests: DownloadSuite {
             let transport = transport(Self.half, rest, whole)
             let client = client(transport, attempts: attempts)
             if attempts == 1 {
-                await #expect(throws: HTTPError.self) {
+                await #expect(throws: EndpointError.self) {
                     try await client.download(Checked(), to: file, resuming: resumption)
                 }
             }
@@ -129,7 +129,7 @@ struct DownloadTests: DownloadSuite {
             for status in [200, 206] {
                 let part = MockTransport.Response(status, headers: Self.rest.headers, body: Data("456789".utf8))
                 let transport = transport(part, part)
-                let error = await #expect(throws: HTTPError.self) {
+                let error = await #expect(throws: EndpointError.self) {
                     try await client(transport, attempts: 2).download(Checked(), to: file, resuming: resumption)
                 }
                 #expect(error?.reason == .content && error?.statusCode == status)
@@ -160,7 +160,7 @@ struct DownloadTests: DownloadSuite {
                     let transport = transport(half, trusts ? rest : whole)
                     let client = client(transport, attempts: attempts)
                     if attempts == 1 {
-                        await #expect(throws: HTTPError.self) {
+                        await #expect(throws: EndpointError.self) {
                             try await client.download(Checked(), to: file, resuming: resumption)
                         }
                         #expect(resumption.receivedBytes == (trusts ? 4 : nil))
@@ -178,7 +178,7 @@ struct DownloadTests: DownloadSuite {
         }
         // A part that was kept while dates were trusted.
         try await withFile { file, resumption in
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client(transport(half))
                     .download(Checked(), to: file, resuming: .beside(file, trustsModificationDates: true))
             }
@@ -212,7 +212,7 @@ struct DownloadTests: DownloadSuite {
         try await withFile { file, resumption in
             var long = Self.rest
             long.chunks = [Data("456789x".utf8)]
-            let error = await #expect(throws: HTTPError.self) {
+            let error = await #expect(throws: EndpointError.self) {
                 try await client(transport(Self.half, long), attempts: 3)
                     .download(Checked(), to: file, resuming: resumption)
             }
@@ -227,7 +227,7 @@ struct DownloadTests: DownloadSuite {
             let transport = transport(Self.half, .init(404), Self.other)
             let client = client(transport)
             for path in ["one", "two"] {
-                await #expect(throws: HTTPError.self) {
+                await #expect(throws: EndpointError.self) {
                     try await client.download(Checked(path: path), to: file, resuming: resumption)
                 }
                 // A call that fails without content changes nothing.
@@ -244,7 +244,7 @@ struct DownloadTests: DownloadSuite {
             var half = Self.half
             half.headers["ETag"] = nil
             let transport = transport(half)
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client(transport).download(Checked(), to: file, resuming: resumption)
             }
             let left = try files(beside: file)
@@ -262,7 +262,7 @@ struct DownloadTests: DownloadSuite {
             )
             let transport = transport(Self.half, last)
             let client = client(transport)
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client.download(Checked(), to: file, resuming: resumption)
             }
             // A process that ended before the file was in its place.
@@ -334,7 +334,7 @@ struct DownloadTests: DownloadSuite {
                 return Self.half
             }
             let client = client(first)
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client.download(Checked(path: "slow"), to: file, resuming: resumption)
             }
             let holder = MockTransport.responding { _ in
@@ -373,7 +373,7 @@ struct DownloadTests: DownloadSuite {
 
     @Test func aPartThatWasNotAskedForFails() async throws {
         try await withFile { file, _ in
-            let error = await #expect(throws: HTTPError.self) {
+            let error = await #expect(throws: EndpointError.self) {
                 try await client(transport(Self.rest)).download(Checked(), to: file)
             }
             #expect(error?.statusCode == 206)
@@ -384,7 +384,7 @@ struct DownloadTests: DownloadSuite {
 
     @Test func aDeviceIsNotWrittenToTwice() async throws {
         let transport = transport(Self.half, Self.other)
-        await #expect(throws: HTTPError.self) {
+        await #expect(throws: EndpointError.self) {
             try await client(transport, attempts: 3).download(Checked(), to: URL(fileURLWithPath: "/dev/null"))
         }
         #expect(transport.requests.count == 1)
@@ -407,7 +407,7 @@ struct DownloadTests: DownloadSuite {
         }
         try await withFile { file, resumption in
             let client = EndpointClient(
-                requestAdapter: BaseRequestAdapter(baseURL: server.url()),
+                requestAdapter: BaseURLAdapter(baseURL: server.url()),
                 transport: transport.make(),
                 policies: ClientPolicies(retry: HTTPRetryPolicy(attempts: 2, backoff: .none))
             )
@@ -419,7 +419,7 @@ struct DownloadTests: DownloadSuite {
                 do {
                     try await client.download(Checked(), to: file, resuming: resumption)
                     break
-                } catch let error as HTTPError {
+                } catch let error as EndpointError {
                     #expect(error.reason == .transport)
                 }
             }

@@ -13,7 +13,7 @@ struct KeptPartTests: DownloadSuite {
         func makeRequest() throws -> URLRequest { get("checked") }
 
         func validate(_ request: URLRequest?, response: HTTPURLResponse, data: Data?) throws {
-            if response.value(forHTTPHeaderField: "Content-Type") == "text/html" { throw HTTPError(.content) }
+            if response.value(forHTTPHeaderField: "Content-Type") == "text/html" { throw EndpointError(.content) }
         }
     }
 
@@ -29,7 +29,7 @@ struct KeptPartTests: DownloadSuite {
     ])
     func aPartStaysUntilItIsWrittenTo(responses: [MockTransport.Response]) async throws {
         try await withFile { file, resumption in
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client(transport(Self.half)).download(Guarded(), to: file, resuming: resumption)
             }
             let rest = Locked(responses)
@@ -39,7 +39,7 @@ struct KeptPartTests: DownloadSuite {
                 }
                 return response
             }
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client(offline, attempts: 2).download(Guarded(), to: file, resuming: resumption)
             }
             #expect(resumption.receivedBytes == 4)
@@ -63,7 +63,7 @@ struct KeptPartTests: DownloadSuite {
                 }
                 return response
             }
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client(offline, attempts: 2).download(Guarded(), to: file, resuming: resumption)
             }
             #expect(resumption.receivedBytes == 4)
@@ -74,10 +74,10 @@ struct KeptPartTests: DownloadSuite {
 
     @Test func aPartOfAnotherURLStaysIfTheRequestFails() async throws {
         try await withFile { file, resumption in
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client(transport(Self.half)).download(Checked(), to: file, resuming: resumption)
             }
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client(transport()).download(Checked(path: "two"), to: file, resuming: resumption)
             }
             #expect(resumption.receivedBytes == 4)

@@ -72,7 +72,7 @@ struct PlantedFileTests: DownloadSuite {
             default: try Data(repeating: 0x20, count: 100_000).write(to: URL(fileURLWithPath: record))
             }
             #expect(resumption.receivedBytes == nil)
-            await #expect(throws: HTTPError.self) {
+            await #expect(throws: EndpointError.self) {
                 try await client(transport(Self.half)).download(Checked(), to: file, resuming: resumption)
             }
             #expect(resumption.receivedBytes == 4)

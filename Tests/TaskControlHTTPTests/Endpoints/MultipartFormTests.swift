@@ -41,7 +41,7 @@ struct MultipartFormTests {
 
     @Test func aBodyHasABoundaryOfItsOwn() throws {
         let form: MultipartForm = [.field("a", "b")]
-        let bodies = [HTTPBody.multipart(form), .multipart(form)]
+        let bodies = [EndpointBody.multipart(form), .multipart(form)]
         #expect(bodies[0].contentType != bodies[1].contentType)
         for body in bodies {
             let boundary = try #require(body.contentType.split(separator: "=").last)

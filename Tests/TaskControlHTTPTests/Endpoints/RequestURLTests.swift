@@ -62,14 +62,14 @@ struct RequestURLTests: URLRequestBuildable {
         #expect(text("\(value)\(value)/cover") == nil)
         let transport = ScriptedTransport(.ok(""))
         let client = EndpointClient(transport)
-        let error = await #expect(throws: HTTPError.self) { try await client.delete("books/\(value)") }
+        let error = await #expect(throws: EndpointError.self) { try await client.delete("books/\(value)") }
         #expect(error?.reason == .request)
         #expect(transport.sent.count == 0)
     }
 
     @Test func buildersTakeTextHeadersAndQueryItems() {
         let headers = ["Accept": "text/plain"]
-        let (items, body) = ([URLQueryItem(name: "q", value: "1+1")], HTTPBody.text("x"))
+        let (items, body) = ([URLQueryItem(name: "q", value: "1+1")], EndpointBody.text("x"))
         let requests = [
             get("books", queryItems: items, headers: headers),
             post("books", queryItems: items, headers: headers, body: body),
@@ -93,17 +93,17 @@ struct RequestURLTests: URLRequestBuildable {
     @Test func theBaseURLIsTextToo() async throws {
         let transport = ScriptedTransport(.ok("[]"))
         let client = EndpointClient(
-            requestAdapter: BaseRequestAdapter(baseURL: "https://books.example/v1"),
+            requestAdapter: BaseURLAdapter(baseURL: "https://books.example/v1"),
             transport: transport
         )
         #expect(try await client.get("books", as: [Int].self) == [])
         #expect(transport.sent.events.map(\.url) == ["https://books.example/v1/books"])
         for text in ["", "books.example", "http://h:port/"] {
             let client = EndpointClient(
-                requestAdapter: BaseRequestAdapter(baseURL: RequestURL(text)),
+                requestAdapter: BaseURLAdapter(baseURL: RequestURL(text)),
                 transport: transport
             )
-            let error = await #expect(throws: HTTPError.self) { try await client.data(for: get("books")) }
+            let error = await #expect(throws: EndpointError.self) { try await client.data(for: get("books")) }
             #expect(error?.reason == .request)
         }
     }

@@ -6,7 +6,7 @@ struct URLRequestBuildableTests: URLRequestBuildable {
     private let url = URL(string: "books")!
 
     @Test func eachMethodMakesItsRequest() {
-        let body = HTTPBody.text("x")
+        let body = EndpointBody.text("x")
         let requests = [
             get(url), post(url, body: body), patch(url, body: body), put(url, body: body), delete(url), post(url),
             delete(url, body: body),

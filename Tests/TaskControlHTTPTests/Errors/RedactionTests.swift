@@ -69,7 +69,7 @@ struct RedactionTests {
     @Test(arguments: [200, 201, 204, 299])
     func theBodyOfASuccessIsNotShown(_ status: Int) throws {
         let response = try response(status)
-        for error in [HTTPError(.content), HTTPError(.status), HTTPError(.transport)] {
+        for error in [EndpointError(.content), EndpointError(.status), EndpointError(.transport)] {
             let error = error.completed(request: nil, response: response, data: Data("whatever it is".utf8))
             #expect(error.bodyPrefix == nil && !"\(error)".contains("whatever"))
         }
@@ -77,8 +77,8 @@ struct RedactionTests {
 
     @Test func aKeyInAnErrorOfTheDecoderIsNotShown() throws {
         let body = Data(#"{"eyJhbGciOiJIUzI1NiJ9.hush": {"a": "not a number"}}"#.utf8)
-        let error = try #require(throws: HTTPError.self) {
-            try HTTPError.decode([String: [String: Int]].self, from: body, with: JSONDecoder())
+        let error = try #require(throws: EndpointError.self) {
+            try EndpointError.decode([String: [String: Int]].self, from: body, with: JSONDecoder())
         }
         #expect(!"\(error)".contains("hush"))
     }
@@ -119,14 +119,14 @@ struct RedactionTests {
         _ body: String,
         _ decoder: JSONDecoder = JSONDecoder()
     ) throws -> String {
-        let error = try #require(throws: HTTPError.self) {
-            try HTTPError.decode(type, from: Data(body.utf8), with: decoder)
+        let error = try #require(throws: EndpointError.self) {
+            try EndpointError.decode(type, from: Data(body.utf8), with: decoder)
         }
         for text in ["\(error)", error.localizedDescription, String(reflecting: error), error.eventText] {
             #expect(!text.contains("hush"))
         }
         // An error of an application that contains the one of the decoder.
-        let wrapped = "\(HTTPError(.content, underlyingError: Wrapped(error: error.underlyingError)))"
+        let wrapped = "\(EndpointError(.content, underlyingError: Wrapped(error: error.underlyingError)))"
         #expect(!wrapped.contains("hush"))
         return error.description.replacingOccurrences(of: "the body has unexpected content: ", with: "")
     }
@@ -134,7 +134,7 @@ struct RedactionTests {
     @Test func noValueIsInTheErrorOfAnEncoder() throws {
         struct Login: Encodable { let hushed = Double.nan }
         let error = try #require(throws: EncodingError.self) { try JSONEncoder().encode(Login()) }
-        let text = HTTPError(.request, underlyingError: error).description
+        let text = EndpointError(.request, underlyingError: error).description
         #expect(text == "the request can't be sent: a value of the type Double can't be encoded at hushed")
     }
 
@@ -151,8 +151,9 @@ struct RedactionTests {
         let base64 = Data(secret.utf8).base64EncodedString()
         for repeated in [secret, secret.uppercased(), secret.lowercased(), base64, "Hush%2F1234%2B5678"] {
             for error in [
-                HTTPError(.status, detail: "it says \(repeated)"),
-                HTTPError(.status, underlyingError: Chatty(description: "it says \(repeated)")), HTTPError(.status),
+                EndpointError(.status, detail: "it says \(repeated)"),
+                EndpointError(.status, underlyingError: Chatty(description: "it says \(repeated)")),
+                EndpointError(.status),
             ] {
                 let body = Data("it says \(repeated).".utf8)
                 let complete = error.completed(request: request, response: try response(400), data: body)
@@ -187,11 +188,11 @@ struct RedactionTests {
 
     @Test func theTextOfAnUnderlyingErrorHasNoCredential() {
         struct Chatty: Error { let said = "Authorization: Bearer hush" }
-        #expect(!"\(HTTPError(.transport, underlyingError: Chatty()))".contains("hush"))
+        #expect(!"\(EndpointError(.transport, underlyingError: Chatty()))".contains("hush"))
     }
 
     private func excerpt(of body: String) throws -> String {
-        let error = HTTPError(.status).completed(request: nil, response: try response(500), data: Data(body.utf8))
+        let error = EndpointError(.status).completed(request: nil, response: try response(500), data: Data(body.utf8))
         #expect(!"\(error)".contains("hush") || !body.contains("hush"))
         return try #require(error.bodyPrefix)
     }

@@ -71,7 +71,7 @@ struct SingleValueTests {
             head: head(["Content-Type": "text/html token=hush"]),
             body: HTTPResponseBody(Data())
         )
-        let error = await #expect(throws: HTTPError.self) { for try await _ in response.events {} }
+        let error = await #expect(throws: EndpointError.self) { for try await _ in response.events {} }
         #expect(error?.description.contains("hush") == false)
     }
 

@@ -27,7 +27,7 @@ struct CredentialExpirationTests {
         let expiration = CredentialExpiration<Token>(now: { [now] in now.date }) { token in
             token.expires.map { Date(timeIntervalSince1970: $0) }
         }
-        let authenticator = Authenticator(initial: initial, expiration: expiration) { token, request in
+        let authenticator = EndpointAuthenticator(initial: initial, expiration: expiration) { token, request in
             request.setValue(token.text, forHTTPHeaderField: "Authorization")
         } refresh: {
             try await refresh($0)

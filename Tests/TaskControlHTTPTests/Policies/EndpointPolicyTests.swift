@@ -85,7 +85,7 @@ struct EndpointPolicyTests {
         let large = Task { try await client.request(Adjusted { _ in }) }
         try await gate.waitForWaiters(count: 2)
         gate.open()
-        await #expect(throws: HTTPError.self) { try await small.value }
+        await #expect(throws: EndpointError.self) { try await small.value }
         #expect(try await large.value == "12345678")
     }
 

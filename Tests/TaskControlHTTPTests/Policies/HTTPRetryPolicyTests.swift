@@ -33,7 +33,7 @@ struct HTTPRetryPolicyTests {
     func anotherMethodIsNotRepeated(_ method: String) async throws {
         let transport = ScriptedTransport(.unreachable(), .ok("there"))
         let client = EndpointClient(transport, policies: Self.policies())
-        await #expect(throws: HTTPError.self) { try await client.request(Text(method: method)) }
+        await #expect(throws: EndpointError.self) { try await client.request(Text(method: method)) }
         #expect(transport.sent.count == 1)
         // A status is then an answer like any other, for the endpoint to judge.
         let busy = EndpointClient(ScriptedTransport(.status(503, "busy")), policies: Self.policies())
@@ -53,7 +53,7 @@ struct HTTPRetryPolicyTests {
             .unreachable(),
             .status(503, "busy", headers: ["Retry-After": "7"])
         )
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: EndpointError.self) {
             try await EndpointClient(transport, policies: Self.policies()).request(Text())
         }
         #expect(error?.reason == .status)
@@ -67,7 +67,7 @@ struct HTTPRetryPolicyTests {
         for code in [URLError.Code.badURL, .unsupportedURL, .serverCertificateUntrusted, .httpTooManyRedirects] {
             let transport = ScriptedTransport(.unreachable(URLError(code)))
             let client = EndpointClient(transport, policies: Self.policies())
-            await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+            await #expect(throws: EndpointError.self) { try await client.request(Text()) }
             #expect(transport.sent.count == 1)
         }
     }
@@ -83,7 +83,7 @@ struct HTTPRetryPolicyTests {
     @Test func whatTheEndpointThrowsOfAGoodResponseIsNotRetried() async throws {
         let transport = ScriptedTransport(.ok("no numbers"))
         let client = EndpointClient(transport, policies: Self.policies())
-        await #expect(throws: HTTPError.self) { try await client.request(Numbers()) }
+        await #expect(throws: EndpointError.self) { try await client.request(Numbers()) }
         #expect(transport.sent.count == 1)
     }
 
@@ -129,7 +129,7 @@ struct HTTPRetryPolicyTests {
         let transport = ScriptedTransport(.status(429, headers: ["Retry-After": "3600"]), .ok("there"))
         // 20 s, by default.
         let client = EndpointClient(transport, policies: ClientPolicies(retry: HTTPRetryPolicy(), clock: TestClock()))
-        let error = await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+        let error = await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         #expect(error?.statusCode == 429 && error?.retryAfter == .seconds(3_600))
         #expect(transport.sent.count == 1)
     }
@@ -144,7 +144,7 @@ struct HTTPRetryPolicyTests {
             }
         )
         let client = EndpointClient(transport, policies: policies)
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: EndpointError.self) {
             try await client.upload(Upload(body: .stream(InputStream(data: Data("body".utf8)))))
         }
         #expect(error?.statusCode == 503)
@@ -157,7 +157,7 @@ struct HTTPRetryPolicyTests {
         let seen = OrderRecorder<Int?>()
         let policies = Self.policies(
             backoff: .custom { _, error in
-                seen.record((error as? HTTPError)?.statusCode)
+                seen.record((error as? EndpointError)?.statusCode)
                 return .zero
             }
         )
@@ -233,7 +233,7 @@ struct HTTPRetryPolicyTests {
             }
         )
         let client = EndpointClient(transport, policies: ClientPolicies(retry: retry))
-        for _ in 0..<5 { await #expect(throws: HTTPError.self) { try await client.request(Text()) } }
+        for _ in 0..<5 { await #expect(throws: EndpointError.self) { try await client.request(Text()) } }
         #expect(made.events == ["h"])
         // Five first attempts, and the two retries that the budget paid for.
         #expect(transport.sent.count == 7)
@@ -247,7 +247,7 @@ struct HTTPRetryPolicyTests {
         ] {
             let transport = ScriptedTransport(.status(503))
             let client = EndpointClient(transport, policies: ClientPolicies(retry: retry))
-            for _ in 0..<20 { await #expect(throws: HTTPError.self) { try await client.request(Text()) } }
+            for _ in 0..<20 { await #expect(throws: EndpointError.self) { try await client.request(Text()) } }
             #expect(transport.sent.count == expected)
         }
     }
@@ -256,7 +256,7 @@ struct HTTPRetryPolicyTests {
         let transport = ScriptedTransport(.status(503))
         let retry = HTTPRetryPolicy(backoff: .fixed(.seconds(10)), maxElapsed: .seconds(9))
         let client = EndpointClient(transport, policies: ClientPolicies(retry: retry, clock: TestClock()))
-        let error = await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+        let error = await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         #expect(error?.statusCode == 503)
         #expect(transport.sent.count == 1)
     }

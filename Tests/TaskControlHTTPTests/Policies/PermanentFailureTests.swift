@@ -51,9 +51,10 @@ struct PermanentFailureTests {
         (Mishap() as any Error, false), (CancellationError(), false), (CocoaError(.fileReadUnknown), false),
         (DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "")), false),
         (URLError(.cannotDecodeRawData), false), (URLError(.cannotDecodeContentData), false),
-        (HTTPError(.transport, underlyingError: Mishap()), false), (URLError(.networkConnectionLost), true),
-        (POSIXError(.ECONNABORTED), true), (TimeoutError(duration: .seconds(1)), true), (HTTPError(.transport), true),
-        (HTTPError(.transport, underlyingError: POSIXError(.ECONNRESET)), true),
+        (EndpointError(.transport, underlyingError: Mishap()), false), (URLError(.networkConnectionLost), true),
+        (POSIXError(.ECONNABORTED), true), (TimeoutError(duration: .seconds(1)), true),
+        (EndpointError(.transport), true),
+        (EndpointError(.transport, underlyingError: POSIXError(.ECONNRESET)), true),
     ])
     func onlyAnErrorThatIsKnownToBeTransientIsRetryable(_ example: (error: any Error, isRetryable: Bool)) {
         #expect(isRetryable(example.error) == example.isRetryable)
@@ -64,7 +65,7 @@ struct PermanentFailureTests {
         let judge = Judge()
         let policies = ClientPolicies(retry: HTTPRetryPolicy(backoff: .none), resilience: .shared(judge.policy))
         let client = EndpointClient(transport, policies: policies)
-        let error = await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+        let error = await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         #expect(error?.underlyingError is Mishap)
         #expect(transport.sent.count == 1)
         #expect(await judge.verdict == .unknown)
@@ -143,13 +144,13 @@ struct PermanentFailureTests {
             ),
             responseObserver: { _, _, _, _ in attempts.record(1) }
         )
-        let error = await #expect(throws: HTTPError.self, sourceLocation: sourceLocation) { try await call(client) }
+        let error = await #expect(throws: EndpointError.self, sourceLocation: sourceLocation) { try await call(client) }
         #expect(error?.reason == .transport, sourceLocation: sourceLocation)
         #expect(attempts.count == 1, "\(String(describing: error))", sourceLocation: sourceLocation)
         #expect(budget.available == budget.capacity, sourceLocation: sourceLocation)
     }
 
-    private struct Unchanged: RequestAdapter {
+    private struct Unchanged: URLRequestAdapter {
         func adapt(_ request: URLRequest) throws -> URLRequest { request }
     }
 }

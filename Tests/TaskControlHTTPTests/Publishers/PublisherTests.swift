@@ -142,7 +142,7 @@ struct PublisherTests {
     }
 
     /// A client of the test's own, which calls a closure while it makes the request, and then the completion handler.
-    private struct HastyClient: Client {
+    private struct HastyClient: APIClient {
         let progress = Progress(totalUnitCount: 1)
         let duringRequest: @Sendable () -> Void
 
@@ -158,7 +158,7 @@ struct PublisherTests {
 
         func request<E: Endpoint>(
             _ endpoint: E,
-            completionHandler: @escaping @Sendable (APIResult<E.Content>) -> Void
+            completionHandler: @escaping @Sendable (Result<E.Content, any Error>) -> Void
         ) -> Progress {
             duringRequest()
             completionHandler(.failure(Mishap()))

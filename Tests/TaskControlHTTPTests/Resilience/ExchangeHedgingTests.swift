@@ -138,7 +138,7 @@ struct ExchangeHedgingTests {
         for call in calls { #expect(try await call.value == "hedge") }
     }
 
-    private struct Asking: RequestAdapter {
+    private struct Asking: URLRequestAdapter {
         let asked: OrderRecorder<Int>
 
         func adapt(_ request: URLRequest) -> URLRequest {
@@ -153,7 +153,7 @@ struct ExchangeHedgingTests {
         let transport = ScriptedTransport(.status(503, "busy"), .ok("there"))
         let client = EndpointClient(
             transport,
-            policies: policies { ($0 as? HTTPError)?.statusCode == 503 && isWorthIt }
+            policies: policies { ($0 as? EndpointError)?.statusCode == 503 && isWorthIt }
         )
         #expect(try await client.request(Text()) == (isWorthIt ? "there" : "busy"))
         #expect(transport.sent.count == (isWorthIt ? 2 : 1))
@@ -164,7 +164,7 @@ struct ExchangeHedgingTests {
         let transport = ScriptedTransport(
             ScriptedTransport.Reply(status: 503, chunks: [Data("bus".utf8)], failure: URLError(.networkConnectionLost))
         )
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: EndpointError.self) {
             try await EndpointClient(transport, policies: policies()).request(Text())
         }
         #expect(error?.reason == .transport && error?.statusCode == 503 && error?.bodyPrefix == "bus")

@@ -78,7 +78,7 @@ struct HTTPResilienceTests {
             policies: ClientPolicies(retry: HTTPRetryPolicy(attempts: 1), resilience: .shared(judge.policy)),
             observer: { _, response, _, _ in observed.record(response?.statusCode ?? 0) }
         )
-        await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+        await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         await #expect(throws: CircuitOpenError.self) { try await client.request(Text()) }
         #expect(transport.sent.count == 1 && observed.events == [503])
     }
@@ -161,18 +161,18 @@ struct HTTPResilienceTests {
         #expect(try await client(other, policy).request(Text(method: "POST")) == "busy")
         #expect(other.sent.count == 1)
         let down = ScriptedTransport(.unreachable())
-        await #expect(throws: HTTPError.self) { try await client(down, policy).request(Text()) }
+        await #expect(throws: EndpointError.self) { try await client(down, policy).request(Text()) }
         #expect(down.sent.count == 2)
-        await #expect(throws: HTTPError.self) { try await client(down, policy).request(Text(method: "POST")) }
+        await #expect(throws: EndpointError.self) { try await client(down, policy).request(Text(method: "POST")) }
         #expect(down.sent.count == 3)
     }
 
     @Test func thePolicyCanExcludeErrorsFromItsRetries() async throws {
         let policy = ResiliencePolicy(
-            retry: RetryPolicy(backoff: .none, shouldRetry: { ($0 as? HTTPError)?.statusCode != 503 })
+            retry: RetryPolicy(backoff: .none, shouldRetry: { ($0 as? EndpointError)?.statusCode != 503 })
         )
         let transport = ScriptedTransport(.unreachable(), .status(503))
-        await #expect(throws: HTTPError.self) { try await client(transport, policy).request(Text()) }
+        await #expect(throws: EndpointError.self) { try await client(transport, policy).request(Text()) }
         #expect(transport.sent.count == 2)
     }
 
@@ -180,7 +180,7 @@ struct HTTPResilienceTests {
         let policy = ResiliencePolicy(retry: RetryPolicy(attempts: 5, backoff: .none, shouldRetry: { _ in false }))
         let transport = ScriptedTransport(.unreachable())
         let client = client(transport, policy) { $0.retry = HTTPRetryPolicy(attempts: 2, backoff: .none) }
-        await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+        await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         #expect(transport.sent.count == 2)
     }
 
@@ -188,7 +188,7 @@ struct HTTPResilienceTests {
         let budget = RetryBudget(capacity: 100, cost: 60)
         let policy = ResiliencePolicy(retry: RetryPolicy(attempts: 5, backoff: .none, budget: budget))
         let transport = ScriptedTransport(.unreachable())
-        await #expect(throws: HTTPError.self) { try await client(transport, policy).request(Text()) }
+        await #expect(throws: EndpointError.self) { try await client(transport, policy).request(Text()) }
         #expect(transport.sent.count == 2 && budget.available == 40)
     }
 
@@ -197,7 +197,7 @@ struct HTTPResilienceTests {
             retry: RetryPolicy(attempts: 5, backoff: .fixed(.seconds(2)), budget: nil, maxElapsed: .seconds(1))
         )
         let transport = ScriptedTransport(.unreachable())
-        await #expect(throws: HTTPError.self) { try await client(transport, policy).request(Text()) }
+        await #expect(throws: EndpointError.self) { try await client(transport, policy).request(Text()) }
         #expect(transport.sent.count == 1)
     }
 
@@ -208,7 +208,7 @@ struct HTTPResilienceTests {
         let client = client(transport, policy) {
             $0.retry = HTTPRetryPolicy(attempts: 5, backoff: .none, budget: .unlimited)
         }
-        await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+        await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         #expect(transport.sent.count == 2 && throttle.budget.available == 40)
     }
 

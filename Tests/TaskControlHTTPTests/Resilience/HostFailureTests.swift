@@ -31,7 +31,7 @@ struct HostFailureTests {
     }
 
     @Test func contentThatCannotBeDecodedIsASuccess() async throws {
-        await #expect(throws: HTTPError.self) {
+        await #expect(throws: EndpointError.self) {
             try await client(ScriptedTransport(.ok("no numbers"))).request(Numbers())
         }
         #expect(await judge.verdict == .healthy)
@@ -39,12 +39,14 @@ struct HostFailureTests {
 
     @Test func aBodyThatIsTooLargeIsASuccess() async throws {
         let client = client(ScriptedTransport(.ok("12345"))) { $0.bodyLimit = 4 }
-        await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+        await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         #expect(await judge.verdict == .healthy)
     }
 
     @Test func anErrorOfTheTransportIsAFailure() async throws {
-        await #expect(throws: HTTPError.self) { try await client(ScriptedTransport(.unreachable())).request(Text()) }
+        await #expect(throws: EndpointError.self) {
+            try await client(ScriptedTransport(.unreachable())).request(Text())
+        }
         #expect(await judge.verdict == .failed)
     }
 
@@ -52,14 +54,14 @@ struct HostFailureTests {
         let transport = ScriptedTransport(
             ScriptedTransport.Reply(chunks: [Data("the".utf8)], failure: URLError(.networkConnectionLost))
         )
-        await #expect(throws: HTTPError.self) { try await client(transport).request(Text()) }
+        await #expect(throws: EndpointError.self) { try await client(transport).request(Text()) }
         #expect(await judge.verdict == .failed)
     }
 
     @Test(arguments: [URLError.Code.badURL, .serverCertificateUntrusted, .httpTooManyRedirects])
     func anErrorThatIsTheSameEachTimeSaysNothing(_ code: URLError.Code) async throws {
         let transport = ScriptedTransport(.unreachable(URLError(code)))
-        await #expect(throws: HTTPError.self) { try await client(transport).request(Text()) }
+        await #expect(throws: EndpointError.self) { try await client(transport).request(Text()) }
         #expect(await judge.verdict == .unknown)
     }
 
@@ -176,7 +178,7 @@ struct HostFailureTests {
         let policies = ClientPolicies(resilience: .shared(ResiliencePolicy(throttle: throttle)))
         let transport = ScriptedTransport(.status(404), .status(503, "busy"))
         let client = EndpointClient(transport, policies: policies)
-        await #expect(throws: HTTPError.self) { try await client.request(Checked()) }
+        await #expect(throws: EndpointError.self) { try await client.request(Checked()) }
         #expect(throttle.refusalProbability == 0)
         for _ in 0..<3 { #expect(try await client.request(Text()) == "busy") }
         // Four calls, of which one was accepted; those of the last moments count, since they have ended.
@@ -186,8 +188,8 @@ struct HostFailureTests {
     @Test func isFailureCanExcludeAFailure() async throws {
         let asked = OrderRecorder<Int?>()
         let judge = Judge { error in
-            asked.record((error as? HTTPError)?.statusCode)
-            return (error as? HTTPError)?.statusCode != 501
+            asked.record((error as? EndpointError)?.statusCode)
+            return (error as? EndpointError)?.statusCode != 501
         }
         for (status, verdict) in [(501, HostVerdict.healthy), (404, .healthy), (502, .failed)] {
             let policies = ClientPolicies(resilience: .shared(judge.policy))
@@ -204,7 +206,7 @@ struct HostFailureTests {
         let transport = ScriptedTransport(
             ScriptedTransport.Reply(chunks: [Data("the".utf8)], failure: URLError(.networkConnectionLost))
         )
-        await #expect(throws: HTTPError.self) {
+        await #expect(throws: EndpointError.self) {
             try await client(transport).withResponse(to: Text()) { response in
                 #expect(await judge.verdict == .healthy)
                 for try await _ in response.body {}
@@ -221,7 +223,7 @@ struct HostFailureTests {
     }
 
     @Test func aStreamThatIsNotOpenedIsAFailure() async throws {
-        await #expect(throws: HTTPError.self) {
+        await #expect(throws: EndpointError.self) {
             try await client(ScriptedTransport(.unreachable())).withResponse(to: Text()) { _ in }
         }
         #expect(await judge.verdict == .failed)
@@ -232,13 +234,13 @@ struct HostFailureTests {
             ScriptedTransport.Reply(chunks: [Data("the".utf8)], failure: URLError(.networkConnectionLost))
         )
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        await #expect(throws: HTTPError.self) { try await client(transport).download(Text(), to: file) }
+        await #expect(throws: EndpointError.self) { try await client(transport).download(Text(), to: file) }
         #expect(await judge.verdict == .healthy)
     }
 
     @Test func anUploadIsCounted() async throws {
         let client = client(ScriptedTransport(.status(503)))
-        await #expect(throws: HTTPError.self) { try await client.upload(Upload(body: .data(Data("x".utf8)))) }
+        await #expect(throws: EndpointError.self) { try await client.upload(Upload(body: .data(Data("x".utf8)))) }
         #expect(await judge.verdict == .failed)
     }
 }

@@ -22,13 +22,13 @@ struct Judge: Sendable {
     var verdict: HostVerdict {
         get async {
             if breaker.state != .closed { return .failed }
-            try? await breaker.run { throw HTTPError(.transport) }
+            try? await breaker.run { throw EndpointError(.transport) }
             return breaker.state == .closed ? .healthy : .unknown
         }
     }
 }
 
 /// Sends each request to the host that its endpoint names.
-struct AnyHost: RequestAdapter {
+struct AnyHost: URLRequestAdapter {
     func adapt(_ request: URLRequest) -> URLRequest { request }
 }

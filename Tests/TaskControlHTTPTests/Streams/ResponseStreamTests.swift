@@ -35,7 +35,7 @@ struct ResponseStreamTests {
     }
 
     @Test func aResponseOfAnotherTypeIsNoEventStream() async throws {
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: EndpointError.self) {
             try await client(["data: 1\n\n"], type: "text/html").withResponse(to: Checked()) { response in
                 for try await _ in response.events { Issue.record("an event") }
             }
@@ -51,7 +51,7 @@ struct ResponseStreamTests {
                 for try await _ in response.events { seen += 1 }
             }
         }
-        #expect((error as? HTTPError)?.reason == .transport)
+        #expect((error as? EndpointError)?.reason == .transport)
         #expect(seen == 1)
     }
 
@@ -61,7 +61,7 @@ struct ResponseStreamTests {
             // The lines before it arrive, however the body was cut into parts.
             let first = try await lines.next()
             #expect(first == "abc")
-            let error = await thrown { _ = try await lines.next() } as? HTTPError
+            let error = await thrown { _ = try await lines.next() } as? EndpointError
             #expect(error?.reason == .bodyTooLarge)
             let next = try await lines.next()
             #expect(next == nil)
@@ -70,7 +70,7 @@ struct ResponseStreamTests {
             var events = response.events(limit: 10).makeAsyncIterator()
             let event = try await events.next()
             #expect(event?.id == "7")
-            #expect(await (thrown { _ = try await events.next() } as? HTTPError)?.reason == .bodyTooLarge)
+            #expect(await (thrown { _ = try await events.next() } as? EndpointError)?.reason == .bodyTooLarge)
         }
         try await client(["data: ab\n", "data: cd\n\n"]).withResponse(to: Checked()) { response in
             var events = response.events(limit: 8).makeAsyncIterator()
@@ -79,7 +79,7 @@ struct ResponseStreamTests {
         }
         try await client(["data: abcd\n", "data: efgh\n", "data: i\n\n"]).withResponse(to: Checked()) { response in
             var events = response.events(limit: 10).makeAsyncIterator()
-            #expect(await (thrown { _ = try await events.next() } as? HTTPError)?.reason == .bodyTooLarge)
+            #expect(await (thrown { _ = try await events.next() } as? EndpointError)?.reason == .bodyTooLarge)
             let next = try await events.next()
             #expect(next == nil)
         }
@@ -102,7 +102,7 @@ struct ResponseStreamTests {
         #expect(lines == ["a", "b"])
         #expect(transport.sent.events.map(\.body) == [Data("body".utf8), Data("body".utf8)])
         #expect(sent.events.last?.received == 4)
-        await #expect(throws: HTTPError.self) {
+        await #expect(throws: EndpointError.self) {
             try await EndpointClient(ScriptedTransport(.status(507))).withResponse(
                 to: Upload(body: .data(Data()))
             ) {

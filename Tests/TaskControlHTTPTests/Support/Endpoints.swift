@@ -59,7 +59,7 @@ extension EndpointClient {
     ) {
         self.init(
             name: name,
-            requestAdapter: BaseRequestAdapter(baseURL: URL(string: "http://h/api")!),
+            requestAdapter: BaseURLAdapter(baseURL: URL(string: "http://h/api")!),
             transport: transport,
             policies: policies,
             decoder: decoder,

@@ -121,7 +121,7 @@ struct ContentCodingTests {
         let policies = ClientPolicies(retry: HTTPRetryPolicy(backoff: .none), resilience: .shared(judge.policy))
         let transport = TransportUnderTest.asyncHTTPClient.make()
         let client = EndpointClient(requestAdapter: AnyHost(), transport: transport, policies: policies)
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: EndpointError.self) {
             try await client.request(Text(path: server.url().absoluteString))
         }
         #expect((error?.underlyingError as? URLError)?.code == .cannotDecodeRawData)

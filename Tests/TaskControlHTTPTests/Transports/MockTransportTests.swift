@@ -12,7 +12,7 @@ struct MockTransportTests {
         }
         let client = EndpointClient(baseURL: "https://books.example/v1", transport: transport)
         #expect(try await client.get("books", as: [Book].self) == [Book(title: "Emma")])
-        let error = await #expect(throws: HTTPError.self) { try await client.delete("books/\(7)") }
+        let error = await #expect(throws: EndpointError.self) { try await client.delete("books/\(7)") }
         #expect(error?.statusCode == 404)
         #expect(transport.requests.map { $0.url?.path } == ["/v1/books", "/v1/books/7"])
     }
@@ -48,7 +48,7 @@ struct MockTransportTests {
                 for try await part in response.body { parts.record(String(decoding: part, as: UTF8.self)) }
             }
         }
-        #expect(((error as? HTTPError)?.underlyingError as? URLError)?.code == .timedOut)
+        #expect(((error as? EndpointError)?.underlyingError as? URLError)?.code == .timedOut)
         #expect(parts.events == ["a", "b"])
         let whole = MockTransport.responding { _ in .init(body: Data("whole".utf8)) }
         #expect(try await EndpointClient(baseURL: "http://h", transport: whole).request(Text()) == "whole")
@@ -61,7 +61,7 @@ struct MockTransportTests {
             transport: transport,
             policies: ClientPolicies(retry: HTTPRetryPolicy(attempts: 3, backoff: .none))
         )
-        let error = await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+        let error = await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         #expect(error?.reason == .transport)
         #expect(transport.requests.count == 3)
     }

@@ -81,7 +81,7 @@ struct PoolTests {
         let client = client(judge)
         try await client.withResponse(to: Text(path: url)) { _ in
             // The only connection is in use, by this response.
-            let error = await #expect(throws: HTTPError.self) { try await client.request(Text(path: url)) }
+            let error = await #expect(throws: EndpointError.self) { try await client.request(Text(path: url)) }
             #expect(error?.underlyingError as? HTTPClientError == .getConnectionFromPoolTimeout)
         }
         #expect(server.log.now.requests.count == 1)
@@ -94,7 +94,7 @@ struct PoolTests {
         let judge = Judge()
         let client = client(judge)
         let path = nobody.url().absoluteString
-        let error = await #expect(throws: HTTPError.self) { try await client.request(Text(path: path)) }
+        let error = await #expect(throws: EndpointError.self) { try await client.request(Text(path: path)) }
         #expect(error?.underlyingError as? HTTPClientError == .connectTimeout)
         #expect(await judge.verdict == .failed)
     }

@@ -188,7 +188,7 @@ struct RedirectTests {
         let url = try #require(URL(string: "HTTP://127.0.0.1:\(server.port)/a"))
         #expect(try await kind.make().fetch(url).head.statusCode == 200)
         let client = EndpointClient(
-            requestAdapter: BaseRequestAdapter(baseURL: try #require(URL(string: "HTTP://127.0.0.1:\(server.port)"))),
+            requestAdapter: BaseURLAdapter(baseURL: try #require(URL(string: "HTTP://127.0.0.1:\(server.port)"))),
             transport: kind.make()
         )
         _ = try await client.request(Text(path: "c"))

@@ -37,7 +37,7 @@ private func register(_ name: String, _ baseline: String, _ makeSide: @escaping 
         let server = TinyServer()
         let side = makeSide()
         let client = EndpointClient(
-            requestAdapter: BaseRequestAdapter(baseURL: server.url("")),
+            requestAdapter: BaseURLAdapter(baseURL: server.url("")),
             transport: side.transport
         )
         let small = server.url("small")

@@ -79,7 +79,7 @@ extension ServerOptions {
         let failure = error.flatMap { error -> String? in
             switch error {
             // The status says it already.
-            case let error as HTTPError where [.status, .unauthorized].contains(error.reason): nil
+            case let error as EndpointError where [.status, .unauthorized].contains(error.reason): nil
             case is CancellationError: "cancelled"
             case is TimeoutError: "no answer in time"
             default: "failed"

@@ -61,8 +61,8 @@ actor ChangeFeed {
                     last = change.number
                 }
             } catch let error as DecodingError {
-                throw HTTPError(.content, underlyingError: error)
-            } catch let error as HTTPError where error.reason == .transport {
+                throw EndpointError(.content, underlyingError: error)
+            } catch let error as EndpointError where error.reason == .transport {
                 // Broken off, which is an end like another: the next connection continues.
             }
         }

@@ -7,7 +7,7 @@ struct Complaint: Sendable {
     init(_ error: any Error, server: URL) {
         text =
             switch error {
-            case let error as HTTPError: Self.text(of: error, server)
+            case let error as EndpointError: Self.text(of: error, server)
             case let error as TimeoutError:
                 "no answer from \(server) within \(error.duration.text): give it more time with --timeout"
             case let error as CocoaError: Self.text(of: error)
@@ -15,7 +15,7 @@ struct Complaint: Sendable {
             }
     }
 
-    private static func text(of error: HTTPError, _ server: URL) -> String {
+    private static func text(of error: EndpointError, _ server: URL) -> String {
         switch error.reason {
         case .transport:
             switch (error.underlyingError as? URLError)?.code {
@@ -60,7 +60,7 @@ struct Complaint: Sendable {
     }
 }
 
-extension HTTPError {
+extension EndpointError {
     /// The text of a server for people (RFC 9457).
     fileprivate var title: String? {
         guard let bodyPrefix else { return nil }

@@ -15,13 +15,13 @@ final class RemoteBookService: BookService {
     /// A list of the last 10 seconds is shown without asking, and one of the minute after that at once, while a newer one is loaded.
     static let listPolicy = CachePolicy(timeToLive: .seconds(10), staleWhileRevalidate: .seconds(60))
 
-    private let client: any Client
+    private let client: any APIClient
     private let lists: CachedFlight<List, [BookPage]>
 
     /// Creates a service that sends requests with a client.
     ///
     /// - Parameter clock: Measures the age of the lists.
-    init(client: any Client, clock: any Clock<Duration> = ContinuousClock()) {
+    init(client: any APIClient, clock: any Clock<Duration> = ContinuousClock()) {
         self.client = client
         lists = CachedFlight(name: "lists", capacity: 100, policy: Self.listPolicy, clock: clock) { list in
             if case .page(let page) = list { return [try await client.request(PageEndpoint(page: page))] }

@@ -39,7 +39,7 @@ struct RetryLoader: Loader {
         return try await retry(attempts: FlakyChapter.attempts, backoff: backoff, budget: budget) {
             try await api.ask(item)
         } shouldRetry: { error in
-            guard let error = error as? HTTPError else { return false }
+            guard let error = error as? EndpointError else { return false }
             return error.reason == .transport || error.statusCode == 503 || error.statusCode == 429
         }
     }

@@ -31,7 +31,7 @@ extension ManualAccount {
         let used = token
         do {
             return try await api.ask(item, token: used)
-        } catch let error as HTTPError where error.statusCode == 401 {
+        } catch let error as EndpointError where error.statusCode == 401 {
             refused.update { $0 += 1 }
             // Another task may have brought a new one in the meantime.
             if token == used { try await refresh() }
@@ -93,7 +93,7 @@ final class ClientAccount: Account {
     init(address: URL, token: Int, refused: Observed<Int>) {
         // Not the account's client: that would wait for itself.
         let tokens = API(address: address)
-        let authenticator = Authenticator.bearer(initial: "\(token)") { _ in
+        let authenticator = EndpointAuthenticator.bearer(initial: "\(token)") { _ in
             "\(try await tokens.ask("token").edition)"
         }
         api = API(address: address, policies: ClientPolicies(authenticator: authenticator)) { _, response, _, _ in

@@ -12,12 +12,12 @@ struct TokensChapter: Chapter {
     func run(_ tour: Tour) async throws -> Report {
         let naive = try await play(NaiveAccount.self, as: "naive", on: tour)
         let shared = try await play(SharedAccount.self, as: "withSingleFlight", on: tour)
-        let client = try await play(ClientAccount.self, as: "Authenticator", on: tour)
+        let client = try await play(ClientAccount.self, as: "EndpointAuthenticator", on: tour)
         let all = Self.requests
         return Report(
             naive: naive.lines,
             taskControl: Report.group("withSingleFlight", shared.lines)
-                + Report.group("a client with an Authenticator", client.lines),
+                + Report.group("a client with an EndpointAuthenticator", client.lines),
             claims: [
                 Claim("naive: every request met the expired token", naive.refused, is: all),
                 Claim("naive: every one of them asks for a new token", naive.refreshes, is: all),
@@ -25,10 +25,10 @@ struct TokensChapter: Chapter {
                 Claim("withSingleFlight: one new token is asked for", shared.refreshes, is: 1),
                 Claim("withSingleFlight: every request succeeds with it", shared.loaded, is: all),
                 Claim("withSingleFlight: the server still refuses the old one", shared.oldIsRefused, is: true),
-                Claim("Authenticator: every request met the expired token", client.refused, is: all),
-                Claim("Authenticator: one new token is asked for", client.refreshes, is: 1),
-                Claim("Authenticator: every request succeeds with it", client.loaded, is: all),
-                Claim("Authenticator: each is sent once more, and no more than that", client.sent, is: 2 * all),
+                Claim("EndpointAuthenticator: every request met the expired token", client.refused, is: all),
+                Claim("EndpointAuthenticator: one new token is asked for", client.refreshes, is: 1),
+                Claim("EndpointAuthenticator: every request succeeds with it", client.loaded, is: all),
+                Claim("EndpointAuthenticator: each is sent once more, and no more than that", client.sent, is: 2 * all),
             ]
         )
     }
@@ -62,7 +62,7 @@ struct TokensChapter: Chapter {
                 refreshes: refreshes,
                 loaded: loaded,
                 sent: visits.received - refreshes,
-                oldIsRefused: (again.failure as? HTTPError)?.statusCode == 401
+                oldIsRefused: (again.failure as? EndpointError)?.statusCode == 401
             )
         }
     }

@@ -49,7 +49,7 @@ final class API: Sendable {
     /// Asks the server about a subject.
     ///
     /// - Parameter token: The token of the user, where the server needs it, and the client's policies do not attach it.
-    /// - Throws: `HTTPError`, if the server refuses or the exchange breaks off. `CancellationError`, if the caller is cancelled.
+    /// - Throws: `EndpointError`, if the server refuses or the exchange breaks off. `CancellationError`, if the caller is cancelled.
     func ask(_ subject: String, token: Int? = nil) async throws -> Answer {
         do {
             let answer = try await client.request(Question(subject: subject, token: token))

@@ -116,7 +116,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// Sends one request, follows redirects, and passes the response to a closure as it arrives. See
     /// ``HTTPTransport/withResponse(to:_:)``.
     ///
-    /// - Throws: The error of `receive`, unchanged; ``HTTPError`` with the reason ``HTTPError/Reason/request`` for a
+    /// - Throws: The error of `receive`, unchanged; ``EndpointError`` with the reason ``EndpointError/Reason/request`` for a
     ///   request that cannot be sent; `URLError` for a URL or a redirect that is not valid; `CancellationError` if the
     ///   caller is cancelled; the error of AsyncHTTPClient, or of the upload's file or stream.
     public func withResponse<Value>(

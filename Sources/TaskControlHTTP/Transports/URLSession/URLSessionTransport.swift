@@ -109,7 +109,7 @@ public final class URLSessionTransport: HTTPTransport {
     /// Sends one request, follows redirects, and passes the response to a closure as it arrives. See
     /// ``HTTPTransport/withResponse(to:_:)``.
     ///
-    /// - Throws: The error of `receive`, unchanged; ``HTTPError`` with the reason ``HTTPError/Reason/request`` for a
+    /// - Throws: The error of `receive`, unchanged; ``EndpointError`` with the reason ``EndpointError/Reason/request`` for a
     ///   request that cannot be sent; `CancellationError` if the caller is cancelled; the error of the session or of
     ///   the upload's file or stream, such as `URLError` or `CocoaError`.
     public func withResponse<Value>(

@@ -37,7 +37,7 @@ extension HTTPTransportRequest {
 
     /// Throws if the request is one that network libraries would drop, misread or send in another form.
     ///
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/request``.
+    /// - Throws: ``EndpointError`` with the reason ``EndpointError/Reason/request``.
     func check() throws {
         let method = request.httpMethod ?? "GET"
         guard HeaderField.isToken(method) else { throw HeaderField.invalidMethod(method) }
@@ -46,17 +46,17 @@ extension HTTPTransportRequest {
             guard HeaderField.isValid(value: value) else { throw HeaderField.invalidValue(of: name) }
         }
         if request.isGET, hasBody {
-            throw HTTPError(
+            throw EndpointError(
                 .request,
                 detail:
                     "a GET request cannot have a body, which URLSession refuses and servers ignore: use POST, or the query of the URL"
             )
         }
         if case .file(let file) = body, file.path.utf8.contains(0) {
-            throw HTTPError(.request, detail: "the path of the upload's file contains NUL, which ends a path")
+            throw EndpointError(.request, detail: "the path of the upload's file contains NUL, which ends a path")
         }
         if case .file(let file) = body, !file.mayBeRegularFile {
-            throw HTTPError(
+            throw EndpointError(
                 .request,
                 detail:
                     "the upload's file \"\(file.path)\" is not a regular file, and has no length: send it with .stream(length:open:)"

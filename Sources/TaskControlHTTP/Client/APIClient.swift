@@ -1,6 +1,3 @@
-/// The result that a completion handler of a ``Client`` receives: the decoded content of a response, or an error.
-public typealias APIResult<Value> = Result<Value, any Error>
-
 /// A client that sends the requests of endpoints and returns their contents.
 ///
 /// ```swift
@@ -17,7 +14,7 @@ public typealias APIResult<Value> = Result<Value, any Error>
 /// cancelled, unless other callers share the exchange (``ClientPolicies/coalescesGETRequests``). The functions with a
 /// completion handler return a `Progress`: cancelling the progress cancels the call in the same way, and the completion
 /// handler is called with `CancellationError`.
-public protocol Client: Sendable {
+public protocol APIClient: Sendable {
     /// Sends a request, and returns the decoded content of the response.
     ///
     /// - Parameters:
@@ -25,9 +22,9 @@ public protocol Client: Sendable {
     ///   - onProgress: If the client reports progress, called from any thread when more bytes have been sent or
     ///     received; `nil` for no reports.
     /// - Returns: The content that the endpoint decodes.
-    /// - Throws: ``HTTPError`` for a failure of the request, the transport or the response. An error that the endpoint,
-    ///   a ``RequestAdapter``, an ``Authenticator`` or a policy throws, such as `TimeoutError`, is passed on unchanged;
-    ///   if it is an ``HTTPError``, the client adds the request and the response to it. `CancellationError` if the
+    /// - Throws: ``EndpointError`` for a failure of the request, the transport or the response. An error that the endpoint,
+    ///   a ``URLRequestAdapter``, an ``EndpointAuthenticator`` or a policy throws, such as `TimeoutError`, is passed on unchanged;
+    ///   if it is an ``EndpointError``, the client adds the request and the response to it. `CancellationError` if the
     ///   caller is cancelled, even if the endpoint or one of the others throws another error.
     func request<E: Endpoint>(
         _ endpoint: E,
@@ -62,7 +59,7 @@ public protocol Client: Sendable {
     @discardableResult
     func request<E: Endpoint>(
         _ endpoint: E,
-        completionHandler: @escaping @Sendable (APIResult<E.Content>) -> Void
+        completionHandler: @escaping @Sendable (Result<E.Content, any Error>) -> Void
     ) -> Progress
 
     /// Uploads a body, and passes the content of the response, or the error, to a completion handler.
@@ -77,6 +74,6 @@ public protocol Client: Sendable {
     @discardableResult
     func upload<E: UploadEndpoint>(
         _ endpoint: E,
-        completionHandler: @escaping @Sendable (APIResult<E.Content>) -> Void
+        completionHandler: @escaping @Sendable (Result<E.Content, any Error>) -> Void
     ) -> Progress
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import TaskControlHTTP
 
 @Suite(.timeLimit(.minutes(15)))
-struct HTTPErrorTests {
+struct EndpointErrorTests {
     @Test func anErrorSaysWhatWasAskedOfWhomAndWhatCameBack() throws {
         let error = try status(503, url: "https://books.example/v1/search?q=swift", body: #"{"error": "try later"}"#)
         #expect(error.description == #"GET https://books.example/v1/search?q=…: 503: {"error": "try later"}"#)
@@ -44,14 +44,14 @@ struct HTTPErrorTests {
         )
         #expect(try status(500, body: long).bodyPrefix == String(repeating: "é", count: 256) + " (2000 bytes)")
         #expect(try status(500).bodyPrefix == nil)
-        let binary = HTTPError(.status).completed(request: nil, response: nil, data: Data([0, 1, 255]))
+        let binary = EndpointError(.status).completed(request: nil, response: nil, data: Data([0, 1, 255]))
         #expect(binary.bodyPrefix == "3 bytes that are not text")
     }
 
     @Test func whatTheLayerBelowKnowsIsNotShown() {
         let secret = URL(string: "https://h/a?token=hush")!
         let below = URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: secret])
-        let error = HTTPError(.transport, underlyingError: below).completed(
+        let error = EndpointError(.transport, underlyingError: below).completed(
             request: URLRequest(url: secret),
             response: nil,
             data: nil
@@ -70,8 +70,8 @@ struct HTTPErrorTests {
             struct Book: Decodable { let title: String }
             let books: [Book]
         }
-        let error = #expect(throws: HTTPError.self) {
-            try HTTPError.decode(
+        let error = #expect(throws: EndpointError.self) {
+            try EndpointError.decode(
                 Shelf.self,
                 from: Data(#"{"books": [{"title": "a"}, {"name": "hush"}]}"#.utf8),
                 with: JSONDecoder()
@@ -88,8 +88,8 @@ struct HTTPErrorTests {
             httpVersion: nil,
             headerFields: nil
         )!
-        try HTTPError.validateStatus(of: response, to: nil, data: nil, accepted: [200, 404])
-        #expect(throws: HTTPError.self) { try HTTPError.validateStatus(of: response, to: nil, data: nil) }
+        try EndpointError.validateStatus(of: response, to: nil, data: nil, accepted: [200, 404])
+        #expect(throws: EndpointError.self) { try EndpointError.validateStatus(of: response, to: nil, data: nil) }
     }
 
     private func status(
@@ -97,12 +97,12 @@ struct HTTPErrorTests {
         url: String = "https://h",
         body: String = "",
         headers: [String: String] = [:]
-    ) throws -> HTTPError {
+    ) throws -> EndpointError {
         var request = URLRequest(url: try #require(URL(string: url)))
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         let response = HTTPURLResponse(url: request.url!, statusCode: status, httpVersion: nil, headerFields: nil)!
-        return try #require(throws: HTTPError.self) {
-            try HTTPError.validateStatus(of: response, to: request, data: Data(body.utf8))
+        return try #require(throws: EndpointError.self) {
+            try EndpointError.validateStatus(of: response, to: request, data: Data(body.utf8))
         }
     }
 }

@@ -2,7 +2,7 @@ import TaskControlHTTP
 import Testing
 
 @Suite(.timeLimit(.minutes(15)))
-struct BaseRequestAdapterTests {
+struct BaseURLAdapterTests {
     @Test(arguments: [
         ("https://h/api/v1", "books", "https://h/api/v1/books"),
         ("https://h/api/v1/", "books", "https://h/api/v1/books"),
@@ -55,7 +55,7 @@ struct BaseRequestAdapterTests {
         "https://h/api/books/%5C/../../admin",
     ])
     func theBaseIsNotLeft(_ endpoint: String) throws {
-        let error = #expect(throws: HTTPError.self) { try adapt(endpoint, base: "https://h/api") }
+        let error = #expect(throws: EndpointError.self) { try adapt(endpoint, base: "https://h/api") }
         #expect(error?.reason == .request)
         #expect(error?.description.contains("leads out of the client's base URL") == true)
     }
@@ -64,7 +64,7 @@ struct BaseRequestAdapterTests {
     func aTextWithAColonIsAPath(_ path: String) throws {
         let url = try #require(RequestURL(path).url)
         for allowsOtherServers in [false, true] {
-            let adapter = BaseRequestAdapter(
+            let adapter = BaseURLAdapter(
                 baseURL: URL(string: "https://h/api")!,
                 allowsOtherServers: allowsOtherServers
             )
@@ -79,29 +79,29 @@ struct BaseRequestAdapterTests {
         ("a:b/../../x", "give the client a base URL above"), ("x:..%2f..%2fadmin", "give the client a base URL above"),
     ])
     func theMessageSaysWhatHelps(_ endpoint: String, _ advice: String) {
-        let error = #expect(throws: HTTPError.self) { try adapt(endpoint, base: "https://h/api") }
+        let error = #expect(throws: EndpointError.self) { try adapt(endpoint, base: "https://h/api") }
         #expect(error?.description.contains("leads out of the client's base URL") == true)
         #expect(error?.description.contains(advice) == true)
     }
 
     @Test func whoAsksForOtherServersGetsThem() throws {
-        let adapter = BaseRequestAdapter(baseURL: URL(string: "https://h/api")!, allowsOtherServers: true)
+        let adapter = BaseURLAdapter(baseURL: URL(string: "https://h/api")!, allowsOtherServers: true)
         let url = URL(string: "https://elsewhere/books")!
         #expect(try adapter.adapt(URLRequest(url: url)).url == url)
-        #expect(throws: HTTPError.self) { try adapter.adapt(URLRequest(url: URL(string: "../admin")!)) }
+        #expect(throws: EndpointError.self) { try adapter.adapt(URLRequest(url: URL(string: "../admin")!)) }
     }
 
     @Test(arguments: ["books", "/api", "h/api", "mailto:somebody"])
     func aBaseWithoutAHostSaysSo(_ base: String) throws {
-        let error = #expect(throws: HTTPError.self) { try adapt("books", base: base) }
+        let error = #expect(throws: EndpointError.self) { try adapt("books", base: base) }
         #expect(error?.description.contains("has no scheme and host") == true)
     }
 
     @Test func aRequestWithoutURLSaysSo() throws {
         var request = URLRequest(url: URL(string: "books")!)
         request.url = nil
-        let adapter = BaseRequestAdapter(baseURL: URL(string: "https://h/api")!)
-        let error = #expect(throws: HTTPError.self) { try adapter.adapt(request) }
+        let adapter = BaseURLAdapter(baseURL: URL(string: "https://h/api")!)
+        let error = #expect(throws: EndpointError.self) { try adapter.adapt(request) }
         #expect(error?.description.contains("has no URL") == true)
     }
 
@@ -111,7 +111,7 @@ struct BaseRequestAdapterTests {
         request.httpBody = Data([1])
         request.setValue("b", forHTTPHeaderField: "A")
         request.timeoutInterval = 5
-        let adapted = try BaseRequestAdapter(baseURL: URL(string: "https://h/api")!).adapt(request)
+        let adapted = try BaseURLAdapter(baseURL: URL(string: "https://h/api")!).adapt(request)
         #expect(adapted.httpMethod == "POST")
         #expect(adapted.httpBody == Data([1]))
         #expect(adapted.value(forHTTPHeaderField: "A") == "b")
@@ -121,6 +121,6 @@ struct BaseRequestAdapterTests {
     private func adapt(_ endpoint: String, base: String) throws -> URLRequest {
         var request = URLRequest(url: URL(string: "placeholder")!)
         request.url = endpoint.isEmpty ? URL(string: "?") : URL(string: endpoint)
-        return try BaseRequestAdapter(baseURL: try #require(URL(string: base))).adapt(request)
+        return try BaseURLAdapter(baseURL: try #require(URL(string: base))).adapt(request)
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// // `login` is a client without an authenticator.
-/// let authenticator = Authenticator.bearer {
+/// let authenticator = EndpointAuthenticator.bearer {
 ///     try await login.request(LoginEndpoint(user: user, password: password)).token
 /// }
 /// let client = EndpointClient(baseURL: url, policies: ClientPolicies(authenticator: authenticator))
@@ -12,7 +12,7 @@
 /// the credential was not sent there. Requests that are rejected at the same time share one refresh (a call of the
 /// `refresh` closure, which obtains a new credential), and each is sent once more, with the new credential. If the
 /// authenticator already has a newer credential than the rejected one, the request is sent once more without a refresh.
-/// After a second rejection the call fails with ``HTTPError/Reason/unauthorized``, unless the endpoint's `validate`
+/// After a second rejection the call fails with ``EndpointError/Reason/unauthorized``, unless the endpoint's `validate`
 /// throws another error. A request whose body can be sent only once fails in this way after its first rejection.
 ///
 /// If the first refresh or one after a rejection fails, all requests that wait for it fail with its error, and the next
@@ -26,7 +26,7 @@
 /// A caller that is cancelled while it waits for a refresh receives `CancellationError` at once. The refresh continues,
 /// even if no caller waits for it any more: a server may have replaced the old credential already. Give the refresh a
 /// time limit: while it runs, all requests that need a new credential wait for it.
-public final class Authenticator: Sendable {
+public final class EndpointAuthenticator: Sendable {
     private let source: any CredentialSource
 
     /// Creates an authenticator for any kind of credential.
@@ -37,12 +37,12 @@ public final class Authenticator: Sendable {
     ///     is renewed only when the server rejects it.
     ///   - attach: Puts the credential into a request. If this closure throws, the call of the client throws the same
     ///     error. If it does not change the request, nothing is sent, and the call of the client throws
-    ///     ``HTTPError/Reason/request``: the credential was probably lost, since Foundation silently drops a header
+    ///     ``EndpointError/Reason/request``: the credential was probably lost, since Foundation silently drops a header
     ///     whose value contains a line break or NUL. Exception: with a credential of type `Void`, for example for a
     ///     session in cookies, the unchanged request is sent.
     ///   - refresh: Gets a new credential. Receives the rejected or expiring credential; `nil` if there was none. Runs
     ///     in a task of its own. Must not use a client that has this authenticator: a request that needs the new
-    ///     credential would wait for itself, and fails with ``HTTPError/Reason/request`` instead.
+    ///     credential would wait for itself, and fails with ``EndpointError/Reason/request`` instead.
     public init<Credential: Sendable>(
         initial: Credential? = nil,
         expiration: CredentialExpiration<Credential>? = nil,
@@ -55,7 +55,7 @@ public final class Authenticator: Sendable {
     /// Returns an authenticator that attaches tokens as `Authorization: Bearer …` (RFC 6750).
     ///
     /// A token that cannot be the value of a header, such as one that ends in the line break of the file that it was
-    /// read from, is not sent: the call of the client throws ``HTTPError/Reason/request``.
+    /// read from, is not sent: the call of the client throws ``EndpointError/Reason/request``.
     ///
     /// - Parameters:
     ///   - initial: The first token; `nil`: the first request calls `refresh` to obtain one.
@@ -63,13 +63,13 @@ public final class Authenticator: Sendable {
     ///     only when the server rejects it.
     ///   - refresh: Gets a new token. Receives the rejected or expiring token; `nil` if there was none. Runs in a task
     ///     of its own. Must not use a client that has this authenticator: a request that needs the new token would wait
-    ///     for itself, and fails with ``HTTPError/Reason/request`` instead.
+    ///     for itself, and fails with ``EndpointError/Reason/request`` instead.
     public static func bearer(
         initial: String? = nil,
         expiration: CredentialExpiration<String>? = nil,
         refresh: @escaping @Sendable (_ rejected: String?) async throws -> String
-    ) -> Authenticator {
-        Authenticator(initial: initial, expiration: expiration) { token, request in
+    ) -> EndpointAuthenticator {
+        EndpointAuthenticator(initial: initial, expiration: expiration) { token, request in
             guard HeaderField.isValid(value: token) else { throw HeaderField.invalidValue(of: "Authorization") }
             request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
         } refresh: { rejected in
@@ -85,12 +85,12 @@ public final class Authenticator: Sendable {
     ///   - expiration: The rule by which tokens are renewed before they expire. `nil`, the default: a token is renewed
     ///     only when the server rejects it.
     ///   - refresh: Gets a new token. Runs in a task of its own. Must not use a client that has this authenticator: a
-    ///     request that needs the new token would wait for itself, and fails with ``HTTPError/Reason/request`` instead.
+    ///     request that needs the new token would wait for itself, and fails with ``EndpointError/Reason/request`` instead.
     public static func bearer(
         initial: String? = nil,
         expiration: CredentialExpiration<String>? = nil,
         refresh: @escaping @Sendable () async throws -> String
-    ) -> Authenticator {
+    ) -> EndpointAuthenticator {
         bearer(initial: initial, expiration: expiration) { _ in try await refresh() }
     }
 
@@ -104,8 +104,8 @@ public final class Authenticator: Sendable {
     /// Attaches the current credential to a request, after obtaining one if there is none.
     ///
     /// - Returns: The serial number of the attached credential.
-    /// - Throws: The error of the refresh or of the `attach` closure; ``HTTPError`` with the reason
-    ///   ``HTTPError/Reason/request`` if nothing was attached; `CancellationError` if the caller is cancelled.
+    /// - Throws: The error of the refresh or of the `attach` closure; ``EndpointError`` with the reason
+    ///   ``EndpointError/Reason/request`` if nothing was attached; `CancellationError` if the caller is cancelled.
     func attach(to request: inout URLRequest) async throws -> CredentialSerial {
         try await source.attach(to: &request)
     }

@@ -1,4 +1,4 @@
-/// A ``RequestAdapter`` that joins the URL of each endpoint to the URL of the server, which is called the base.
+/// A ``URLRequestAdapter`` that joins the URL of each endpoint to the URL of the server, which is called the base.
 ///
 /// | base | endpoint | result |
 /// |---|---|---|
@@ -17,13 +17,13 @@
 /// credentials for this server are not sent elsewhere.
 ///
 /// Of a relative path, the first segment may contain a colon, as in `books:search`.
-public struct BaseRequestAdapter: RequestAdapter {
+public struct BaseURLAdapter: URLRequestAdapter {
     /// The URL of the server.
     public let baseURL: URL
 
     /// Whether an endpoint may have an absolute URL that is not below ``baseURL``, because its server or its path is
     /// another one. If `true`, the client sends such a request, with its credentials, to that URL. If `false`, a call
-    /// with such a URL fails with ``HTTPError/Reason/request``.
+    /// with such a URL fails with ``EndpointError/Reason/request``.
     public let allowsOtherServers: Bool
 
     private let base: JoinedURL.Base?
@@ -32,7 +32,7 @@ public struct BaseRequestAdapter: RequestAdapter {
     ///
     /// - Parameters:
     ///   - baseURL: The URL of the server, with a scheme and a host. Without them, each call of the client fails with
-    ///     ``HTTPError/Reason/request``.
+    ///     ``EndpointError/Reason/request``.
     ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that is not below `baseURL`. If `true`, the
     ///     client sends the request to that URL, with its credentials. If `false`, the call fails.
     public init(baseURL: URL, allowsOtherServers: Bool = false) {
@@ -45,7 +45,7 @@ public struct BaseRequestAdapter: RequestAdapter {
     ///
     /// - Parameters:
     ///   - baseURL: The URL of the server, with a scheme and a host, such as `"https://books.example/v1"`. Without
-    ///     them, or with a text that is not a URL, each call of the client fails with ``HTTPError/Reason/request``.
+    ///     them, or with a text that is not a URL, each call of the client fails with ``EndpointError/Reason/request``.
     ///   - allowsOtherServers: Whether an endpoint may have an absolute URL that is not below `baseURL`. If `true`, the
     ///     client sends the request to that URL, with its credentials. If `false`, the call fails.
     public init(baseURL: RequestURL, allowsOtherServers: Bool = false) {
@@ -58,12 +58,12 @@ public struct BaseRequestAdapter: RequestAdapter {
     /// Joins the request's URL to ``baseURL`` if it is relative.
     ///
     /// - Returns: The request with the joined URL.
-    /// - Throws: ``HTTPError`` with the reason ``HTTPError/Reason/request`` if ``baseURL`` has no scheme or no host, if
+    /// - Throws: ``EndpointError`` with the reason ``EndpointError/Reason/request`` if ``baseURL`` has no scheme or no host, if
     ///   the URL of the request is not valid, if a relative URL leads out of ``baseURL`` or is read so by some servers,
     ///   or if an absolute URL is not below ``baseURL`` and ``allowsOtherServers`` is `false`.
     public func adapt(_ request: URLRequest) throws -> URLRequest {
         guard let base else {
-            throw HTTPError(
+            throw EndpointError(
                 .request,
                 detail:
                     "the base URL \"\(Redaction.text(of: baseURL))\" has no scheme and host: give the client one like "
@@ -71,7 +71,7 @@ public struct BaseRequestAdapter: RequestAdapter {
             )
         }
         guard let url = request.url else {
-            throw HTTPError(
+            throw EndpointError(
                 .request,
                 detail:
                     "the endpoint's request has no URL: the text of its URL is not valid, or an interpolated value is \".\", \"..\", or empty"

@@ -1,23 +1,23 @@
 // Requests that need no endpoint type.
 
-extension Client {
+extension APIClient {
     /// Sends a `URLRequest`, and returns the body and the head of the response.
     ///
     /// ```swift
     /// let (data, response) = try await client.data(for: URLRequest(url: link))
     /// ```
     ///
-    /// The client's ``RequestAdapter`` and ``ClientPolicies`` apply. With a ``BaseRequestAdapter``, a relative URL is
+    /// The client's ``URLRequestAdapter`` and ``ClientPolicies`` apply. With a ``BaseURLAdapter``, a relative URL is
     /// joined to the base URL, and a URL that is not below the base URL fails the call, unless
-    /// ``BaseRequestAdapter/allowsOtherServers`` is `true`.
+    /// ``BaseURLAdapter/allowsOtherServers`` is `true`.
     ///
     /// - Parameters:
     ///   - request: The request, with its body if it has one.
     ///   - acceptedStatuses: The statuses of the responses that the call returns, by default 200 to 299. Any other
     ///     status fails the call. Two policies fail calls with accepted statuses too: see ``AcceptedStatuses``.
     /// - Returns: The whole body, and the head of the response.
-    /// - Throws: The same errors as ``request(_:onProgress:)``: for a status that is not accepted, an ``HTTPError``
-    ///   with the reason ``HTTPError/Reason/status``.
+    /// - Throws: The same errors as ``request(_:onProgress:)``: for a status that is not accepted, an ``EndpointError``
+    ///   with the reason ``EndpointError/Reason/status``.
     public func data(
         for request: URLRequest,
         accepting acceptedStatuses: AcceptedStatuses = .successful
@@ -27,7 +27,7 @@ extension Client {
                 request
             } read: { _, response, body in
                 guard let response = response as? HTTPURLResponse else {
-                    throw HTTPError(.content, detail: "the response is not an HTTP response")
+                    throw EndpointError(.content, detail: "the response is not an HTTP response")
                 }
                 return (body, response)
             }
@@ -102,7 +102,7 @@ extension Client {
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
-        body: HTTPBody? = nil,
+        body: EndpointBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(RequestEndpoint { URLRequest("POST", url.url, queryItems, headers, body) })
@@ -148,7 +148,7 @@ extension Client {
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
-        body: HTTPBody? = nil,
+        body: EndpointBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(RequestEndpoint { URLRequest("PUT", url.url, queryItems, headers, body) })
@@ -194,7 +194,7 @@ extension Client {
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
-        body: HTTPBody? = nil,
+        body: EndpointBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(RequestEndpoint { URLRequest("PATCH", url.url, queryItems, headers, body) })
@@ -216,7 +216,7 @@ extension Client {
         _ url: RequestURL,
         queryItems: [URLQueryItem] = [],
         headers: [String: String] = [:],
-        body: HTTPBody? = nil,
+        body: EndpointBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
         try await request(RequestEndpoint { URLRequest("DELETE", url.url, queryItems, headers, body) })

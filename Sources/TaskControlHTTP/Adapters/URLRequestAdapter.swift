@@ -2,8 +2,8 @@
 /// common, such as the URL of the server.
 ///
 /// ```swift
-/// struct APIKey: RequestAdapter {
-///     let base: BaseRequestAdapter
+/// struct APIKey: URLRequestAdapter {
+///     let base: BaseURLAdapter
 ///     let key: String
 ///
 ///     func adapt(_ request: URLRequest) async throws -> URLRequest {
@@ -14,12 +14,12 @@
 /// }
 /// ```
 ///
-/// For credentials that expire, use an ``Authenticator``, which is called after the adapter.
-public protocol RequestAdapter: Sendable {
+/// For credentials that expire, use an ``EndpointAuthenticator``, which is called after the adapter.
+public protocol URLRequestAdapter: Sendable {
     /// Completes a request. Called once for each request that a caller makes with the client, even if the client sends
     /// it more than once.
     ///
-    /// An error that this method throws fails the call, and reaches the caller unchanged; if it is an ``HTTPError``,
+    /// An error that this method throws fails the call, and reaches the caller unchanged; if it is an ``EndpointError``,
     /// the client adds the request to it. After a cancellation, the caller receives another error, as described below.
     ///
     /// The method is called in the caller's isolation, and stays there if it is declared `nonisolated(nonsending)`.
@@ -29,7 +29,7 @@ public protocol RequestAdapter: Sendable {
     /// cancelled. The caller then receives `CancellationError` or `TimeoutError`, regardless of the error that this
     /// method throws.
     ///
-    /// - Parameter request: The request of the endpoint, without the credential of an ``Authenticator``.
+    /// - Parameter request: The request of the endpoint, without the credential of an ``EndpointAuthenticator``.
     /// - Returns: The request to send.
     func adapt(_ request: URLRequest) async throws -> URLRequest
 }

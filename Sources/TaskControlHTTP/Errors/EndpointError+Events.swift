@@ -1,6 +1,6 @@
 // Events show the method and the URL of a request, and its outcome. They never show a header or a part of a body.
 
-extension HTTPError: EventDescribable {
+extension EndpointError: EventDescribable {
     package var eventText: String { line(nil, cause: underlyingError.map(Redaction.eventText(of:))) }
 }
 

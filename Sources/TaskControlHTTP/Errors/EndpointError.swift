@@ -19,11 +19,11 @@
 /// whose name indicates a secret (`token`, `password`, `private_key` and the like); anywhere, a JSON Web Token, a PEM
 /// block, and the text after `Bearer` or `Basic`. No other text is recognized.
 ///
-/// The following errors reach the caller unchanged, not as an ``HTTPError``: an error that the endpoint, the
-/// ``RequestAdapter`` or the ``Authenticator`` throws; the `CancellationError` of a cancelled caller; `TimeoutError`;
+/// The following errors reach the caller unchanged, not as an ``EndpointError``: an error that the endpoint, the
+/// ``URLRequestAdapter`` or the ``EndpointAuthenticator`` throws; the `CancellationError` of a cancelled caller; `TimeoutError`;
 /// `DeadlineExceededError`; and the error of a call that ``HTTPResilience`` refuses. If the error that an endpoint
-/// throws is itself an ``HTTPError``, the client adds the request and the response to it.
-public struct HTTPError: Error, Sendable {
+/// throws is itself an ``EndpointError``, the client adds the request and the response to it.
+public struct EndpointError: Error, Sendable {
     /// The kind of failure.
     @nonexhaustive
     public enum Reason: Sendable, Hashable {
@@ -31,19 +31,19 @@ public struct HTTPError: Error, Sendable {
         /// is invalid; it is a GET with a body; its upload is a file that is not a regular file; or its credential
         /// could not be attached.
         case request
-        /// The exchange with the server could not begin, or broke off. ``HTTPError/underlyingError`` is the error of
+        /// The exchange with the server could not begin, or broke off. ``EndpointError/underlyingError`` is the error of
         /// the transport, such as a `URLError` or an `HTTPClientError`.
         case transport
         /// The endpoint does not accept the status of the response. Or the endpoint accepts it, but the retry policy of
         /// the client counts it as a failure (``HTTPRetryPolicy/statuses``), and no attempt is left. Or, in a download,
         /// it is not 2xx.
         case status
-        /// The server rejected the credential of the ``Authenticator``, and then also a new credential. Or it rejected
+        /// The server rejected the credential of the ``EndpointAuthenticator``, and then also a new credential. Or it rejected
         /// the first credential, and the request could not be sent again, since its body can be sent only once. Without
         /// an authenticator, the status 401 is handled like any other status.
         case unauthorized
         /// The content of the response is not the expected one. If the body could not be decoded,
-        /// ``HTTPError/underlyingError`` is the error of the decoder.
+        /// ``EndpointError/underlyingError`` is the error of the decoder.
         case content
         /// The body of the response is larger than ``ClientPolicies/bodyLimit``; or, in a streamed response, a line or
         /// a server-sent event is longer than its limit.
@@ -103,7 +103,7 @@ public struct HTTPError: Error, Sendable {
     }
 }
 
-extension HTTPError {
+extension EndpointError {
     /// Throws unless a response has an accepted status. Use this function in endpoints that implement
     /// ``ResponseEndpoint/validate(_:response:data:)``.
     ///
@@ -112,7 +112,7 @@ extension HTTPError {
     ///   - request: The request, which the error shows; `nil` if it is not known.
     ///   - data: The body of the response, whose first bytes the error shows; `nil` if there is none.
     ///   - accepted: The accepted statuses. By default 200 to 299.
-    /// - Throws: ``HTTPError`` with the reason ``Reason/status``.
+    /// - Throws: ``EndpointError`` with the reason ``Reason/status``.
     public static func validateStatus(
         of response: HTTPURLResponse,
         to request: URLRequest?,
@@ -120,7 +120,7 @@ extension HTTPError {
         accepted: AcceptedStatuses = .successful
     ) throws {
         if accepted.contains(response.statusCode) { return }
-        throw HTTPError(.status).completed(request: request, response: response, data: data)
+        throw EndpointError(.status).completed(request: request, response: response, data: data)
     }
 
     static func decode<Content: Decodable>(
@@ -131,7 +131,7 @@ extension HTTPError {
         do {
             return try decoder.decode(type, from: body)
         } catch {
-            throw HTTPError(.content, underlyingError: error)
+            throw EndpointError(.content, underlyingError: error)
         }
     }
 
@@ -148,7 +148,7 @@ extension HTTPError {
         response: HTTPURLResponse?,
         data: Data?,
         credentials: [String: String] = [:]
-    ) -> HTTPError {
+    ) -> EndpointError {
         var error = self
         error.credentials.merge(credentials) { $1 }
         error.asked = asked ?? request.map(Asked.init)
@@ -173,10 +173,10 @@ extension HTTPError {
     }
 }
 
-extension HTTPError: RetryAfterProviding {}
+extension EndpointError: RetryAfterProviding {}
 
-extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The error in one line: the request, the status, and what failed. The credentials that ``HTTPError`` recognizes
+extension EndpointError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The error in one line: the request, the status, and what failed. The credentials that ``EndpointError`` recognizes
     /// are removed.
     public var description: String { line(bodyPrefix, cause: underlyingError.map(Redaction.text(of:))) }
 
@@ -190,8 +190,8 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
         return said.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ": ")
     }
 
-    /// The ``description``, after the name of this type and the ``reason``: `HTTPError.status(…)`.
-    public var debugDescription: String { "HTTPError.\(reason)(\(description))" }
+    /// The ``description``, after the name of this type and the ``reason``: `EndpointError.status(…)`.
+    public var debugDescription: String { "EndpointError.\(reason)(\(description))" }
 
     /// The ``description``, which `localizedDescription` returns too.
     public var errorDescription: String? { description }

@@ -3,7 +3,7 @@ import TaskControlTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(15)))
-struct AuthenticatorTests {
+struct EndpointAuthenticatorTests {
     /// A server that knows one good token.
     private static func server(good: String) -> ScriptedTransport {
         ScriptedTransport { sent in sent.authorization == "Bearer \(good)" ? .ok("in") : .status(401, "out") }
@@ -110,7 +110,7 @@ struct AuthenticatorTests {
                 }
             )
         )
-        await withTaskGroup(of: APIResult<String>.self) { group in
+        await withTaskGroup(of: Result<String, any Error>.self) { group in
             for _ in 0..<20 {
                 group.addTask {
                     do { return .success(try await client.request(Text())) } catch { return .failure(error) }
@@ -144,7 +144,7 @@ struct AuthenticatorTests {
                 retry: HTTPRetryPolicy()
             )
         )
-        let error = await #expect(throws: HTTPError.self) { try await client.request(Text()) }
+        let error = await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         #expect(error?.reason == .unauthorized)
         #expect(error?.statusCode == 401)
         #expect(error?.bodyPrefix == "out")
@@ -165,7 +165,7 @@ struct AuthenticatorTests {
             }
         }
         await #expect(throws: Mishap(name: "sign in again")) { try await client.request(Worded()) }
-        let error = await #expect(throws: HTTPError.self) { try await client.request(Checked()) }
+        let error = await #expect(throws: EndpointError.self) { try await client.request(Checked()) }
         #expect(error?.reason == .unauthorized)
     }
 
@@ -176,7 +176,7 @@ struct AuthenticatorTests {
             transport,
             policies: ClientPolicies(authenticator: .bearer(initial: "a") { _ in throw Mishap() })
         )
-        let error = await #expect(throws: HTTPError.self) { try await client.request(Checked()) }
+        let error = await #expect(throws: EndpointError.self) { try await client.request(Checked()) }
         #expect(error?.reason == .status)
         #expect(try await client.request(Text()) == "")
         #expect(transport.sent.count == 2)
@@ -185,7 +185,7 @@ struct AuthenticatorTests {
     /// A credential that says where to send it: no redirect has led there.
     @Test func aRejectionByTheServerThatTheCredentialNamesIsOne() async throws {
         let transport = Self.server(good: "new")
-        let authenticator = Authenticator(initial: "old") { token, request in
+        let authenticator = EndpointAuthenticator(initial: "old") { token, request in
             request.url = URL(string: "https://instance.test/")
             request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
         } refresh: { _ in
@@ -253,14 +253,14 @@ struct AuthenticatorTests {
             )
         )
         client.withLock { $0 = made }
-        let error = await #expect(throws: HTTPError.self) { try await made.request(Text()) }
+        let error = await #expect(throws: EndpointError.self) { try await made.request(Text()) }
         #expect(error?.description.contains("use one without it") == true)
         client.withLock { $0 = nil }
     }
 
     @Test func whatIsForgottenIsFetchedAnew() async throws {
         let transport = ScriptedTransport(.ok("in"))
-        let authenticator = Authenticator.bearer(initial: "ann") { _ in "ben" }
+        let authenticator = EndpointAuthenticator.bearer(initial: "ann") { _ in "ben" }
         let client = EndpointClient(transport, policies: ClientPolicies(authenticator: authenticator))
         _ = try await client.request(Text())
         authenticator.forget()
@@ -285,7 +285,7 @@ struct AuthenticatorTests {
             transport,
             policies: ClientPolicies(authenticator: .bearer(initial: "old") { _ in "new" })
         )
-        let error = await #expect(throws: HTTPError.self) {
+        let error = await #expect(throws: EndpointError.self) {
             try await client.upload(Upload(body: .stream(InputStream(data: Data("body".utf8)))))
         }
         #expect(error?.reason == .unauthorized)
@@ -302,14 +302,14 @@ struct AuthenticatorTests {
             let client = EndpointClient(
                 ScriptedTransport(.status(403, body)),
                 policies: ClientPolicies(
-                    authenticator: Authenticator(initial: token) { key, request in
+                    authenticator: EndpointAuthenticator(initial: token) { key, request in
                         request.setValue(key, forHTTPHeaderField: "X-Mine")
                     } refresh: { _ in
                         token
                     }
                 )
             )
-            let error = await #expect(throws: HTTPError.self) { try await client.request(Checked()) }
+            let error = await #expect(throws: EndpointError.self) { try await client.request(Checked()) }
             #expect(error?.bodyPrefix?.contains("abcdefgh") == false)
         }
     }
@@ -327,7 +327,7 @@ struct AuthenticatorTests {
         let transport = Self.server(good: "new")
         let policies = ClientPolicies(authenticator: .bearer(initial: "old") { _ in "new" }, retry: HTTPRetryPolicy())
         let client = EndpointClient(transport, policies: policies)
-        let error = await #expect(throws: HTTPError.self) { try await client.request(Streamed()) }
+        let error = await #expect(throws: EndpointError.self) { try await client.request(Streamed()) }
         #expect(error?.statusCode == 401)
         #expect(transport.sent.events.map(\.body) == [Data("body".utf8)])
         // The rejection is not forgotten: the next request has the new token.
@@ -352,14 +352,14 @@ struct AuthenticatorTests {
         let refreshes = OrderRecorder<Int>()
         let own: @Sendable (String, inout URLRequest) -> Void = { $1.setValue($0, forHTTPHeaderField: "X-Mine") }
         for authenticator in [
-            Authenticator.bearer(initial: token) { _ in refreshed() },
+            EndpointAuthenticator.bearer(initial: token) { _ in refreshed() },
             .bearer { _ in token },
-            Authenticator(initial: token, attach: own) { _ in refreshed() },
-            Authenticator(attach: own) { _ in token },
+            EndpointAuthenticator(initial: token, attach: own) { _ in refreshed() },
+            EndpointAuthenticator(attach: own) { _ in token },
         ] {
             let transport = ScriptedTransport(.status(401))
             let policies = ClientPolicies(authenticator: authenticator, retry: HTTPRetryPolicy(backoff: .none))
-            let error = await #expect(throws: HTTPError.self) {
+            let error = await #expect(throws: EndpointError.self) {
                 try await EndpointClient(transport, policies: policies).request(Text())
             }
             #expect(error?.reason == .request)
@@ -376,7 +376,7 @@ struct AuthenticatorTests {
 
     @Test func whatAttachThrowsArrivesAsItIs() async throws {
         let transport = ScriptedTransport(.ok("in"))
-        let authenticator = Authenticator(initial: "a") { _, _ in
+        let authenticator = EndpointAuthenticator(initial: "a") { _, _ in
             throw Mishap()
         } refresh: { _ in
             "a"
@@ -390,7 +390,7 @@ struct AuthenticatorTests {
     @Test func aCredentialOfNothingNeedNotBeAttached() async throws {
         let transport = ScriptedTransport(.status(401), .ok("in"))
         let refreshes = OrderRecorder<Int>()
-        let authenticator = Authenticator(initial: ()) { _, _ in
+        let authenticator = EndpointAuthenticator(initial: ()) { _, _ in
         } refresh: { _ in
             refreshes.record(0)
         }

@@ -1,6 +1,6 @@
 // The members of a client that every client has, and those that a client need not implement.
 
-extension Client {
+extension APIClient {
     /// Sends a request, and returns the decoded content of the response.
     ///
     /// Calls ``request(_:onProgress:)`` without a progress closure, and throws the same errors.
@@ -29,7 +29,7 @@ extension Client {
     @discardableResult
     public func request<E: Endpoint>(
         _ endpoint: E,
-        completionHandler: @escaping @Sendable (APIResult<E.Content>) -> Void
+        completionHandler: @escaping @Sendable (Result<E.Content, any Error>) -> Void
     ) -> Progress {
         Progress.start(completionQueue: completionQueue) { progress in
             try await self.request(endpoint, onProgress: { progress.show($0.received, of: $0.expectedToReceive) })
@@ -48,7 +48,7 @@ extension Client {
     @discardableResult
     public func upload<E: UploadEndpoint>(
         _ endpoint: E,
-        completionHandler: @escaping @Sendable (APIResult<E.Content>) -> Void
+        completionHandler: @escaping @Sendable (Result<E.Content, any Error>) -> Void
     ) -> Progress {
         Progress.start(completionQueue: completionQueue) { progress in
             try await self.upload(endpoint, onProgress: { progress.show($0.sent, of: $0.expectedToSend) })

@@ -1,5 +1,5 @@
 /// The body of a request, and its media type.
-public struct HTTPBody: Sendable, Hashable {
+public struct EndpointBody: Sendable, Hashable {
     /// The bytes that are sent.
     public let data: Data
 
@@ -17,9 +17,9 @@ public struct HTTPBody: Sendable, Hashable {
     }
 }
 
-extension HTTPBody {
+extension EndpointBody {
     /// Returns a body with the media type `application/json`, from JSON that is already encoded.
-    public static func json(_ data: Data) -> HTTPBody { HTTPBody(data: data, contentType: "application/json") }
+    public static func json(_ data: Data) -> EndpointBody { EndpointBody(data: data, contentType: "application/json") }
 
     /// Encodes a value as JSON, and returns a body with the media type `application/json`.
     ///
@@ -29,13 +29,13 @@ extension HTTPBody {
     ///     ``ResponseEndpoint/encoder`` is used, or the client's encoder if the endpoint has none; elsewhere, a new
     ///     `JSONEncoder`.
     /// - Throws: The error of the encoder.
-    public static func json(encoding value: some Encodable, with encoder: JSONEncoder? = nil) throws -> HTTPBody {
+    public static func json(encoding value: some Encodable, with encoder: JSONEncoder? = nil) throws -> EndpointBody {
         try json((encoder ?? CallCoding.encoder).encode(value))
     }
 
     /// Returns a body with the media type `application/x-www-form-urlencoded`, from a form that is already encoded.
-    public static func form(_ data: Data) -> HTTPBody {
-        HTTPBody(data: data, contentType: "application/x-www-form-urlencoded")
+    public static func form(_ data: Data) -> EndpointBody {
+        EndpointBody(data: data, contentType: "application/x-www-form-urlencoded")
     }
 
     /// Encodes the fields of a form, in their order, and returns a body with the media type
@@ -43,20 +43,22 @@ extension HTTPBody {
     ///
     /// The encoding is that of browsers (WHATWG URL, 5.2): letters, digits and `*-._` stay, a space becomes `+`, and
     /// all other characters are percent-encoded in UTF-8.
-    public static func form(_ fields: KeyValuePairs<String, String>) -> HTTPBody {
+    public static func form(_ fields: KeyValuePairs<String, String>) -> EndpointBody {
         let encoded = fields.map { "\($0.formEncoded)=\($1.formEncoded)" }.joined(separator: "&")
         return form(Data(encoded.utf8))
     }
 
     /// Returns a body with the media type `text/plain; charset=utf-8`, from text that is already encoded in UTF-8.
-    public static func text(_ data: Data) -> HTTPBody { HTTPBody(data: data, contentType: "text/plain; charset=utf-8") }
+    public static func text(_ data: Data) -> EndpointBody {
+        EndpointBody(data: data, contentType: "text/plain; charset=utf-8")
+    }
 
     /// Encodes text in UTF-8, and returns a body with the media type `text/plain; charset=utf-8`.
-    public static func text(_ string: String) -> HTTPBody { text(Data(string.utf8)) }
+    public static func text(_ string: String) -> EndpointBody { text(Data(string.utf8)) }
 
     /// Returns a body with the media type `application/octet-stream`, from any bytes.
-    public static func binary(_ data: Data) -> HTTPBody {
-        HTTPBody(data: data, contentType: "application/octet-stream")
+    public static func binary(_ data: Data) -> EndpointBody {
+        EndpointBody(data: data, contentType: "application/octet-stream")
     }
 }
 
