@@ -37,6 +37,8 @@ public import TaskControl
 ///   eviction takes the oldest, and passes over each that was used since it was stored or last passed over (the
 ///   *second-chance* approximation of LRU).
 ///
+/// As a `TaskOwner`, a cache can be drained, closed and shut down: its tasks are its loads.
+///
 /// Safe to use from any thread and any isolation. The cache retains its values, its keys and the load function: the load function should capture only
 /// what it needs.
 ///
@@ -57,7 +59,7 @@ public import TaskControl
 /// ## Priorities
 /// A load has the priority of its first caller, and is escalated to the highest priority of its callers, where the system supports it (macOS 26,
 /// Linux).
-public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: TaskOwner, ClosableOwner {
     @usableFromInline let _storage: _CacheStorage
 
     /// Creates an empty cache.
@@ -197,7 +199,7 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     }
 
     /// The number of values and cached errors in the cache. Includes those that have expired, until their key is read.
-    public var count: Int { _storage.count }
+    public var valueCount: Int { _storage.count }
 
     // MARK: Changing
 
@@ -239,6 +241,38 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///   of ``update(_:for:)``.
     /// - Complexity: O(*n*) in the number of values.
     public func removeAll(olderThan age: Duration) { _storage.removeAll(olderThan: age) }
+}
+
+// A cache as an owner of its loads.
+extension CachedFlight {
+    /// The number of loads that run, refreshes included. It may have changed by the time the caller uses it.
+    public var count: Int { _storage.flights.count }
+
+    /// Cancels all loads. Their callers receive `CancellationError`; the values stay, and later readers begin new loads.
+    ///
+    /// - Complexity: O(*n*) in the number of loads and their callers.
+    public func cancelAll() { cancelAll(for: .requested(reason: nil)) }
+
+    /// Cancels all loads for a reason, which `Task.cancellationCause` inside the loads returns. Otherwise the same as
+    /// ``cancelAll()``.
+    ///
+    /// - Parameter reason: A description of the reason, for logs.
+    public func cancelAll(because reason: String) { cancelAll(for: .requested(reason: reason)) }
+
+    /// Cancels all loads, and refuses later ones. Values that may be returned without a load are still returned; a
+    /// reader that needs a load receives `CancellationError`.
+    public func close() {
+        refuse()
+        cancelAll(for: .shutdown(name: name))
+    }
+
+    package func refuse() { _storage.flights.refuse() }
+
+    package func cancelAll(for cause: CancellationCause) { _storage.flights.cancelAll(cause) }
+
+    package func drain(staysWhenCancelled: Bool) async throws(CancellationError) {
+        try await _storage.flights.drain(staysWhenCancelled: staysWhenCancelled)
+    }
 }
 
 extension CachedFlight {

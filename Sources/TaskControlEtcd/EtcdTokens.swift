@@ -27,7 +27,7 @@ final class EtcdTokens: Sendable {
     func token(_ fetch: @escaping @Sendable () async throws -> String?) async throws -> Token {
         let (token, number) = state.withLock { ($0.token, $0.number) }
         if let token { return token }
-        return try await flights.run(number) { [self] in
+        return try await flights.value(for: number) { [self] in
             // A fetch that has just ended may have stored the token.
             if let token = state.withLock({ $0.number == number ? $0.token : nil }) { return token }
             let token = Token(text: try await fetch(), number: number)

@@ -4,7 +4,13 @@ public import TaskControl
 /// each of them waited, and with probable problems such as deadlocks.
 ///
 /// A snapshot can be printed, compared, encoded and decoded. ``current()`` returns a snapshot of the process.
-public struct TaskSnapshot: Sendable, Hashable, Codable {
+///
+/// The encoded form has a version, ``schemaVersion``. A snapshot of any version can be decoded: what only a later version has
+/// is left out, and what an earlier version does not have is empty.
+public struct TaskSnapshot: Sendable, Hashable {
+    /// The version of the encoded form that this library writes, as `schemaVersion` beside the other values.
+    public static let schemaVersion = 1
+
     /// The instances that own tasks or admit callers (such as lifetimes, stores, queues, flights and semaphores), in the order of their first events.
     public let owners: [Owner]
     /// The tasks and calls that belong to no owner, such as an `AsyncTask` without a lifetime, or a call of `retry` in a task that was not started
@@ -26,7 +32,7 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
     }
 
     /// An instance that owns tasks or admits callers, such as a lifetime, a store, a queue or a semaphore.
-    public struct Owner: Sendable, Hashable, Codable, Identifiable {
+    public struct Owner: Sendable, Hashable, Identifiable {
         /// The identity of the owner, which its events also contain.
         public let id: TaskEvent.Identity
         /// The type of the owner, such as `TaskStore`.
@@ -60,7 +66,7 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
 
     /// The state of a circuit breaker that does not admit all calls.
     @nonexhaustive
-    public enum Circuit: Sendable, Hashable, Codable {
+    public enum Circuit: Sendable, Hashable {
         /// The breaker has been open for the given time, and no probe (a call that tests whether the service works
         /// again) has begun.
         case open(for: Duration)
@@ -71,7 +77,7 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
 
     /// A task or a call in a snapshot, such as a task of a store, a flight (one run of an operation that several
     /// callers share), or a call of `retry`.
-    public struct Entry: Sendable, Hashable, Codable, Identifiable {
+    public struct Entry: Sendable, Hashable, Identifiable {
         /// The identity of the task or call, which its events also contain.
         public let id: TaskEvent.Identity
         /// The type or function of the library to which the task or call belongs, such as `FIFOQueue` or `retry`.
@@ -113,7 +119,7 @@ public struct TaskSnapshot: Sendable, Hashable, Codable {
 
     /// A probable problem that was found in a snapshot.
     @nonexhaustive
-    public enum Warning: Sendable, Hashable, Codable {
+    public enum Warning: Sendable, Hashable {
         /// The task was cancelled, the given time ago, and still runs: it does not check for cancellation, or its
         /// cleanup takes long.
         case cancelledButRunning(TaskEvent.Identity, since: Duration)

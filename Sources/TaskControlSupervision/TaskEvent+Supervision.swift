@@ -13,7 +13,7 @@ extension TaskEvent.Primitive {
 extension TaskEvent.Kind {
     /// Periodic work begins a run.
     public static var ticked: Self { Self("ticked") }
-    /// Supervised work has called `ready()`: see ``SupervisedRun``.
+    /// Supervised work has called `run.markReady()`: see ``SupervisedRun``.
     public static var ready: Self { Self("ready") }
     /// Supervised work begins another run.
     public static var restarted: Self { Self("restarted") }

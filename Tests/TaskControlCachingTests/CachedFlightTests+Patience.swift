@@ -59,7 +59,7 @@ struct CachedFlightPatienceTests {
         // The value expires at 30 s, and the patience ends at 34 s.
         await fixture.clock.advance(by: .seconds(5))
         // The reader asks again, which removes the expired value.
-        try await wait(forBooksOf: fixture.cache._storage.source.number) { fixture.cache.count }
+        try await wait(forBooksOf: fixture.cache._storage.source.number) { fixture.cache.valueCount }
         gate.open()
         #expect(try await reader.value == 2)
         #expect(fixture.loadCount == 2)

@@ -108,7 +108,7 @@ struct CachedFlightPolicyTests {
         #expect(try await other.cache.value(for: "a") == 1)
         other.cache.update(5, for: "a")
         other.cache.removeAll(olderThan: most)
-        #expect(other.cache.count == 0)
+        #expect(other.cache.valueCount == 0)
     }
 
     // MARK: Failures

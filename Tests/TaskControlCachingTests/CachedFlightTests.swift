@@ -20,7 +20,7 @@ struct CachedFlightTests {
         #expect(try await fixture.cache.value(for: "b") == 2, "keys are apart")
         await fixture.clock.advance(by: .seconds(1))
         #expect(try await fixture.cache.value(for: "a") == 3)
-        #expect(fixture.loads.events == ["a", "b", "a"] && fixture.cache.count == 2)
+        #expect(fixture.loads.events == ["a", "b", "a"] && fixture.cache.valueCount == 2)
     }
 
     @Test(.tags(.large)) func thousandsOfReadersAtTheMomentOfExpiryCauseOneLoad() async throws {
@@ -241,7 +241,7 @@ struct CachedFlightTests {
         #expect(fixture.cache.peek("a") == nil)
         let reader = fixture.reader()
         try await fixture.waitForCallers(1)
-        #expect(fixture.cache.count == 0 && fixture.loadCount == 2)
+        #expect(fixture.cache.valueCount == 0 && fixture.loadCount == 2)
         gate.open()
         #expect(try await reader.value == 2)
     }
@@ -253,7 +253,7 @@ struct CachedFlightTests {
         let error = MarkedError()
         fixture.plan(1, .fail(error))
         await #expect(throws: error) { try await fixture.cache.value(for: "a") }
-        #expect(fixture.cache.count == 0)
+        #expect(fixture.cache.valueCount == 0)
         #expect(try await fixture.cache.value(for: "a") == 2)
     }
 
@@ -292,7 +292,7 @@ struct CachedFlightTests {
         #expect(try await fixture.cache.value(for: "a") == 1)
         await fixture.clock.advance(by: .seconds(15))
         await #expect(throws: error) { try await fixture.cache.value(for: "a") }
-        #expect(fixture.cache.count == 0)
+        #expect(fixture.cache.valueCount == 0)
     }
 
     // MARK: 8. Memory
@@ -304,7 +304,7 @@ struct CachedFlightTests {
         #expect(try await fixture.cache.value(for: "a") == 1)
         #expect(fixture.cache.peek("b") == 2, "a look is not a use")
         #expect(try await fixture.cache.value(for: "c") == 3)
-        #expect(fixture.cache.peek("b") == nil && fixture.cache.peek("a") == 1 && fixture.cache.count == 2)
+        #expect(fixture.cache.peek("b") == nil && fixture.cache.peek("a") == 1 && fixture.cache.valueCount == 2)
     }
 
     @Test func theOldestValueIsEvictedIfAllWereUsedAndNeverTheNewOne() async throws {
@@ -321,7 +321,7 @@ struct CachedFlightTests {
         #expect(try await fixture.cache.value(for: "a") == 1)
         #expect(try await fixture.cache.value(for: "a") == 2)
         fixture.cache.update(5, for: "a")
-        #expect(fixture.cache.count == 0 && fixture.cache._storage.memory < 1_000)
+        #expect(fixture.cache.valueCount == 0 && fixture.cache._storage.memory < 1_000)
     }
 
     @Test func valuesOfAnAgeAreRemoved() async throws {
@@ -330,7 +330,7 @@ struct CachedFlightTests {
         await fixture.clock.advance(by: .seconds(3))
         #expect(try await fixture.cache.value(for: "b") == 2)
         fixture.cache.removeAll(olderThan: .seconds(3))
-        #expect(fixture.cache.count == 2)
+        #expect(fixture.cache.valueCount == 2)
         fixture.cache.removeAll(olderThan: .seconds(2))
         #expect(fixture.cache.peek("a") == nil && fixture.cache.peek("b") == 2)
     }
@@ -365,7 +365,7 @@ struct CachedFlightTests {
         _ = try await cache.value(for: 2)
         cache.removeAll(olderThan: .seconds(-1))
         try await released.waitForEvents(count: 6)
-        #expect(cache.count == 0)
+        #expect(cache.valueCount == 0)
         holder.withLock { $0 = nil }
     }
 }

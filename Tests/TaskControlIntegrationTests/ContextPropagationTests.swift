@@ -61,8 +61,8 @@ struct ContextPropagationTests {
                 _ = await delivery.value
                 try await queue.run { look("run") }
                 _ = try await withSingleFlight(key: "\(Self.self)") { look("withSingleFlight") }
-                _ = try await SingleFlight<Int, Void>().run(1) { look("SingleFlight") }
-                try await retry(attempts: 2) { attempt in
+                _ = try await SingleFlight<Int, Void>().value(for: 1) { look("SingleFlight") }
+                try await retry(attempts: 2, backoff: .none, budget: nil) { attempt in
                     look("retry")
                     if attempt == 1 { throw MarkedError() }
                 }
@@ -84,7 +84,7 @@ struct ContextPropagationTests {
             func call(_ tag: String) -> Task<String?, any Error> {
                 Task {
                     try await tagged(tag) {
-                        try await flights.run(1) {
+                        try await flights.value(for: 1) {
                             try await gate.wait()
                             return Self.tag
                         }

@@ -47,16 +47,16 @@ struct MetricsObserverTests {
         try await Audience.of(observer) { told in
             let (flights, gate) = (SingleFlight<Int, Int>(), Gate())
             let first = Task {
-                try await flights.run(1) {
+                try await flights.value(for: 1) {
                     try await gate.wait(); return 1
                 }
             }
             try await told.wait { $0.named("SingleFlight.started").count == 1 }
-            let second = Task { try await flights.run(1) { 2 } }
+            let second = Task { try await flights.value(for: 1) { 2 } }
             try await told.wait { $0.named("SingleFlight.joined").count == 1 }
             gate.open()
             _ = try await (first.value, second.value)
-            try? await retry(attempts: 3) { throw MarkedError() }
+            try? await retry(attempts: 3, backoff: .none, budget: nil) { throw MarkedError() }
             let clock = TestClock()
             let timed = Task {
                 try await withTimeout(.seconds(1), clock: clock) { try await Gate().wait() }

@@ -43,9 +43,9 @@ struct ServiceGroupTests {
         grace: Duration = .zero,
         opening asked: Gate = Gate()
     ) -> SupervisedWork {
-        supervisor.keepRunning(name, grace: grace) { [log] ready in
-            ready()
-            await ready.waitForStop()
+        supervisor.keepRunning(name, grace: grace) { [log] run in
+            run.markReady()
+            await run.waitForStop()
             asked.open()
             try? await Gate().wait()
             log.record("\(name) is cancelled")
@@ -278,10 +278,10 @@ struct ServiceGroupTests {
             try await waiting.waitForWaiters()
             let supervisor = Supervisor(name: "backend")
             for name in ["database", "queue"] {
-                supervisor.keepRunning(name, grace: .seconds(600)) { ready in
-                    ready()
+                supervisor.keepRunning(name, grace: .seconds(600)) { run in
+                    run.markReady()
                     if name == "queue" { kill(getpid(), SIGTERM) }
-                    await ready.waitForStop()
+                    await run.waitForStop()
                     log.record(name)
                 }
             }

@@ -47,7 +47,7 @@ struct TracingObserverTests {
             func call(_ name: String) -> Task<Int, any Error> {
                 Task {
                     try await tracer.withSpan(name) { _ in
-                        try await flights.run("k") {
+                        try await flights.value(for: "k") {
                             try await gate.wait(); return 7
                         }
                     }
@@ -91,7 +91,7 @@ struct TracingObserverTests {
             try await gate.waitForWaiters()
             task.cancel()
             _ = await task.result
-            try? await retry(attempts: 2) { throw MarkedError("no") }
+            try? await retry(attempts: 2, backoff: .none, budget: nil) { throw MarkedError("no") }
         }
         let turns = spans("FIFOQueue")
         try #require(turns.count == 2)
@@ -106,7 +106,7 @@ struct TracingObserverTests {
     @Test func onlyTheChosenPrimitivesHaveSpans() async throws {
         try await Audience.of(TracingObserver(tracer: tracer, primitives: [.asyncSemaphore])) { _ in
             try await AsyncSemaphore(value: 1).withPermit { await Task(on: FIFOQueue()) {}.value }
-            try? await retry(attempts: 2) { throw MarkedError() }
+            try? await retry(attempts: 2, backoff: .none, budget: nil) { throw MarkedError() }
         }
         #expect(tracer.finishedSpans.map(\.operationName) == ["AsyncSemaphore"] && tracer.activeSpans.isEmpty)
     }
@@ -149,7 +149,7 @@ struct TracingObserverTests {
                 for number in 0..<400 {
                     group.addTask {
                         let caller = Task {
-                            _ = try? await flights.run(number % 3) {
+                            _ = try? await flights.value(for: number % 3) {
                                 await Task.yield()
                                 return number
                             }

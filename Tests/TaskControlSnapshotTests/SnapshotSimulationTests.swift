@@ -133,7 +133,7 @@ private struct SnapshotWorld {
                 // The first caller gives the flight its name; callers that join are not shown.
                 tasks.append(
                     Task(name: name) {
-                        _ = try? await flights.run(key) {
+                        _ = try? await flights.value(for: key) {
                             await works(Diagnostics.currentTaskName ?? "")
                             return 1
                         }
@@ -142,7 +142,7 @@ private struct SnapshotWorld {
             case 7:
                 tasks.append(
                     Task(name: name) {
-                        _ = try? await retry(attempts: 3, backoff: .fixed(.milliseconds(1))) { attempt in
+                        _ = try? await retry(attempts: 3, backoff: .fixed(.milliseconds(1)), budget: nil) { attempt in
                             if attempt > 1 { say(name, .running) }
                             await Task.yield()
                             say(name, .waiting)

@@ -83,7 +83,7 @@ struct SnapshotTests {
         try await watched { books, recorder in
             let (lifetime, gate, clock) = (AsyncLifetime(), Gate(), TestClock())
             AsyncTask(name: "load") {
-                try await retry(attempts: 2, backoff: .fixed(.zero)) { attempt in
+                try await retry(attempts: 2, backoff: .fixed(.zero), budget: nil) { attempt in
                     if attempt == 1 { throw MarkedError() }
                     try await withTimeout(.seconds(9), clock: clock) {
                         try await withSingleFlight(key: "SnapshotTests") { try await gate.wait() }
@@ -348,6 +348,45 @@ struct SnapshotTests {
         }
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode([TaskEvent.Identity].self, from: Data(#"["7.12"]"#.utf8))
+        }
+    }
+
+    @Test func aSnapshotOfAnotherVersionCanBeRead() throws {
+        let later = """
+            {
+                "schemaVersion": 7, "weather": "fine",
+                "owners": [
+                    {"id": "#3", "primitive": "Crowd", "size": 5, "circuit": {"kind": "melted", "age": [0, 5]}},
+                    {"id": "#4", "primitive": "CircuitBreaker", "circuit": {"kind": "open", "age": [0, 5]}}
+                ],
+                "others": [{"id": "#5", "primitive": "retry", "phase": "dreaming"}],
+                "warnings": [{"kind": "bored", "tasks": ["#5"]}, {"kind": "dropped", "tasks": ["#5"]}]
+            }
+            """
+        let snapshot = try JSONDecoder().decode(TaskSnapshot.self, from: Data(later.utf8))
+        #expect(snapshot.owners.map(\.primitive.rawValue) == ["Crowd", "CircuitBreaker"])
+        #expect(snapshot.owners[0].circuit == nil && snapshot.owners[1].circuit != nil)
+        #expect(snapshot.others[0].phase == .running && snapshot.others[0].calls.isEmpty)
+        #expect(snapshot.warnings == [.dropped(snapshot.others[0].id)])
+        #expect(snapshot.droppedCount == 0)
+        let written = try JSONEncoder().encode(snapshot)
+        #expect(String(decoding: written, as: UTF8.self).contains(#""schemaVersion":1"#))
+        #expect(try JSONDecoder().decode(TaskSnapshot.self, from: written) == snapshot)
+        #expect(try JSONDecoder().decode(TaskSnapshot.self, from: Data("{}".utf8)).owners.isEmpty)
+    }
+
+    @Test func eachWarningAndEachCircuitCanBeSentElsewhere() throws {
+        let id = try JSONDecoder().decode([TaskEvent.Identity].self, from: Data(##"["#7"]"##.utf8))[0]
+        let warnings: [TaskSnapshot.Warning] = [
+            .dropped(id), .waitsForItself([id, id]), .cancelledButRunning(id, since: .seconds(3)),
+        ]
+        let data = try JSONEncoder().encode(warnings)
+        #expect(try JSONDecoder().decode([TaskSnapshot.Warning].self, from: data) == warnings)
+        let circuits: [TaskSnapshot.Circuit] = [.open(for: .seconds(1)), .halfOpen(for: .seconds(2))]
+        let other = try JSONEncoder().encode(circuits)
+        #expect(try JSONDecoder().decode([TaskSnapshot.Circuit].self, from: other) == circuits)
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode([TaskSnapshot.Warning].self, from: Data(#"[{"kind":"dropped","tasks":[]}]"#.utf8))
         }
     }
 

@@ -186,13 +186,13 @@ struct TraceModelTests {
         let (flights, lifetime, gate) = (SingleFlight<String, Int>(), AsyncLifetime(), Gate())
         try await EventLog.recording { recorder in
             let first = AsyncTask(name: "first") {
-                _ = try? await flights.run("k") {
+                _ = try? await flights.value(for: "k") {
                     try await gate.wait()
                     return 1
                 }
             }.bind(to: lifetime)
             try await recorder.wait { $0.named("SingleFlight.running").count == 1 }
-            let second = AsyncTask(name: "second") { _ = try? await flights.run("k") { 2 } }.bind(to: lifetime)
+            let second = AsyncTask(name: "second") { _ = try? await flights.value(for: "k") { 2 } }.bind(to: lifetime)
             try await recorder.wait { $0.named("SingleFlight.joined").count == 1 }
             gate.open()
             await first.value
@@ -270,7 +270,7 @@ struct TraceModelTests {
         try await EventLog.recording { recorder in
             for _ in 0..<5 { bag.addTask { try? await semaphore.withPermit { try? await queue.run {} } } }
             for number in 0..<5 { store.addTask(forKey: number % 2) {} }
-            _ = try? await retry(attempts: 2, backoff: .fixed(.zero)) { throw MarkedError() }
+            _ = try? await retry(attempts: 2, backoff: .fixed(.zero), budget: nil) { throw MarkedError() }
             _ = try? await withTimeout(.seconds(100)) { throw MarkedError() }
             try await bag.registry.drain()
             try await store.drain()

@@ -24,20 +24,22 @@ struct Declaration {
         keyword = String(match.1)
         name = String(match.2)
         self.comment = comment
+        let head = text.split(separator: " where ", maxSplits: 1)[0]
+        conformances =
+            head.split(separator: " : ", maxSplits: 1).dropFirst().first?.split(separator: ", ").map(String.init) ?? []
     }
 
     var isType: Bool { ["class", "struct", "enum", "protocol", "actor"].contains(keyword) }
     var isExtension: Bool { keyword == "extension" }
 
+    /// Whether its documentation says that it is a spelling of another library, for code that was written for that library.
+    var isCompatibility: Bool { comment.contains { $0.contains("- Note: A spelling of ") } }
+
     /// The requirements on the type parameters of a type or an extension.
     var requirements: String? { text.split(separator: " where ", maxSplits: 1).dropFirst().first.map(String.init) }
 
     /// The conformances that a type or an extension declares.
-    var conformances: [String] {
-        let head = text.split(separator: " where ", maxSplits: 1)[0]
-        return head.split(separator: " : ", maxSplits: 1).dropFirst().first?.split(separator: ", ").map(String.init)
-            ?? []
-    }
+    var conformances: [String] = []
 
     /// Whether who calls it may wait.
     var isAsync: Bool {

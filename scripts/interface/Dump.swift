@@ -1,5 +1,7 @@
 /// An interface as text that differs only where the interface does: types by name, a declaration a line under its type.
 ///
+/// Declarations whose names begin with an underscore are left out.
+///
 /// Members that an extension adds to a type of the module are listed with the type, as they are the same to a caller. It stands alone if it asks
 /// something of the type parameters, and if it extends a protocol: what is in the protocol is asked, what is in the extension is given.
 struct Dump: CustomStringConvertible {
@@ -26,6 +28,8 @@ struct Dump: CustomStringConvertible {
 
     private mutating func add(_ declarations: [Declaration], of type: String, to key: String) {
         for declaration in declarations {
+            // A name that begins with an underscore is not part of the API, although the language requires it to be public.
+            if declaration.name.hasPrefix("_") && !declaration.isExtension { continue }
             guard declaration.isType || declaration.isExtension else {
                 blocks[key, default: Block()].members.append(declaration)
                 continue

@@ -48,6 +48,27 @@ struct Interface {
         lines.popFirst().map { String($0.drop(while: \.isWhitespace)) }
     }
 
+    /// The interface with only the spellings of other libraries, or without them. A type that is such a spelling comes with its members and its
+    /// extensions.
+    func selecting(compatibility: Bool) -> Interface {
+        let types = Set(declarations.filter { $0.isType && $0.isCompatibility }.map(\.name))
+        func isCompatibility(_ declaration: Declaration) -> Bool {
+            declaration.isCompatibility || declaration.isExtension && types.contains(declaration.name)
+        }
+        var selection = self
+        selection.declarations = declarations.compactMap { declaration in
+            if isCompatibility(declaration) { return compatibility ? declaration : nil }
+            guard declaration.members.contains(where: \.isCompatibility) else {
+                return compatibility ? nil : declaration
+            }
+            var rest = declaration
+            rest.members.removeAll { $0.isCompatibility != compatibility }
+            if compatibility { rest.conformances = [] }
+            return rest.isExtension && rest.members.isEmpty && rest.conformances.isEmpty ? nil : rest
+        }
+        return selection
+    }
+
     /// The declarations without documentation, and those that may wait and do not document cancellation, nor does their type: each with the type
     /// that it is in.
     var undocumented: [String] {

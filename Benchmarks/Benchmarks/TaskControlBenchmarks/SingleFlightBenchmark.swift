@@ -100,7 +100,7 @@ private func leave(_ callers: Int) async -> Duration {
     let tasks = (0..<callers).map { _ in
         Task {
             come.hit()
-            _ = try? await flights.run(1) {
+            _ = try? await flights.value(for: 1) {
                 // A caller that comes after the end begins a new flight, and passes.
                 try await gate.wait()
                 return 42

@@ -38,7 +38,7 @@ struct OutputTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let (page, json) = (folder.appendingPathComponent("a.html").path, folder.appendingPathComponent("a.json").path)
         let recording = try #require(TraceRecording(for: TourCommand.parse(["--trace", page, "--trace", json]).trace))
-        await Task(name: "noted", on: FIFOQueue(name: "notes")) {}.value
+        await FIFOQueue(name: "notes").addTask(name: "noted") {}.value
         try recording.write(title: "a tour")
         let (html, text) = try (
             String(contentsOfFile: page, encoding: .utf8), Data(contentsOf: URL(fileURLWithPath: json))

@@ -11,7 +11,7 @@ struct SourceTests {
     /// Readers copy the examples, and a trace or a snapshot of a program whose owners have no names helps little.
     @Test func everyOwnerHasAName() throws {
         let owners =
-            /\b(?:AsyncLifetime|TaskBag|IdentifiableTaskBag|TaskStore|TaskSlot|FIFOQueue|ConcurrentQueue|ActorQueue|AsyncSemaphore|CachedFlight|EndpointClient|CircuitBreaker|RateLimiter)(?:<[^>()]*>)?\(\s*(name:)?/
+            /\b(?:AsyncLifetime|TaskStore|TaskSlot|FIFOQueue|ConcurrentQueue|ActorQueue|AsyncSemaphore|CachedFlight|EndpointClient|CircuitBreaker|RateLimiter)(?:<[^>()]*>)?\(\s*(name:)?/
         let sources = Self.folder.appendingPathComponent("Sources")
         var count = 0
         for case let file as URL in try #require(

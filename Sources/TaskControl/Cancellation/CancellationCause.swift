@@ -1,7 +1,7 @@
 /// The reason for which a task was cancelled.
 ///
 /// ```swift
-/// let uploads = TaskBag(name: "uploads")
+/// let uploads = AsyncLifetime(name: "uploads")
 /// uploads.addTask {
 ///     await api.refresh()
 ///     if Task.cancellationCause == .requested(reason: "signed out") { return }
@@ -14,47 +14,94 @@
 /// later.
 ///
 /// Swift itself has no cancellation reasons yet; the accepted proposal SE-0526 adds a reason for its own deadlines
-/// only. A `switch` over a cause needs an `@unknown default`.
-@nonexhaustive
-public enum CancellationCause: Hashable, Sendable, Codable {
-    /// A newer task with the same key has replaced the task. The value is the key as text.
-    case superseded(key: String)
-    /// The owner of the task was deallocated. The value is the name of the owner; `nil` if it has none.
-    case ownerDeallocated(name: String?)
-    /// The owner of the task was closed or shut down. The value is the name of the owner; `nil` if it has none.
-    case shutdown(name: String?)
-    /// A deadline or a time limit of the operation has passed.
-    case deadline
-    /// The last caller that waited for the task has stopped waiting. Such a task runs an operation that callers share,
-    /// such as that of a ``SingleFlight``, or an operation that its only caller can abandon, such as that of
+/// only. Compare a cause with `==`, or its ``kind``, whose text, such as the reason, is in ``detail``.
+public struct CancellationCause: Hashable, Sendable, Codable {
+    /// The kind of event that has cancelled the task.
+    public let kind: Kind
+
+    /// The text that belongs to the cause: the key, the name of the owner or lease, or the reason; `nil` if there is none.
+    public let detail: String?
+
+    /// A kind of event that cancels a task. A `switch` over it needs an `@unknown default`.
+    @nonexhaustive
+    public enum Kind: String, Hashable, Sendable, CaseIterable, Codable {
+        /// A newer task with the same key has replaced the task.
+        case superseded
+        /// The owner of the task was deallocated.
+        case ownerDeallocated
+        /// The owner of the task was closed or shut down.
+        case shutdown
+        /// A deadline or a time limit of the operation has passed.
+        case deadline
+        /// The last caller that waited for the task has stopped waiting.
+        case lastCallerLeft
+        /// A call such as ``TaskOwner/cancelAll(because:)`` has cancelled the task.
+        case requested
+        /// The lease under which the operation ran is no longer valid.
+        case leaseLost
+        /// The task was cancelled by other code.
+        case unknown
+    }
+
+    private init(_ kind: Kind, _ detail: String? = nil) {
+        self.kind = kind
+        self.detail = detail
+    }
+
+    /// Returns the cause of a task that a newer task with the same key has replaced.
+    ///
+    /// - Parameter key: The key as text; `nil` for the tasks of a ``TaskSlot``.
+    public static func superseded(key: String?) -> Self { Self(.superseded, key) }
+    /// Returns the cause of a task whose owner was deallocated.
+    ///
+    /// - Parameter name: The name of the owner; `nil` if it has none.
+    public static func ownerDeallocated(name: String?) -> Self { Self(.ownerDeallocated, name) }
+    /// Returns the cause of a task whose owner was closed or shut down.
+    ///
+    /// - Parameter name: The name of the owner; `nil` if it has none.
+    public static func shutdown(name: String?) -> Self { Self(.shutdown, name) }
+    /// The cause of a task whose deadline or time limit has passed.
+    public static var deadline: Self { Self(.deadline) }
+    /// The cause of a task whose last caller has stopped waiting. Such a task runs an operation that callers share, such
+    /// as that of a ``SingleFlight``, or an operation that its only caller can abandon, such as that of
     /// ``withDetachedTimeout(_:name:clock:operation:)``.
-    case lastCallerLeft
-    /// A call such as ``TaskOwner/cancelAll(because:)`` has cancelled the task. The value is the reason that was
-    /// passed; `nil` if none was passed.
-    case requested(reason: String?)
-    /// The lease under which the operation ran is no longer valid, so another process may hold it: see `withLease` of
-    /// `TaskControlFleet`. The value is the name of the lease.
-    case leaseLost(name: String)
-    /// The task was cancelled by other code, such as `Task.cancel()`.
-    case unknown
+    public static var lastCallerLeft: Self { Self(.lastCallerLeft) }
+    /// Returns the cause of a task that a call such as ``TaskOwner/cancelAll(because:)`` has cancelled.
+    ///
+    /// - Parameter reason: The reason that was passed; `nil` if none was passed.
+    public static func requested(reason: String?) -> Self { Self(.requested, reason) }
+    /// Returns the cause of a task whose lease is no longer valid, so that another process may hold it: see `withLease`
+    /// of `TaskControlFleet`.
+    ///
+    /// - Parameter name: The name of the lease.
+    public static func leaseLost(name: String) -> Self { Self(.leaseLost, name) }
+    /// The cause of a task that was cancelled by other code, such as `Task.cancel()`.
+    public static var unknown: Self { Self(.unknown) }
+
+    /// Decodes a cause. A kind that only a later version has is decoded as ``unknown``.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let kind = try Kind(rawValue: container.decode(String.self, forKey: .kind))
+        self.init(kind ?? .unknown, kind == nil ? nil : try container.decodeIfPresent(String.self, forKey: .detail))
+    }
 }
 
 extension CancellationCause: CustomStringConvertible {
     /// The cause in words, such as "requested: signed out".
     public var description: String {
-        switch self {
-        case .superseded(let key): "superseded: \(key)"
-        case .ownerDeallocated(let name): Self.line("owner deallocated", name)
-        case .shutdown(let name): Self.line("shutdown", name)
-        case .deadline: "deadline"
-        case .lastCallerLeft: "last caller left"
-        case .requested(let reason): Self.line("requested", reason)
-        case .leaseLost(let name): "lease lost: \(name)"
-        case .unknown: "unknown"
-        }
+        let words =
+            switch kind {
+            case .superseded: "superseded"
+            case .ownerDeallocated: "owner deallocated"
+            case .shutdown: "shutdown"
+            case .deadline: "deadline"
+            case .lastCallerLeft: "last caller left"
+            case .requested: "requested"
+            case .leaseLost: "lease lost"
+            case .unknown: "unknown"
+            }
+        return detail.map { "\(words): \($0)" } ?? words
     }
-
-    private static func line(_ cause: String, _ detail: String?) -> String { detail.map { "\(cause): \($0)" } ?? cause }
 
     /// The text of the cause in an event; `nil` for ``CancellationCause/unknown``.
     var eventText: String? { self == .unknown ? nil : description }

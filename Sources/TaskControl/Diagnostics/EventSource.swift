@@ -1,4 +1,4 @@
-/// The instance, such as a ``FIFOQueue`` or a ``TaskBag``, that events come from.
+/// The instance, such as a ``FIFOQueue`` or an ``AsyncLifetime``, that events come from.
 package struct EventSource: Sendable {
     package let primitive: TaskEvent.Primitive
     /// The name with which the instance was created; `nil` if it has none.

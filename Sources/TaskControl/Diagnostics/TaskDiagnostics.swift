@@ -30,13 +30,6 @@ public enum TaskDiagnostics {
         }
     }
 
-    /// Replaces the configuration. Code that must keep the settings of other code calls ``update(_:)`` instead.
-    ///
-    /// ```swift
-    /// TaskDiagnostics.configure(.init(debugLogging: true))
-    /// ```
-    public static func configure(_ configuration: Configuration) { update { $0 = configuration } }
-
     // MARK: Observers
 
     /// Adds an observer, until the returned observation is deallocated or its ``TaskObservation/end()`` is called.
@@ -62,11 +55,3 @@ public enum TaskDiagnostics {
     /// The ``TaskEvent/time`` that an event would have now; `nil` while events are neither observed nor logged.
     public static var eventTime: Duration? { Diagnostics.whileObserved(Observation.current.time) }
 }
-
-/// The name of ``TaskDiagnostics`` in the library AsyncGuardKit, for code that was written for it: see
-/// <doc:MovingFromAsyncGuardKit>.
-public typealias AsyncGuard = TaskDiagnostics
-
-/// The name of ``TaskDiagnostics/Configuration`` in the library AsyncGuardKit, for code that was written for it: see
-/// <doc:MovingFromAsyncGuardKit>.
-public typealias AsyncGuardConfiguration = TaskDiagnostics.Configuration

@@ -17,9 +17,14 @@ public struct TaskEvents: AsyncSequence, Sendable {
     private let buffer: Buffer
 
     init(limit: Int) {
+        let limit = ComputedNumber.count(
+            limit,
+            "TaskDiagnostics.events(bufferingNewest:)",
+            TaskEvent.Primitive(rawValue: "TaskDiagnostics")
+        )
         let (stream, continuation) = AsyncStream.makeStream(
             of: TaskEvent.self,
-            bufferingPolicy: .bufferingNewest(Swift.max(1, limit))
+            bufferingPolicy: .bufferingNewest(limit)
         )
         (self.stream, buffer) = (stream, Buffer(continuation))
         let number = Observation.add(buffer)

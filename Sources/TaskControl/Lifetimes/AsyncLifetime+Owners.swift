@@ -65,20 +65,8 @@ extension AsyncLifetime {
     /// `deliver` and `onError` run on the actor. In all other respects, including cancellation, this function is the
     /// same as `run(for:)` for an owner that is not an actor.
     ///
-    /// - Parameters:
-    ///   - owner: The object that receives the result. Held weakly.
-    ///   - name: The name shown in debuggers and diagnostics.
-    ///   - priority: The priority; `nil` for that of the caller.
-    ///   - work: Runs on the global executor. List what it needs in its capture list. Do not capture the owner, which
-    ///     the closure would retain.
-    ///   - deliver: Receives the owner and the result of `work`. Runs on the owner, which is retained until this
-    ///     closure returns, so do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw. Runs like `deliver`. If `nil`, or if the owner was
-    ///     deallocated, the error is reported to diagnostics instead. Whether the error is received or reported, the
-    ///     outcome is ``DeliveryOutcome/failed(_:)``. If the task was cancelled, the error is neither received nor
-    ///     reported, and the outcome is ``DeliveryOutcome/cancelled``.
-    /// - Returns: The task, whose value is its outcome. If the lifetime is closed, the work is not started, and the
-    ///   outcome is ``DeliveryOutcome/cancelled``.
+    /// The parameters and the outcome are those of `run(for:)` for an object that is not an actor. (Swift has two types for a
+    /// closure that is isolated to its parameter and for one that is isolated where it is written.)
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
         for owner: Owner,
@@ -159,18 +147,8 @@ extension AsyncLifetime {
     /// `perform` and `onError` run on the actor. In all other respects, including cancellation, this function is the
     /// same as `forEach(_:for:)` for an owner that is not an actor.
     ///
-    /// - Parameters:
-    ///   - elements: The sequence, which only the task iterates.
-    ///   - owner: The object that receives the elements. Held weakly, except while it handles an element.
-    ///   - name: The name shown in debuggers and diagnostics.
-    ///   - priority: The priority; `nil` for that of the caller.
-    ///   - perform: Handles an element. Runs on the owner.
-    ///   - onError: Receives the error that ended the sequence. Runs like `perform`. If `nil`, or if the owner was
-    ///     deallocated, the error is reported to diagnostics instead. Whether the error is received or reported, the
-    ///     outcome is ``DeliveryOutcome/failed(_:)``. If the task was cancelled, the error is neither received nor
-    ///     reported, and the outcome is ``DeliveryOutcome/cancelled``.
-    /// - Returns: The task, whose value is its outcome. If the lifetime is closed, the work is not started, and the
-    ///   outcome is ``DeliveryOutcome/cancelled``.
+    /// The parameters and the outcome are those of `forEach(_:for:)` for an object that is not an actor. (Swift has two types for a
+    /// closure that is isolated to its parameter and for one that is isolated where it is written.)
     @discardableResult
     public func forEach<Owner: Actor, Elements: AsyncSequence & SendableMetatype>(
         _ elements: sending Elements,

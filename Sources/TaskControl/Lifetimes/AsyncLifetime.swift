@@ -17,27 +17,33 @@
 /// ```
 ///
 /// The model *can* be deallocated while it loads: `run(for:)` does not retain the model while the work runs, and
-/// `forEach(_:for:)` does not while it waits for an element. ``AsyncTask/bind(to:)`` is for work that does not use the
-/// object that declares the lifetime, or that captures the object weakly (`[weak self]`).
+/// `forEach(_:for:)` does not while it waits for an element. ``addTask(name:priority:operation:onError:)`` is for work
+/// that does not use the object that declares the lifetime, or that captures the object weakly (`[weak self]`).
+/// `task.bind(to: lifetime)` gives an existing task to the lifetime.
 ///
-/// Safe to use from any thread and any isolation. Finished tasks are removed at once.
+/// Safe to use from any thread and any isolation. Finished tasks are removed at once. ``TaskOwner/count`` and
+/// ``TaskOwner/isEmpty`` are observable: a SwiftUI view that reads them is updated when they change (macOS 14, iOS 17,
+/// tvOS 17, watchOS 10).
 ///
-/// Related types: a ``TaskBag`` returns no handles of the tasks that it starts, and can start detached tasks; a
-/// ``TaskStore`` gives each task a key and decides what happens to tasks that have the same key.
+/// Related types: a ``TaskStore`` gives each task a key and decides what happens to tasks that have the same key; a
+/// ``TaskSlot`` does so for tasks of one purpose.
 ///
 /// ## Cancellation
 /// ``TaskOwner/cancelAll()`` cancels the tasks of the lifetime, ``TaskOwner/close()`` also refuses later ones, and
 /// ``TaskOwner/shutdown(grace:clock:)`` first gives the tasks some time to end. A lifetime that is deallocated is
-/// closed. An ``AsyncTask`` that is bound to a closed lifetime is cancelled immediately. The functions of a closed
-/// lifetime that start a task return a cancelled task whose work never runs.
-public final class AsyncLifetime: TaskOwner, RegistryOwner {
+/// closed. The functions of a closed lifetime that start a task return a cancelled task whose work never runs, and a
+/// task that is bound to it is cancelled immediately.
+public final class AsyncLifetime: TaskOwner, ObservableOwner {
     let registry: TaskRegistry
+    let observation: OwnerObservation
 
     /// Creates a lifetime that lasts until it is deallocated or closed.
     ///
     /// - Parameter name: The name shown in diagnostics.
     public init(name: String? = nil) {
-        registry = TaskRegistry(.asyncLifetime, name: name)
+        let observation = OwnerObservation()
+        self.observation = observation
+        registry = TaskRegistry(.asyncLifetime, name: name, onChange: observation.changed)
     }
 
     deinit {
@@ -53,25 +59,8 @@ public final class AsyncLifetime: TaskOwner, RegistryOwner {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
-    /// - Returns: The task, to await or to cancel it. If the lifetime is closed, a cancelled task that never runs the operation.
-    /// - Complexity: O(1).
-    @discardableResult
-    public func addTask(
-        name: String? = nil,
-        priority: TaskPriority? = nil,
-        @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
-    ) -> Task<Void, Never> {
-        registry.addTask(name, priority, OwnedOperation(received(operation)))
-    }
-
-    /// Starts a task that belongs to the lifetime, and handles its error.
-    ///
-    /// - Parameters:
-    ///   - name: The name shown in debuggers and diagnostics.
-    ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
-    ///     function; not called for a task that was cancelled.
+    ///     function; not called for a task that was cancelled. If `nil`, the error is reported to diagnostics.
     /// - Returns: The task, to await or to cancel it. If the lifetime is closed, a cancelled task that never runs the operation.
     /// - Complexity: O(1).
     @discardableResult
@@ -79,10 +68,17 @@ public final class AsyncLifetime: TaskOwner, RegistryOwner {
         name: String? = nil,
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Void,
-        @_inheritActorContext onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
+        @_inheritActorContext onError: (@isolated(any) @Sendable (any Error) async -> Void)? = nil
     ) -> Task<Void, Never> {
-        let handler = ErrorHandler(onError: onError)
-        let work = HandledOperation(origin: .asyncLifetime, operation: received(operation), handler: handler)
-        return registry.addTask(name, priority, work)
+        let operation = received(operation)
+        return if let onError {
+            registry.addTask(
+                name,
+                priority,
+                HandledOperation(.asyncLifetime, operation, ErrorHandler(onError: onError))
+            )
+        } else {
+            registry.addTask(name, priority, HandledOperation(.asyncLifetime, operation, NoErrorHandling()))
+        }
     }
 }

@@ -18,5 +18,3 @@ public protocol Cancellable: SendableMetatype {
 }
 
 extension Task: Cancellable {}
-
-extension AsyncTask: Cancellable {}

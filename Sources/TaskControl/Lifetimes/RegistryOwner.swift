@@ -1,6 +1,6 @@
-/// An owner that stores its tasks in a ``TaskRegistry``, as every owner of this library does. An extension of this
-/// protocol implements the requirements of ``TaskOwner``.
-protocol RegistryOwner: TaskOwner {
+/// An owner that stores its tasks in a ``TaskRegistry``. An extension of this protocol implements the requirements of
+/// ``TaskOwner``.
+protocol RegistryOwner: ClosableOwner {
     var registry: TaskRegistry { get }
 }
 
@@ -17,18 +17,11 @@ extension RegistryOwner {
 
     public func close() { registry.close() }
 
-    public func drain() async throws(CancellationError) { try await registry.drain() }
+    package func refuse() { registry.refuse() }
 
-    public func shutdown(grace: Duration, clock: any Clock<Duration>) async {
-        registry.refuse()
-        await withTaskGroup { [registry] group in
-            group.addTask { try? await registry.drain() }
-            group.addTask { if grace > .zero { try? await sleep(for: grace, on: clock) } }
-            await group.next()
-            group.cancelAll()
-        }
-        registry.cancelAll(because: .shutdown(name: name))
-        // Never throws, because a cancelled caller continues to wait.
-        try? await registry.drain(staysWhenCancelled: true)
+    package func cancelAll(for cause: CancellationCause) { registry.cancelAll(because: cause) }
+
+    package func drain(staysWhenCancelled: Bool) async throws(CancellationError) {
+        try await registry.drain(staysWhenCancelled: staysWhenCancelled)
     }
 }

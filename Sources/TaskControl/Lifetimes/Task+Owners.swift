@@ -7,23 +7,13 @@ extension Task {
     ///
     /// The task leaves the lifetime when it ends. To notice the end, the lifetime awaits the task at utility priority,
     /// which escalates a task that has a lower priority. A task that is created with
-    /// ``AsyncLifetime/addTask(name:priority:operation:)`` needs no such wait. A lifetime that is already closed
+    /// ``AsyncLifetime/addTask(name:priority:operation:onError:)`` needs no such wait. A lifetime that is already closed
     /// cancels the task at once.
     ///
     /// - Complexity: O(1).
     @discardableResult
     public func bind(to lifetime: AsyncLifetime) -> Self {
         _ = lifetime.registry.adopt(handle, end: { _ = await self.result })
-        return self
-    }
-
-    /// Adds a handle of the task to the set. When the set releases the handle, a task that has not ended is cancelled.
-    ///
-    /// The handle of a finished task stays in the set. For many short tasks, use ``bind(to:)`` instead: a lifetime
-    /// removes its finished tasks.
-    @discardableResult
-    public func store(in set: inout Set<AnyCancellable>) -> Self {
-        set.insert(AnyCancellable { cancel() })
         return self
     }
 }

@@ -1,7 +1,6 @@
 /// An object that owns tasks: it counts them, cancels them, and waits for them to end.
 ///
-/// ``AsyncLifetime``, ``TaskBag``, ``IdentifiableTaskBag``, ``TaskStore``, ``TaskSlot`` and ``CancellableQueue``
-/// conform. They differ in how a task is added; how their tasks are cancelled and awaited is the same, and in this
+/// ``AsyncLifetime``, ``TaskStore``, ``TaskSlot``, ``SingleFlight`` and ``CancellableQueue`` conform. They differ in how a task is added; how their tasks are cancelled and awaited is the same, and in this
 /// protocol. So a list of owners of different types can be shut down in order:
 ///
 /// ```swift
@@ -12,6 +11,9 @@
 /// ```
 ///
 /// A type of your own can conform, for example one that has several owners and is shut down as a whole.
+///
+/// The protocol promises nothing for an owner that is deallocated: a lifetime, a store and a slot then cancel their tasks, a
+/// single flight and a queue do not (<doc:Cancellation#When-the-owner-cancels>).
 ///
 /// Every member is safe to call from any thread and any isolation. Finished tasks are removed immediately.
 ///

@@ -13,7 +13,7 @@ extension TaskStore {
     /// }
     /// ```
     ///
-    /// The key has the same effect as in ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)``. The object,
+    /// The key has the same effect as in ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:onError:)``. The object,
     /// `owner`, may be deallocated while the work is in progress: its result is then discarded.
     ///
     /// ## Cancellation
@@ -66,26 +66,8 @@ extension TaskStore {
     /// ## Cancellation
     /// Once the task is cancelled, for example by a newer task of its key, neither `deliver` nor `onError` begins.
     ///
-    /// - Parameters:
-    ///   - key: The key of the task. A key may have any number of tasks.
-    ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see
-    ///     ``TaskStoreDuplicateKeyBehavior``.
-    ///   - owner: The actor that receives the result. Held weakly.
-    ///   - name: The name shown in debuggers and diagnostics.
-    ///   - priority: The priority; `nil` for that of the caller.
-    ///   - work: Runs on the global executor, not on the owner. List what it needs in its capture list, and not the
-    ///     owner.
-    ///   - deliver: Runs on the owner, which is retained until the closure returns, so do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
-    ///     deallocated, the error is reported to diagnostics instead. Whether it is received or reported, the outcome
-    ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is not received: the outcome is
-    ///     ``DeliveryOutcome/cancelled``.
-    /// - Returns: The new task, whose value is its outcome. With
-    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if there is a present task: the present task,
-    ///   or a proxy for it. A proxy is a task that waits for the present task and has the same outcome, or
-    ///   ``DeliveryOutcome/duplicate`` if `addTask` created the present task; cancelling the proxy cancels the present
-    ///   task. If the store is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
-    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
+    /// The parameters and the outcome are those of `run(forKey:for:)` for an object that is not an actor. (Swift has two types for a
+    /// closure that is isolated to its parameter and for one that is isolated where it is written.)
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
         forKey key: Key,

@@ -4,7 +4,7 @@
 /// @MainActor @Observable final class SearchModel {
 ///     private let tasks = TaskStore<Field>()
 ///     private(set) var results: [Item] = []
-///     var isSearching: Bool { tasks.taskIsRunning(forKey: .search) }      // observable: no flag of your own
+///     var isSearching: Bool { tasks.taskIsRunning(forKey: .search) }      // observable, and false during the pause
 ///
 ///     func textChanged(_ text: String) {
 ///         tasks.run(forKey: .search, duplicateKeyBehavior: .debounce(for: .milliseconds(300)), for: self) { [api] in
@@ -21,7 +21,7 @@
 /// held.
 ///
 /// Safe to use from any thread and any isolation. Finished tasks leave the store by themselves; when the store is
-/// deallocated, it cancels the rest. The operation of ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)``
+/// deallocated, it cancels the rest. The operation of ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:onError:)``
 /// retains its captures: if one of them owns the store, the store can't be deallocated before the operation has ended.
 /// `run(forKey:for:)`, as above, retains its object (`self` in the example) only while a result is delivered.
 ///
@@ -34,9 +34,9 @@
 /// key, and ``TaskOwner/close()`` also refuses later ones. ``drain(forKey:)`` and ``TaskOwner/drain()`` wait until the
 /// tasks have ended. A store that is deallocated is closed. Waiting tasks that are cancelled never run their operation.
 /// In the grace period of ``TaskOwner/shutdown(grace:clock:)``, waiting tasks can still start.
-public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner {
+public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, ObservableOwner {
     let registry: TaskRegistry
-    let observation: TaskStoreObservation
+    let observation: OwnerObservation
 
     /// Creates an empty store.
     ///
@@ -47,7 +47,7 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///     `Clock` requires: otherwise a task that is cancelled while it waits for such a time ends only when the time
     ///     has passed.
     public init(name: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
-        let observation = TaskStoreObservation()
+        let observation = OwnerObservation()
         self.observation = observation
         registry = TaskRegistry(.taskStore, name: name, clock: clock, onChange: observation.changed)
     }
@@ -70,9 +70,9 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
     ///     ``TaskStoreDuplicateKeyBehavior``.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this function. For an operation
-    ///     that may throw, use the form of this function that has `onError`, or `run(forKey:for:)`, which passes the
-    ///     error to an object.
+    ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
+    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
+    ///     function; not called for a task that was cancelled. If `nil`, the error is reported to diagnostics.
     /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if there is a
     ///   present task: the present task of the key or a proxy for it, that is, a task that waits for the present task,
     ///   and whose cancellation cancels the present task. If the store is closed, a cancelled task that never runs the
@@ -85,9 +85,10 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
         duplicateKeyBehavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
         name: String? = nil,
         priority: TaskPriority? = nil,
-        @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Void,
+        @_inheritActorContext onError: (@isolated(any) @Sendable (any Error) async -> Void)? = nil
     ) -> Task<Void, Never> {
-        _addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, operation)
+        _addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, operation, onError)
     }
 
     /// Adds a task to a key whose type was erased. Not generic over the type of the key, and so compiled only once.
@@ -97,60 +98,10 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, RegistryOwner
         _ behavior: TaskStoreDuplicateKeyBehavior,
         _ name: String?,
         _ priority: TaskPriority?,
-        _ operation: sending @escaping @isolated(any) () async -> Void
+        _ operation: sending @escaping @isolated(any) () async throws -> Void,
+        _ onError: (@isolated(any) @Sendable (any Error) async -> Void)?
     ) -> Task<Void, Never> {
-        registry.addTask(key, behavior, name, priority, OwnedOperation(received(operation)))
-    }
-
-    /// Adds a task that may throw to a key, according to the behavior for duplicate keys, and handles its error.
-    ///
-    /// In all other respects, including cancellation, this function is the same as
-    /// ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:)``.
-    ///
-    /// - Parameters:
-    ///   - key: The key of the task. A key may have any number of tasks.
-    ///   - duplicateKeyBehavior: The rule for the new task and for the present tasks of the key: see
-    ///     ``TaskStoreDuplicateKeyBehavior``.
-    ///   - name: The name shown in debuggers and diagnostics.
-    ///   - priority: The priority; `nil` for that of the caller.
-    ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
-    ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
-    ///     function; not called for a task that was cancelled.
-    /// - Returns: The new task. With ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if there is a
-    ///   present task: the present task of the key or a proxy for it, that is, a task that waits for the present task,
-    ///   and whose cancellation cancels the present task. If the store is closed, a cancelled task that never runs the
-    ///   operation.
-    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
-    @discardableResult
-    public func addTask(
-        forKey key: Key,
-        duplicateKeyBehavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
-        name: String? = nil,
-        priority: TaskPriority? = nil,
-        @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Void,
-        @_inheritActorContext onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
-    ) -> Task<Void, Never> {
-        let handler = ErrorHandler(onError: onError)
-        let work = HandledOperation(origin: .taskStore, operation: received(operation), handler: handler)
-        return registry.addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, work)
-    }
-
-    /// Adds a task to a key, with the isolation of its operation as a parameter, for source compatibility: see
-    /// <doc:MovingFromATaskStore>.
-    @available(
-        *,
-        deprecated,
-        message: "The operation has the isolation of the code that calls this: leave `isolation:` out."
-    )
-    @discardableResult
-    public func addTask(
-        forKey key: Key,
-        duplicateKeyBehavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
-        priority: TaskPriority? = nil,
-        isolation: isolated (any Actor)?,
-        operation: @escaping @Sendable () async -> Void
-    ) -> Task<Void, Never> {
-        addTask(forKey: key, duplicateKeyBehavior: duplicateKeyBehavior, priority: priority) { await operation() }
+        registry.addTask(.taskStore, key, behavior, name, priority, received(operation), onError)
     }
 
     /// Cancels the running and waiting tasks of a key. The key is free at once, except for new tasks whose behavior

@@ -85,37 +85,4 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// - Parameter interval: The length of the interval that the new task begins, measured by the store's clock. If
     ///   zero or negative, there is no interval, and the next task does not wait.
     public static func throttle(for interval: Duration) -> Self { Self(kind: .throttle(interval)) }
-
-    // MARK: Properties of a behavior
-
-    /// Whether the present task of a key, if it has one, is kept and no new task is created. `true` only for
-    /// ``preferPrevious-type.property``.
-    public var preferPrevious: Bool { kind == .preferPrevious }
-
-    /// Whether the new task replaces the running tasks of the key, which are then cancelled.
-    ///
-    /// `true` for ``cancelPrevious(wait:)``, which cancels them at once, and for ``debounce(for:)`` and
-    /// ``throttle(for:)``, which cancel them when the new task starts; `false` for every other behavior.
-    public var cancelPrevious: Bool {
-        switch kind {
-        case .cancelPrevious, .debounce, .throttle: true
-        case .wait, .runConcurrently, .preferPrevious, .keepLatest: false
-        }
-    }
-
-    /// Whether a new task starts only when the present tasks of the key have ended.
-    ///
-    /// `true` for `cancelPrevious(wait: true)`, ``wait`` and ``keepLatest``, and for ``preferPrevious-type.property``,
-    /// which creates a new task only if the key has no present task; `false` for every other behavior.
-    public var waitForPrevious: Bool {
-        switch kind {
-        case .cancelPrevious(let wait): wait
-        case .wait, .keepLatest, .preferPrevious: true
-        case .runConcurrently, .debounce, .throttle: false
-        }
-    }
-
-    /// Whether a new task is created even if the key has a present task. `false` only for
-    /// ``preferPrevious-type.property``.
-    public var runNewTask: Bool { !preferPrevious }
 }

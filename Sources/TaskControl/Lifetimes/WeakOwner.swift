@@ -17,7 +17,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         _ work: @escaping @Sendable () async throws -> Value,
         _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
-        in origin: _DeliveryOrigin
+        in origin: _WorkOrigin
     ) -> DeliveryWork {
         DeliveryWork { await perform(work, deliver, onError, in: origin) }
     }
@@ -33,7 +33,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         _ work: @Sendable () async throws -> Value,
         _ deliver: @isolated(any) @Sendable (Owner, Value) async -> Void,
         _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
-        in origin: _DeliveryOrigin
+        in origin: _WorkOrigin
     ) async -> DeliveryOutcome {
         do {
             let value = try await work()
@@ -68,7 +68,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     nonisolated(nonsending) func settle(
         _ error: any Error,
         _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
-        in origin: _DeliveryOrigin
+        in origin: _WorkOrigin
     ) async -> DeliveryOutcome {
         let settlement = await TaskControl.settle(error, in: origin.origin) {
             guard let onError else { return false }
@@ -84,7 +84,7 @@ extension _WeakOwner where Owner: Actor {
         _ work: @escaping @Sendable () async throws -> Value,
         _ deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
         _ onError: (@Sendable (isolated Owner, any Error) async -> Void)?,
-        in origin: _DeliveryOrigin
+        in origin: _WorkOrigin
     ) -> DeliveryWork {
         DeliveryWork {
             do {
@@ -117,27 +117,12 @@ extension _WeakOwner where Owner: Actor {
     nonisolated(nonsending) func settle(
         _ error: any Error,
         _ onError: (@Sendable (isolated Owner, any Error) async -> Void)?,
-        in origin: _DeliveryOrigin
+        in origin: _WorkOrigin
     ) async -> DeliveryOutcome {
         let settlement = await TaskControl.settle(error, in: origin.origin) {
             guard let onError else { return false }
             return await hand(error, onError).isDelivered
         }
         return settlement == .partOfCancellation ? .cancelled : .failed(error)
-    }
-}
-
-/// The public function that started work for an owner, for the report of an error. Stored in one byte, because every
-/// task with such work stores it, but only few tasks fail.
-@usableFromInline
-enum _DeliveryOrigin: UInt8, Sendable {
-    case lifetimeRun, lifetimeForEach, storeRun
-
-    var origin: TaskOrigin {
-        switch self {
-        case .lifetimeRun: .lifetimeRun
-        case .lifetimeForEach: .lifetimeForEach
-        case .storeRun: .storeRun
-        }
     }
 }

@@ -9,7 +9,7 @@
 ///     init() { queue.adoptExecutionContext(of: self) }
 ///
 ///     nonisolated func write(_ line: String) {
-///         Task(on: queue) { myself in myself.lines.append(line) }
+///         queue.addTask { myself in myself.lines.append(line) }
 ///     }
 /// }
 /// ```
@@ -19,7 +19,7 @@
 /// for actors. So a task may await other tasks of its own queue.
 ///
 /// The operation runs isolated to the actor, although its closure is written outside the actor. For this reason it
-/// receives the actor as its argument. `await Task(on: queue) { _ in }.value` returns when all tasks that were sent
+/// receives the actor as its argument. `await queue.addTask { _ in }.value` returns when all tasks that were sent
 /// before have begun.
 ///
 /// Safe to use from any thread and any isolation.
@@ -85,15 +85,20 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
         insist(isFirst, "\(label) has adopted an actor already. Create a queue for each actor.")
     }
 
-    /// The queue itself, as ``ActorTaskQueue`` requires.
-    @inlinable public var _queue: ActorQueue { self }
+    /// Returns the queue itself, as ``ActorTaskQueue`` requires.
+    @inlinable
+    public static func _queue(of queue: ActorQueue) -> ActorQueue { queue }
 
     /// Takes the last place in the queue for a task that is about to be created. Traps if
     /// ``adoptExecutionContext(of:)`` was not called before.
     ///
-    /// - Parameter level: The raw value of the task's priority; 0 for the priority of the caller.
+    /// - Parameters:
+    ///   - queue: The queue.
+    ///   - level: The raw value of the task's priority; 0 for the priority of the caller.
     /// - Returns: The place, and the actor that the task runs on; `nil` if the actor has been deallocated.
-    public func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)? { turn(level: level, group: nil) }
+    public static func _turn(in queue: ActorQueue, level: UInt8) -> (turn: _Turn, actor: ActorType)? {
+        queue.turn(level: level, group: nil)
+    }
 
     /// Takes the last place in the queue for a task that is about to be created. Traps if
     /// ``adoptExecutionContext(of:)`` was not called before.

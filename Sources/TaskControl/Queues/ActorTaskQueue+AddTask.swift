@@ -26,7 +26,11 @@ extension ActorTaskQueue {
         priority: TaskPriority? = nil,
         operation: @escaping @Sendable (isolated ActorType) async -> Value
     ) -> Task<Value, Never> {
-        Task(name: name, priority: priority, on: self, operation: operation)
+        let level = priority?.rawValue ?? 0
+        guard let (turn, actor) = Self._turn(in: self, level: level) else {
+            Self._queue(of: self)._trapWithoutActor()
+        }
+        return _TurnBody.start(turn, _ActorWork(actor, operation), isolatedTo: actor, name: name, level: level)
     }
 
     /// Adds a task that may throw, whose operation begins on the queue's actor in the order of the calls.
@@ -50,7 +54,11 @@ extension ActorTaskQueue {
         priority: TaskPriority? = nil,
         operation: @escaping @Sendable (isolated ActorType) async throws -> Value
     ) -> Task<Value, any Error> {
-        Task(name: name, priority: priority, on: self, operation: operation)
+        let level = priority?.rawValue ?? 0
+        guard let (turn, actor) = Self._turn(in: self, level: level) else {
+            return Task(name: name, priority: priority) { throw _Concurrency.CancellationError() }
+        }
+        return _TurnBody.start(turn, _ActorThrowingWork(actor, operation), isolatedTo: actor, name: name, level: level)
     }
 }
 
@@ -77,7 +85,12 @@ extension ActorTaskQueue where ActorType == MainActor {
         priority: TaskPriority? = nil,
         operation: sending @escaping @MainActor () async -> Value
     ) -> Task<Value, Never> {
-        Task(name: name, priority: priority, on: self, operation: operation)
+        let work = _PlainWork(received(operation))
+        let level = priority?.rawValue ?? 0
+        guard let (turn, actor) = Self._turn(in: self, level: level) else {
+            Self._queue(of: self)._trapWithoutActor()
+        }
+        return _TurnBody.start(turn, work, isolatedTo: actor, name: name, level: level)
     }
 
     /// Adds a task that may throw, whose operation begins on the main actor in the order of the calls.
@@ -101,6 +114,11 @@ extension ActorTaskQueue where ActorType == MainActor {
         priority: TaskPriority? = nil,
         operation: sending @escaping @MainActor () async throws -> Value
     ) -> Task<Value, any Error> {
-        Task(name: name, priority: priority, on: self, operation: operation)
+        let work = _PlainThrowingWork(received(operation))
+        let level = priority?.rawValue ?? 0
+        guard let (turn, actor) = Self._turn(in: self, level: level) else {
+            Self._queue(of: self)._trapWithoutActor()
+        }
+        return _TurnBody.start(turn, work, isolatedTo: actor, name: name, level: level)
     }
 }

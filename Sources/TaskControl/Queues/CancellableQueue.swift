@@ -4,7 +4,7 @@
 /// ```swift
 /// let uploads = CancellableQueue(underlyingQueue: FIFOQueue())
 /// for photo in photos {
-///     Task(on: uploads) { await upload(photo) }
+///     uploads.addTask { await upload(photo) }
 /// }
 /// uploads.cancelAll()
 /// ```
@@ -57,39 +57,49 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, Regis
     deinit {
         Diagnostics.emit(registry.source.event(.deallocated))
     }
-
-    /// Cancels every task that was sent through this queue and has not ended: another name of
-    /// ``TaskOwner/cancelAll()``.
-    public func cancelTasks() { cancelAll() }
 }
 
 extension CancellableQueue: TaskQueue where UnderlyingQueue: TaskQueue {
-    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their
-    /// caller.
-    @inlinable public var _level: UInt8 { _underlyingQueue._level }
+    /// Returns the raw value of the priority of tasks that are added without a priority; 0 if they have the priority of
+    /// their caller.
+    @inlinable
+    public static func _level(of queue: CancellableQueue) -> UInt8 {
+        UnderlyingQueue._level(of: queue._underlyingQueue)
+    }
 
     /// Takes the last place in the queue for a task that is about to be created.
     ///
-    /// - Parameter level: The raw value of the task's priority; 0 for the priority of the caller.
+    /// - Parameters:
+    ///   - queue: The queue.
+    ///   - level: The raw value of the task's priority; 0 for the priority of the caller.
     /// - Returns: The place.
     @inlinable
-    public func _turn(level: UInt8) -> _Turn { _grouped(_underlyingQueue._turn(level: level)) }
+    public static func _turn(in queue: CancellableQueue, level: UInt8) -> _Turn {
+        queue._grouped(UnderlyingQueue._turn(in: queue._underlyingQueue, level: level))
+    }
 }
 
 extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue {
     /// The type of the actor that the operations run on.
     public typealias ActorType = UnderlyingQueue.ActorType
 
-    /// The ``ActorQueue`` that runs the operations on its actor.
-    @inlinable public var _queue: ActorQueue<ActorType> { _underlyingQueue._queue }
+    /// Returns the ``ActorQueue`` that runs the operations on its actor.
+    @inlinable
+    public static func _queue(of queue: CancellableQueue) -> ActorQueue<ActorType> {
+        UnderlyingQueue._queue(of: queue._underlyingQueue)
+    }
 
     /// Takes the last place in the queue for a task that is about to be created. Traps if
     /// ``ActorQueue/adoptExecutionContext(of:)`` was not called before.
     ///
-    /// - Parameter level: The raw value of the task's priority; 0 for the priority of the caller.
+    /// - Parameters:
+    ///   - queue: The queue.
+    ///   - level: The raw value of the task's priority; 0 for the priority of the caller.
     /// - Returns: The place, and the actor that the task runs on; `nil` if the actor has been deallocated.
     @inlinable
-    public func _turn(level: UInt8) -> (turn: _Turn, actor: ActorType)? { _turn(in: _queue, level: level) }
+    public static func _turn(in queue: CancellableQueue, level: UInt8) -> (turn: _Turn, actor: ActorType)? {
+        queue._turn(through: _queue(of: queue), level: level)
+    }
 }
 
 extension CancellableQueue {
@@ -102,7 +112,7 @@ extension CancellableQueue {
     // The parameter has the concrete type of the queue, so that the code of a client can be specialized down to this
     // call.
     @usableFromInline
-    func _turn<A: Actor>(in queue: ActorQueue<A>, level: UInt8) -> (turn: _Turn, actor: A)? {
+    func _turn<A: Actor>(through queue: ActorQueue<A>, level: UInt8) -> (turn: _Turn, actor: A)? {
         queue.turn(level: level, group: registry)
     }
 }

@@ -9,7 +9,7 @@
 /// ```
 ///
 /// Each operation runs in a `Task` of its own, which `addTask` returns, to await or to cancel it.
-/// `Task(on: uploads) { }` is another spelling. A task begins when all earlier tasks have begun and fewer than
+/// A task begins when all earlier tasks have begun and fewer than
 /// ``maxConcurrentTasks`` run.
 ///
 /// Safe to use from any thread and any isolation.
@@ -42,25 +42,24 @@ public final class ConcurrentQueue: TaskQueue {
     public let maxConcurrentTasks: Int
 
     @usableFromInline let _turns: _TurnStorage
-    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their
-    /// caller.
-    public let _level: UInt8
+    @usableFromInline let _level: UInt8
 
     /// Creates a queue without tasks.
     ///
     /// - Parameters:
     ///   - name: The name shown in errors and diagnostics; `nil` for none.
     ///   - priority: The priority of the tasks that are added without one; `nil` for that of their caller.
-    ///   - maxConcurrentTasks: The number of tasks that may run at once. Traps if it is less than 1.
+    ///   - maxConcurrentTasks: The number of tasks that may run at once. Less than 1 counts as 1.
     public init(name: String? = nil, priority: TaskPriority? = nil, maxConcurrentTasks: Int) {
-        insist(
-            maxConcurrentTasks >= 1,
-            "ConcurrentQueue: maxConcurrentTasks is \(maxConcurrentTasks), so no task would ever run. Allow 1 or more."
+        let width = ComputedNumber.count(
+            maxConcurrentTasks,
+            "ConcurrentQueue(maxConcurrentTasks:)",
+            .concurrentQueue
         )
         self.name = name
-        self.maxConcurrentTasks = maxConcurrentTasks
+        self.maxConcurrentTasks = width
         _level = priority?.rawValue ?? 0
-        _turns = _TurnStorage(.concurrentQueue, name: name, capacity: maxConcurrentTasks)
+        _turns = _TurnStorage(.concurrentQueue, name: name, capacity: width)
     }
 
     /// The number of tasks and of calls of ``run(_:)`` that run or wait for their turn. It may have changed by the time
@@ -115,9 +114,16 @@ public final class ConcurrentQueue: TaskQueue {
     ///   turn of this queue, as for ``run(_:)``.
     public nonisolated(nonsending) func drain() async throws { try await _turns.drain() }
 
+    /// Returns the raw value of the priority of tasks that are added without a priority; 0 if they have the priority of
+    /// their caller.
+    @inlinable
+    public static func _level(of queue: ConcurrentQueue) -> UInt8 { queue._level }
+
     /// Takes the last place in the queue for a task that is about to be created.
     ///
-    /// - Parameter level: The raw value of the task's priority; 0 for the priority of the caller.
+    /// - Parameters:
+    ///   - queue: The queue.
+    ///   - level: The raw value of the task's priority; 0 for the priority of the caller.
     /// - Returns: The place.
-    public func _turn(level: UInt8) -> _Turn { _Turn(in: _turns, level: level) }
+    public static func _turn(in queue: ConcurrentQueue, level: UInt8) -> _Turn { _Turn(in: queue._turns, level: level) }
 }

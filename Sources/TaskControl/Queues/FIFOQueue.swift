@@ -15,8 +15,8 @@
 /// }
 /// ```
 ///
-/// Each operation runs in a `Task` of its own, which `addTask` returns, to await or to cancel it. `Task(on: saves) { }`
-/// is another spelling. The queue itself needs no task.
+/// Each operation runs in a `Task` of its own, which `addTask` returns, to await or to cancel it. The queue itself
+/// needs no task.
 ///
 /// Safe to use from any thread and any isolation.
 ///
@@ -50,9 +50,7 @@ public final class FIFOQueue: TaskQueue {
     public let name: String?
 
     @usableFromInline let _turns: _TurnStorage
-    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their
-    /// caller.
-    public let _level: UInt8
+    @usableFromInline let _level: UInt8
 
     /// Creates a queue without tasks.
     ///
@@ -72,7 +70,7 @@ public final class FIFOQueue: TaskQueue {
     /// Whether no task or call of ``run(_:)`` runs or waits.
     public var isIdle: Bool { count == 0 }
 
-    /// Waits for a turn, runs `body` in the caller's task, and ends the turn: like `Task(on:)`, without a new task.
+    /// Waits for a turn, runs `body` in the caller's task, and ends the turn: like `addTask`, without a new task.
     ///
     /// ```swift
     /// let balance = try await ledger.run {
@@ -83,8 +81,8 @@ public final class FIFOQueue: TaskQueue {
     ///
     /// ## Ordering
     /// The call takes its place when it begins. With `Task { try await queue.run { … } }` or `async let`, it begins
-    /// only when that task runs, so its place is behind all tasks that were added until then. A task that is created
-    /// with `Task(on:)` has its place immediately.
+    /// only when that task runs, so its place is behind all tasks that were added until then. A task that is added
+    /// with `addTask` has its place immediately.
     ///
     /// ## Cancellation
     /// A caller that is cancelled before its turn stops waiting immediately, without running `body`. Once `body` runs,
@@ -120,9 +118,16 @@ public final class FIFOQueue: TaskQueue {
     ///   turn of this queue, as for ``run(_:)``.
     public nonisolated(nonsending) func drain() async throws { try await _turns.drain() }
 
+    /// Returns the raw value of the priority of tasks that are added without a priority; 0 if they have the priority of
+    /// their caller.
+    @inlinable
+    public static func _level(of queue: FIFOQueue) -> UInt8 { queue._level }
+
     /// Takes the last place in the queue for a task that is about to be created.
     ///
-    /// - Parameter level: The raw value of the task's priority; 0 for the priority of the caller.
+    /// - Parameters:
+    ///   - queue: The queue.
+    ///   - level: The raw value of the task's priority; 0 for the priority of the caller.
     /// - Returns: The place.
-    public func _turn(level: UInt8) -> _Turn { _Turn(in: _turns, level: level) }
+    public static func _turn(in queue: FIFOQueue, level: UInt8) -> _Turn { _Turn(in: queue._turns, level: level) }
 }

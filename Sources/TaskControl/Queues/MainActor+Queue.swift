@@ -2,8 +2,8 @@ extension MainActor {
     /// The queue that sends tasks to the main actor, from any context, synchronously and in order: see ``ActorQueue``.
     ///
     /// ```swift
-    /// Task(on: MainActor.queue) { label.text = "half way" }
-    /// Task(on: MainActor.queue) { label.text = "done" }       // always runs second
+    /// MainActor.queue.addTask { label.text = "half way" }
+    /// MainActor.queue.addTask { label.text = "done" }       // always runs second
     /// ```
     ///
     /// A process has one such queue: tests that run at the same time share it. In a `Simulation` of

@@ -22,7 +22,15 @@ extension TaskQueue {
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Value
     ) -> Task<Value, Never> {
-        Task(name: name, priority: priority, on: self, operation: operation)
+        let work = _PlainWork(received(operation))
+        let level = _level(of: priority)
+        return _TurnBody.start(
+            _takeTurn(level: level),
+            work,
+            isolatedTo: work.operation.isolation,
+            name: name,
+            level: level
+        )
     }
 
     /// Adds a task without a value, with a rule for its operation if the task is cancelled before its turn in the
@@ -50,7 +58,7 @@ extension TaskQueue {
     ) -> Task<Void, Never> {
         let work = _PlainWork(received(operation))
         let (isolation, level) = (work.operation.isolation, _level(of: priority))
-        let turn = _turn(level: level)
+        let turn = _takeTurn(level: level)
         return switch behavior {
         case .run: _TurnBody.start(turn, work, isolatedTo: isolation, name: name, level: level)
         case .skip:
@@ -81,7 +89,7 @@ extension TaskQueue {
     ) -> Task<Value, any Error> {
         let work = _PlainThrowingWork(received(operation))
         let (isolation, level) = (work.operation.isolation, _level(of: priority))
-        let turn = _turn(level: level)
+        let turn = _takeTurn(level: level)
         return switch behavior {
         case .skip: _TurnBody.start(turn, work, isolatedTo: isolation, name: name, level: level)
         case .run: _TurnBody.start(turn, _ObligedWork(work), isolatedTo: isolation, name: name, level: level)

@@ -2,17 +2,20 @@
 /// ``CancellableQueue`` over one of them.
 ///
 /// Use the protocol for functions that accept any of these queues. Do not call its requirements, and do not conform
-/// your own types to it: both are reserved for the queues of this library.
+/// your own types to it: both are reserved for the queues of this library. The requirements are static, so that completion
+/// does not offer them for a queue.
 public protocol TaskQueue: Sendable {
-    /// The raw value of the priority of tasks that are added without a priority; 0 if they have the priority of their
-    /// caller.
-    var _level: UInt8 { get }
+    /// Returns the raw value of the priority of tasks that are added without a priority; 0 if they have the priority of
+    /// their caller.
+    static func _level(of queue: Self) -> UInt8
 
     /// Takes the last place in the queue for a task that is about to be created.
     ///
-    /// - Parameter level: The raw value of the task's priority; 0 for the priority of the caller.
+    /// - Parameters:
+    ///   - queue: The queue.
+    ///   - level: The raw value of the task's priority; 0 for the priority of the caller.
     /// - Returns: The place.
-    func _turn(level: UInt8) -> _Turn
+    static func _turn(in queue: Self, level: UInt8) -> _Turn
 }
 
 extension TaskQueue {
@@ -20,5 +23,10 @@ extension TaskQueue {
     /// the queue has none either: the task then has the priority of its caller.
     @inlinable
     @inline(__always)
-    func _level(of priority: consuming TaskPriority?) -> UInt8 { rawLevel(priority) ?? _level }
+    func _level(of priority: consuming TaskPriority?) -> UInt8 { rawLevel(priority) ?? Self._level(of: self) }
+
+    /// Takes the last place in the queue for a task that is about to be created.
+    @inlinable
+    @inline(__always)
+    func _takeTurn(level: UInt8) -> _Turn { Self._turn(in: self, level: level) }
 }

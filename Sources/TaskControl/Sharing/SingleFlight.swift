@@ -3,7 +3,7 @@
 /// ```swift
 /// let profiles = SingleFlight<UserID, Profile>()
 ///
-/// let profile = try await profiles.run(id) {      // ten views ask, one request is made
+/// let profile = try await profiles.value(for: id) {      // ten views ask, one request is made
 ///     try await api.fetchProfile(id)
 /// }
 /// ```
@@ -14,7 +14,8 @@
 ///
 /// Safe to use from any thread and any isolation.
 ///
-/// Releasing this object cancels nothing: a flight in progress continues.
+/// Releasing this object cancels nothing: a flight in progress continues. As a ``TaskOwner``, it can be drained, closed
+/// and shut down: its tasks are its flights.
 ///
 /// Related APIs: ``withSingleFlight(key:operation:)`` needs no object: its flights are shared by the whole process. A ``TaskStore`` with
 /// `.preferPrevious` starts work once too, and gives its callers a task instead of a value.
@@ -28,7 +29,7 @@
 ///
 /// ## Priorities
 /// A flight has its first caller's priority, and is raised to that of a caller with a higher priority, where the system supports it (<doc:Ordering#Priorities>).
-public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: TaskOwner, ClosableOwner {
     @usableFromInline let _flights: _FlightTable
 
     /// Creates an object that runs no work yet.
@@ -52,7 +53,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// The name shown in diagnostics; `nil` if this object has none.
     public var name: String? { _flights.name }
 
-    /// Runs work once for all callers that ask for the same key at the same time, and returns its value.
+    /// Returns the value of a key: of the work that other callers of the key wait for, or of the given work, which
+    /// later callers then join.
     ///
     /// The first caller of a key begins a *flight*: the operation, in a task of its own. Callers that come before the
     /// flight has ended join it, and receive the same value or error.
@@ -71,13 +73,13 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///     <doc:SharingAndPolicies>). Not called if there is a flight to join, or if the flight is cancelled before the
     ///     operation begins.
     /// - Returns: The value of the flight.
-    /// - Throws: The error of the operation, to all of its callers; `CancellationError` if the caller is cancelled or
-    ///   ``cancelAll()`` is called; ``SingleFlightReentrancyError`` if the caller is inside the operation of the same
+    /// - Throws: The error of the operation, to all of its callers; `CancellationError` if the caller is cancelled,
+    ///   ``cancelAll()`` is called, or this object was closed before; ``SingleFlightReentrancyError`` if the caller is inside the operation of the same
     ///   key, or if two flights would wait for each other.
     /// - Complexity: O(1).
     @inlinable
-    public nonisolated(nonsending) func run(
-        _ key: Key,
+    public nonisolated(nonsending) func value(
+        for key: Key,
         @_inheritActorContext @_implicitSelfCapture
         operation: sending @escaping @isolated(any) () async throws -> Value
     ) async throws -> Value {
@@ -101,17 +103,32 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// The number of operations in progress, each counted once for all of its callers. Includes operations whose key
     /// was forgotten with ``forget(_:)``, and excludes cancelled operations. The number may have changed by the time
     /// the caller uses it.
-    public var inFlightCount: Int { _flights.count }
+    public var count: Int { _flights.count }
 
     /// Cancels all work in progress, also work that continues without callers. The callers receive `CancellationError`
     /// immediately; later callers begin new work.
     ///
     /// - Complexity: O(*n*) in the number of operations in progress and their callers.
-    public func cancelAll() { _flights.cancelAll(because: nil) }
+    public func cancelAll() { cancelAll(for: .requested(reason: nil)) }
 
-    /// Cancels all work in progress for a reason, which `Task.cancellationCause` inside the operations returns as
-    /// ``CancellationCause/requested(reason:)``. Otherwise the same as ``cancelAll()``.
+    /// Cancels all work in progress for a reason, which `Task.cancellationCause` inside the operations returns.
+    /// Otherwise the same as ``cancelAll()``.
     ///
     /// - Parameter reason: A description of the reason, for logs.
-    public func cancelAll(because reason: String) { _flights.cancelAll(because: reason) }
+    public func cancelAll(because reason: String) { cancelAll(for: .requested(reason: reason)) }
+
+    /// Cancels all work in progress, and refuses later work: callers then receive `CancellationError`, except those
+    /// that join work in progress during ``TaskOwner/shutdown(grace:clock:)``.
+    public func close() {
+        refuse()
+        cancelAll(for: .shutdown(name: name))
+    }
+
+    package func refuse() { _flights.refuse() }
+
+    package func cancelAll(for cause: CancellationCause) { _flights.cancelAll(cause) }
+
+    package func drain(staysWhenCancelled: Bool) async throws(CancellationError) {
+        try await _flights.drain(staysWhenCancelled: staysWhenCancelled)
+    }
 }

@@ -37,26 +37,15 @@ public nonisolated(nonsending) func withSingleFlight<Key: Hashable & Sendable, V
     @_inheritActorContext @_implicitSelfCapture
     operation: sending @escaping @isolated(any) () async throws -> Value
 ) async throws -> Value {
-    let flights = SingleFlightRegistry.shared._flights
-    let caller = try flights.join(_ErasedKey(_SharedKey<Key, Value>(key)), operation: received(operation))
+    let caller = try _SharedFlights.table.join(_ErasedKey(_SharedKey<Key, Value>(key)), operation: received(operation))
     guard let caller else { throw SingleFlightReentrancyError(key: key) }
     return try await caller.value()
 }
 
-/// The registry of the operations of ``withSingleFlight(key:operation:)`` that are in progress. It counts them, for
-/// tests and debugging.
-public final class SingleFlightRegistry: Sendable {
-    /// The registry of this process.
-    public static let shared = SingleFlightRegistry()
-
-    @usableFromInline let _flights = _FlightTable(origin: .withSingleFlight)
-
-    private init() {}
-
-    /// Returns the number of operations of ``withSingleFlight(key:operation:)`` that are in progress, each counted once
-    /// for all of its callers. Excludes cancelled operations. The number may have changed by the time the caller uses
-    /// it.
-    public func inFlightCount() -> Int { _flights.count }
+/// The flights of ``withSingleFlight(key:operation:)`` that are in progress in this process.
+@usableFromInline
+enum _SharedFlights {
+    @usableFromInline static let table = _FlightTable(origin: .withSingleFlight)
 }
 
 /// The key under which ``withSingleFlight(key:operation:)`` shares an operation: the client's key, and the type of the

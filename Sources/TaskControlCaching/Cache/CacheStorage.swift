@@ -26,11 +26,20 @@ final class _CacheStorage: Sendable {
         random: @escaping @Sendable () -> UInt64,
         loader: _CacheLoader
     ) {
+        let capacity = ComputedNumber.count(capacity, atLeast: 0, "CachedFlight(capacity:)", .cachedFlight)
         state = Locked(Machine(capacity: capacity, retryDelay: policy.refreshRetryDelay.usable))
         // A failed load is reported by the events of its flight only: a refresh that fails is not an unhandled error.
         flights = _FlightTable(origin: .cachedFlight, name: name, unheard: .isHandled, emitsLife: true)
         time = Stopwatch(clock)
         self.clock = clock
+        var policy = policy
+        policy.earlyRefresh = ComputedNumber.number(
+            policy.earlyRefresh,
+            in: 0...Double.greatestFiniteMagnitude,
+            default: 0,
+            "CachePolicy(earlyRefresh:)",
+            .cachedFlight
+        )
         self.policy = policy
         self.loader = loader
         self.random = random
@@ -279,9 +288,7 @@ final class _CacheStorage: Sendable {
             fallback: policy.staleIfError.usable
         )
         if policy.earlyRefresh > 0, cost > .zero {
-            // Infinity times a draw of zero is not a number.
-            let factor = min(policy.earlyRefresh, .greatestFiniteMagnitude)
-            span.early = cost.saturatingMultiplied(by: factor * exponentialVariate(random))
+            span.early = cost.saturatingMultiplied(by: policy.earlyRefresh * exponentialVariate(random))
         }
         return span
     }

@@ -58,5 +58,5 @@ struct LoadKey: Hashable, Sendable, CustomStringConvertible {
     let key: _ErasedKey
     let after: UInt64
 
-    var description: String { key.text }
+    var description: String { key.text ?? "" }
 }

@@ -25,7 +25,7 @@ enum _FanOut {
         collect: (Int, Output) -> Void
     ) async throws(Failure) where Source.Element: Sendable {
         let failure: Failure? = await withoutActuallyEscaping(operation) { operation in
-            let (scope, name, limit) = (_FanOutScope(), callersName, max(1, limit))
+            let (scope, name, limit) = (_FanOutScope(), callersName, placeCount(limit))
             return await withTaskGroup(of: Void.self, returning: Failure?.self) { group in
                 // Captured so that the closure runs in the isolation.
                 _ = isolation
@@ -230,4 +230,10 @@ enum _FanOut {
     @usableFromInline static let mostReserved = 65_536
 
     @usableFromInline static var callersName: String? { Diagnostics.currentTaskName }
+}
+
+/// Returns the number of places for a limit: at least one. The first limit without a place is reported to diagnostics.
+@usableFromInline
+func placeCount(_ limit: Int) -> Int {
+    ComputedNumber.count(limit, "concurrentMap(limit:)", TaskEvent.Primitive(rawValue: "concurrentMap"))
 }

@@ -28,7 +28,7 @@ final class _FanOutStorage: Sendable {
 
     @usableFromInline
     init(limit: Int, order: FanOutOrder) {
-        state = Locked(State(machine: Machine(limit: limit, order: order)))
+        state = Locked(State(machine: Machine(limit: placeCount(limit), order: order)))
     }
 
     // MARK: The puller

@@ -96,7 +96,7 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
         operation: @escaping @isolated(any) @Sendable () async throws -> Value
     ) async throws -> Value {
         do {
-            return try await flights.run(StoreKey(key)) { try await self.run(key, operation) }
+            return try await flights.value(for: StoreKey(key)) { try await self.run(key, operation) }
         } catch let error as SingleFlightReentrancyError {
             throw (error.key as? StoreKey).map { SingleFlightReentrancyError(key: $0.text) } ?? error
         }

@@ -1,3 +1,5 @@
+internal import TaskControl
+
 /// The queue of all callers that hold a lease, or wait for it, under one name (a line): each caller has an entry in the store, and the entries are
 /// ordered by their creation.
 struct FleetLine: Sendable {
@@ -26,7 +28,11 @@ struct FleetLine: Sendable {
 
     /// Returns the line of the semaphore `name`, in which `permits` callers can hold a permit at the same time. Less
     /// than one permit counts as one.
-    static func semaphore(_ name: String, permits: Int) -> Self { line("permits", name, permits: max(1, permits)) }
+    static func semaphore(_ name: String, permits: Int) -> Self { line("permits", name, permits: permitCount(permits)) }
+
+    private static func permitCount(_ permits: Int) -> Int {
+        ComputedNumber.count(permits, "FleetSemaphore(permits:)", .fleetSemaphore)
+    }
 
     /// Returns the line of the callers of `runOnce` with a name.
     static func once(_ name: String) -> Self {

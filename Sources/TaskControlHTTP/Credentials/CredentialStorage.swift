@@ -58,7 +58,7 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
 
     private func refreshOnce(_ serial: CredentialSerial) async throws {
         do {
-            try await refreshes.run(RefreshKey(serial: serial)) { [self] in try await renew(serial) }
+            try await refreshes.value(for: RefreshKey(serial: serial)) { [self] in try await renew(serial) }
         } catch let error as SingleFlightReentrancyError where error.key is RefreshKey {
             throw EndpointError(
                 .request,

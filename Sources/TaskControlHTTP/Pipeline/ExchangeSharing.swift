@@ -60,7 +60,7 @@ final class ExchangeSharing: Sendable {
         attempt.sharingKey = key
         if let wait = waits.withLock({ $0[key] }) { attempt.request?.connectionWait = wait }
         do {
-            attempt.response = try await flights.run(key) { [flights, waits] in
+            attempt.response = try await flights.value(for: key) { [flights, waits] in
                 waits.withLock { $0[key] = request.connectionWait }
                 defer { waits.withLock { if $0[key] === request.connectionWait { $0[key] = nil } } }
                 var request = request

@@ -15,7 +15,8 @@ struct IntervalPlan<Generator: RandomNumberGenerator & Sendable>: TickPlan {
     init(_ machine: PeriodicStateMachine, jitter: Double, backoff: RetryBackoff?, _ generator: Generator) {
         self.machine = machine
         self.generator = generator
-        self.jitter = machine.interval.saturatingMultiplied(by: jitter > 0 ? min(jitter, 1) : 0)
+        let jitter = ComputedNumber.number(jitter, in: 0...1, default: 0, "every(jitter:)", .every)
+        self.jitter = machine.interval.saturatingMultiplied(by: jitter)
         self.backoff = backoff ?? .exponential(base: machine.interval).capped(at: machine.interval * 16)
         schedule = RetrySchedule(self.backoff)
     }

@@ -5,9 +5,9 @@ extension AsyncLifetime {
     /// owns the lifetime must not be captured, or only weakly.
     ///
     /// ```swift
-    /// let feed = lifetime.keepRunning("feed") { ready in
+    /// let feed = lifetime.keepRunning("feed") { run in
     ///     let connection = try await server.connect()
-    ///     ready()
+    ///     run.markReady()
     ///     for try await update in connection.updates { await model.apply(update) }
     /// }
     /// try await feed.waitUntilReady()
@@ -52,8 +52,7 @@ extension AsyncLifetime {
     ///     lifetime, raises the priority of the work to its own.
     ///   - clock: Measures the delays, the period of the limit, and the grace period. If its `sleep` fails while the
     ///     work waits for its restart, the work fails permanently.
-    ///   - operation: Receives the run (a ``SupervisedRun``), and calls it when the work is ready: in a closure that
-    ///     begins with `{ ready in`, the call is `ready()`. Runs in a task
+    ///   - operation: Receives the run, and calls ``SupervisedRun/markReady()`` when the work is ready. Runs in a task
     ///     of its own, in the isolation and with the task-locals of the code that calls this function. A deadline of
     ///     that code (see `withDeadline`) does not apply to the operation.
     /// - Returns: A handle with which the state of the work can be observed, and the work stopped. If the lifetime is
@@ -70,7 +69,7 @@ extension AsyncLifetime {
         priority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         @_inheritActorContext operation:
-            @escaping @isolated(any) @Sendable (_ ready: SupervisedRun) async throws -> Void
+            @escaping @isolated(any) @Sendable (_ run: SupervisedRun) async throws -> Void
     ) -> SupervisedWork {
         let engine = SupervisionEngine(.keepRunning, name: name, .one, limit)
         let rules = SupervisionEngine.Machine.Rules(restart, stableAfter, grace)

@@ -16,7 +16,10 @@ public struct RestartLimit: Hashable, Sendable {
     ///   - period: The length of the period. If it is zero or negative, the number of restarts is not limited, unless
     ///     `count` is zero.
     public static func restarts(_ count: Int, per period: Duration) -> RestartLimit {
-        RestartLimit(count: max(0, count), period: period.saturated)
+        RestartLimit(
+            count: ComputedNumber.count(count, atLeast: 0, "RestartLimit.restarts(_:per:)", .supervisor),
+            period: period.saturated
+        )
     }
 
     /// The limit that allows any number of restarts.

@@ -1,12 +1,12 @@
 internal import TaskControl
 
-/// A run of supervised work, that is, one call of its operation. The operation receives the run, and calls it as a
-/// function to report that the work is ready.
+/// A run of supervised work, that is, one call of its operation. The operation receives the run, and calls
+/// ``markReady()`` when the work is ready.
 ///
 /// ```swift
-/// lifetime.keepRunning("feed") { ready in
+/// lifetime.keepRunning("feed") { run in
 ///     let connection = try await server.connect()
-///     ready()
+///     run.markReady()
 ///     for try await update in connection.updates { await model.apply(update) }
 /// }
 /// ```
@@ -20,13 +20,10 @@ public struct SupervisedRun: Sendable {
     /// ``SupervisedWork/waitUntilReady()`` resume. If the work is a child of a ``Supervisor``, the next child can
     /// start.
     ///
-    /// The run is passed to the operation of the work as a parameter. If that parameter is named `ready`, call this
-    /// function as `ready()`.
-    ///
     /// Further calls have no effect, and neither have calls after the run has ended.
     ///
     /// - Complexity: O(1).
-    public func callAsFunction() { storage.ready() }
+    public func markReady() { storage.ready() }
 
     /// Whether the work was asked to stop, or the run has ended. A run that was asked to stop is cancelled when its
     /// grace period is over.

@@ -11,9 +11,9 @@ public final class SupervisedWork: Sendable {
     /// The state of supervised work.
     @nonexhaustive
     public enum State: Sendable {
-        /// The work has not begun, or it runs and has not called `ready()`: see ``SupervisedRun``.
+        /// The work has not begun, or it runs and has not called `run.markReady()`: see ``SupervisedRun``.
         case starting
-        /// The work runs, and has called `ready()`: see ``SupervisedRun``.
+        /// The work runs, and has called `run.markReady()`: see ``SupervisedRun``.
         case running
         /// The work has failed, or was stopped because another child of its ``Supervisor`` has failed. It runs again
         /// when the duration, counted from the beginning of this state, has passed. The error is that of the work or of

@@ -5,11 +5,11 @@ public import TaskControl
 ///
 /// ```swift
 /// let supervisor = Supervisor(name: "backend", strategy: .rest)
-/// supervisor.keepRunning("database") { ready in
-///     try await database.serve { ready() }
+/// supervisor.keepRunning("database") { run in
+///     try await database.serve { run.markReady() }
 /// }
-/// supervisor.keepRunning("queue", grace: .seconds(5)) { ready in
-///     try await queue.consume(from: database) { ready() }
+/// supervisor.keepRunning("queue", grace: .seconds(5)) { run in
+///     try await queue.consume(from: database) { run.markReady() }
 /// }
 /// try await supervisor.run()                 // until `shutdown()`, a cancellation, or a permanent failure
 /// ```
@@ -84,8 +84,7 @@ public final class Supervisor: Sendable {
     ///     needs, for example 5 seconds, as in Erlang/OTP.
     ///   - priority: The priority; `nil` for that of the task that calls ``run(until:)``. If that task is escalated
     ///     later, the child is escalated too, as a child task would be.
-    ///   - operation: Receives the run (a ``SupervisedRun``), and calls it when the work is ready: in a closure that
-    ///     begins with `{ ready in`, the call is `ready()`. Runs in a task
+    ///   - operation: Receives the run, and calls ``SupervisedRun/markReady()`` when the work is ready. Runs in a task
     ///     of its own, in the isolation of the code that calls this function, and with the task-locals of the task that
     ///     calls ``run(until:)``. A deadline of that task (see `withDeadline`) does not apply to the operation.
     /// - Returns: A handle with which the state of the child can be observed, and the child stopped. If the supervisor
@@ -101,7 +100,7 @@ public final class Supervisor: Sendable {
         grace: Duration = .zero,
         priority: TaskPriority? = nil,
         @_inheritActorContext operation:
-            @escaping @isolated(any) @Sendable (_ ready: SupervisedRun) async throws -> Void
+            @escaping @isolated(any) @Sendable (_ run: SupervisedRun) async throws -> Void
     ) -> SupervisedWork {
         engine.add(name, SupervisionEngine.Machine.Rules(restart, stableAfter, grace), backoff, priority, operation)
     }

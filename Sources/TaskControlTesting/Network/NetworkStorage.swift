@@ -12,7 +12,7 @@ final class NetworkStorage: Sendable {
         var startup: Startup?
         var handlers: [ObjectIdentifier: Handler] = [:]
         /// The tasks of the node's current incarnation.
-        var tasks: TaskBag
+        var tasks: AsyncLifetime
         var clock: ClockDrift
         var disk: DiskStateMachine
         let diskFaults: SimulatedNetwork.DiskFaults
@@ -45,7 +45,7 @@ final class NetworkStorage: Sendable {
     private let faults: SimulatedNetwork.Faults
     private let state: Locked<State>
     /// The tasks that deliver messages between nodes.
-    let transit = TaskBag(name: "SimulatedNetwork")
+    let transit = AsyncLifetime(name: "SimulatedNetwork")
     /// The negated number of requests that are on their way to a server or being handled: ``SimulatedNetwork/drain()``
     /// waits until it is zero.
     let rest = Level(0)
@@ -110,7 +110,7 @@ final class NetworkStorage: Sendable {
                 Node(
                     name: name,
                     startup: state.phase == .ended ? nil : startup,
-                    tasks: TaskBag(name: name),
+                    tasks: AsyncLifetime(name: name),
                     clock: ClockDrift(rate: rate),
                     disk: DiskStateMachine(losesUnsyncedWrites: disk.losesUnsyncedWrites),
                     diskFaults: disk
@@ -151,7 +151,7 @@ final class NetworkStorage: Sendable {
             // Holds the objects that the node releases, until the lock is free.
             let ended = state.nodes[node]
             state.nodes[node].handlers = [:]
-            state.nodes[node].tasks = TaskBag(name: ended.name)
+            state.nodes[node].tasks = AsyncLifetime(name: ended.name)
             let faults = ended.diskFaults
             state.nodes[node].disk.crash { Self.fate(of: faults, &state.rest) }
             return (waiters, ended, state.machine.incarnation(of: node))
@@ -159,7 +159,7 @@ final class NetworkStorage: Sendable {
         guard let crashed else { return false }
         if !isEnd { record(.crashed(crashed.node.name, incarnation: crashed.incarnation)) }
         // Before the gates, so that the waiters find their task cancelled.
-        crashed.node.tasks.cancel()
+        crashed.node.tasks.cancelAll()
         open(crashed.waiters)
         return true
     }
@@ -222,7 +222,7 @@ final class NetworkStorage: Sendable {
             mark.end()
         }
         // The node may have crashed meanwhile.
-        if with({ !$0.machine.isCurrent(incarnation) }) { bag.cancel() }
+        if with({ !$0.machine.isCurrent(incarnation) }) { bag.cancelAll() }
     }
 
     /// Crashes or pauses the node of an incarnation, which is about to send a message or uses its disk, if an injected

@@ -241,7 +241,7 @@ extension NetworkStorage {
             return state.nodes.indices
         }
         for node in nodes { crash(node, isEnd: true) }
-        transit.cancel()
+        transit.cancelAll()
         releaseClients()
         await tasks.waitIgnoringCancellation(for: 0)
         // Handlers may retain objects that retain the network.

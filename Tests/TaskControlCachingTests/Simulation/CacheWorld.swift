@@ -179,7 +179,7 @@ final class CacheWorld: Sendable {
         if call.isFresh { sim.expect(load.order > call.order, "the load of a fresh value begins after the call") }
         // The cache had the value before the call, so the call has not waited for it.
         if let end = load.end, end < call.order { checkAge(of: load) }
-        sim.expect(cache.count <= capacity)
+        sim.expect(cache.valueCount <= capacity)
     }
 
     private func checkAge(of load: Load) {
@@ -245,8 +245,8 @@ final class CacheWorld: Sendable {
         sim.expect(storage.loadCount == 0 && storage.flights.liveCount == 0, "no load is left")
         sim.expect(storage.flights.state.withLock { $0.waits.count } == 0, "no caller is left that never waited")
         sim.expect(storage.flights.callerCount == 0 && storage.memory < 100)
-        sim.expect(history.state.withLock { $0.running.isEmpty } && cache.count <= capacity)
+        sim.expect(history.state.withLock { $0.running.isEmpty } && cache.valueCount <= capacity)
         cache.removeAll()
-        sim.expect(cache.count == 0)
+        sim.expect(cache.valueCount == 0)
     }
 }

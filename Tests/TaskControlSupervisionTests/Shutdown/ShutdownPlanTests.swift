@@ -40,14 +40,14 @@ struct ShutdownPlanTests {
             log.record("requests")
         }
         for name in ["a", "b"] {
-            supervisor.keepRunning(name) { [log] ready in
-                ready()
+            supervisor.keepRunning(name) { [log] run in
+                run.markReady()
                 try? await Gate().wait()
                 log.record(name)
             }
         }
-        let last = supervisor.keepRunning("c") { [log] ready in
-            ready()
+        let last = supervisor.keepRunning("c") { [log] run in
+            run.markReady()
             try? await Gate().wait()
             log.record("c")
         }
@@ -156,8 +156,8 @@ struct ShutdownPlanTests {
     @Test func theGraceOfASupervisorEndsThoseOfItsChildren() async throws {
         // On a clock of its own, which stands still: only the step ends the grace.
         let supervisor = Supervisor(clock: TestClock())
-        let child = supervisor.keepRunning("child", grace: .seconds(60)) { [log] ready in
-            ready()
+        let child = supervisor.keepRunning("child", grace: .seconds(60)) { [log] run in
+            run.markReady()
             try? await Gate().wait()
             log.record("cancelled")
         }

@@ -17,9 +17,9 @@ struct ShutdownSimulationTests {
                 try? await Task.sleep(for: long)
                 log.record("task")
             }
-            let child = supervisor.keepRunning("child", grace: .milliseconds(10)) { ready in
-                ready()
-                await ready.waitForStop()
+            let child = supervisor.keepRunning("child", grace: .milliseconds(10)) { run in
+                run.markReady()
+                await run.waitForStop()
                 try? await Task.sleep(for: short)
                 log.record("child")
             }
@@ -57,13 +57,13 @@ struct ShutdownSimulationTests {
         try await race { sim in
             let (supervisor, running) = (Supervisor(), OrderRecorder<Int>())
             let works = (0..<2).map { _ in
-                supervisor.keepRunning("child", backoff: .fixed(.milliseconds(5)), grace: .milliseconds(5)) { ready in
+                supervisor.keepRunning("child", backoff: .fixed(.milliseconds(5)), grace: .milliseconds(5)) { run in
                     running.record(1)
                     defer { running.record(-1) }
-                    ready()
+                    run.markReady()
                     try await Task.sleep(for: .milliseconds(sim.seed % 30))
-                    if ready.number == 1 { throw MarkedError() }
-                    await ready.waitForStop()
+                    if run.number == 1 { throw MarkedError() }
+                    await run.waitForStop()
                 }
             }
             let run = Task {

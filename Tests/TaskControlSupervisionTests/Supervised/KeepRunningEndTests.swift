@@ -21,9 +21,9 @@ struct KeepRunningEndTests {
 
     @Test func theEndOfTheLifetimeCancelsTheRunWithItsCauseAndRestartsNothing() async throws {
         let (runs, cause) = (OrderRecorder<Int>(), OrderRecorder<CancellationCause?>())
-        let work = lifetime.keepRunning("feed", restart: .always, backoff: .none, clock: clock) { ready in
-            ready()
-            runs.record(ready.number)
+        let work = lifetime.keepRunning("feed", restart: .always, backoff: .none, clock: clock) { run in
+            run.markReady()
+            runs.record(run.number)
             try? await Gate().wait()
             cause.record(Task.cancellationCause)
             throw MarkedError()
@@ -41,8 +41,8 @@ struct KeepRunningEndTests {
     @Test func aLifetimeThatIsDeallocatedStopsTheWork() async throws {
         var lifetime: AsyncLifetime? = AsyncLifetime(name: "short")
         let ended = Gate()
-        let work = try #require(lifetime).keepRunning("feed") { ready in
-            ready()
+        let work = try #require(lifetime).keepRunning("feed") { run in
+            run.markReady()
             try? await Gate().wait()
             #expect(Task.cancellationCause == .ownerDeallocated(name: "short"))
             ended.open()
@@ -73,10 +73,10 @@ struct KeepRunningEndTests {
 
     @Test func aStopAsksFirstAndCancelsAfterTheGrace() async throws {
         let log = OrderRecorder<String>()
-        let work = lifetime.keepRunning("feed", grace: .seconds(5), clock: clock) { [clock] ready in
-            ready()
-            await ready.waitForStop()
-            #expect(ready.isStopping && !Task.isCancelled)
+        let work = lifetime.keepRunning("feed", grace: .seconds(5), clock: clock) { [clock] run in
+            run.markReady()
+            await run.waitForStop()
+            #expect(run.isStopping && !Task.isCancelled)
             log.record("asked at \(clock.now)")
             try? await Gate().wait()
             log.record("cancelled at \(clock.now), \(Task.cancellationCause.map { "\($0)" } ?? "")")
@@ -89,9 +89,9 @@ struct KeepRunningEndTests {
     }
 
     @Test func workThatEndsInItsGraceIsNotCancelled() async throws {
-        let work = lifetime.keepRunning("feed", restart: .always, grace: .seconds(5), clock: clock) { ready in
-            ready()
-            await ready.waitForStop()
+        let work = lifetime.keepRunning("feed", restart: .always, grace: .seconds(5), clock: clock) { run in
+            run.markReady()
+            await run.waitForStop()
             #expect(!Task.isCancelled)
         }
         try await work.waitUntilReady()
@@ -103,10 +103,10 @@ struct KeepRunningEndTests {
     /// A shutdown with a grace asks the work to stop, and restarts nothing.
     @Test func aShutdownOfTheLifetimeAsksTheWorkToStopAtTheBeginningOfItsGrace() async throws {
         let log = OrderRecorder<String>()
-        let work = lifetime.keepRunning("feed", restart: .always, backoff: .none, clock: clock) { ready in
+        let work = lifetime.keepRunning("feed", restart: .always, backoff: .none, clock: clock) { run in
             log.record("begins")
-            ready()
-            await ready.waitForStop()
+            run.markReady()
+            await run.waitForStop()
             log.record(Task.isCancelled ? "cancelled" : "asked")
             throw MarkedError()
         }
@@ -122,8 +122,8 @@ struct KeepRunningEndTests {
 
     @Test func theGraceOfTheLifetimeReplacesThatOfTheWork() async throws {
         let log = OrderRecorder<String>()
-        let work = lifetime.keepRunning("feed", clock: clock) { [clock] ready in
-            ready()
+        let work = lifetime.keepRunning("feed", clock: clock) { [clock] run in
+            run.markReady()
             try? await Gate().wait()
             log.record("\(clock.now), \(Task.cancellationCause.map { "\($0)" } ?? "")")
         }
@@ -136,9 +136,9 @@ struct KeepRunningEndTests {
 
     @Test func workThatHasEndedHasBeenAskedToStop() async throws {
         let (waited, lifetime) = (Gate(), lifetime)
-        lifetime.keepRunning("feed", clock: clock) { ready in
+        lifetime.keepRunning("feed", clock: clock) { run in
             Task {
-                await ready.waitForStop()
+                await run.waitForStop()
                 waited.open()
             }
         }
@@ -146,10 +146,10 @@ struct KeepRunningEndTests {
     }
 
     @Test func waitForStopReturnsWhenItsTaskIsCancelled() async throws {
-        let work = lifetime.keepRunning("feed", clock: clock) { ready in
-            ready()
-            await ready.waitForStop()
-            await ready.waitForStop()
+        let work = lifetime.keepRunning("feed", clock: clock) { run in
+            run.markReady()
+            await run.waitForStop()
+            await run.waitForStop()
         }
         try await work.waitUntilReady()
         lifetime.cancelAll()

@@ -16,8 +16,8 @@ struct KeepRunningEventTests {
             let lifetime = AsyncLifetime()
             let work = lifetime.keepRunning("feed", limit: .restarts(1, per: .seconds(9)), backoff: fixed, clock: clock)
             {
-                ready in
-                if ready.number == 2 { ready() }
+                run in
+                if run.number == 2 { run.markReady() }
                 throw MarkedError("crash")
             }
             let wait = Task { for await _ in work.states {} }
@@ -44,9 +44,9 @@ struct KeepRunningEventTests {
         defer { observation.end() }
         Diagnostics.keepQuiet()
         for grace in [Duration.zero, .seconds(5)] {
-            let work = lifetime.keepRunning("feed", grace: grace, clock: clock) { ready in
-                ready()
-                await ready.waitForStop()
+            let work = lifetime.keepRunning("feed", grace: grace, clock: clock) { run in
+                run.markReady()
+                await run.waitForStop()
                 // Without a grace the run is cancelled, and its error is part of that.
                 if grace == .zero { try? await Gate().wait() }
                 throw MarkedError("in the end, after a grace of \(grace)")

@@ -40,11 +40,11 @@ struct KeepRunningTests {
             "feed",
             backoff: .exponential(base: .seconds(1)),
             clock: clock
-        ) { ready in
+        ) { run in
             try? await started.wait()
-            ready()
-            ready()
-            if ready.number < 3 { throw MarkedError("\(ready.number)") }
+            run.markReady()
+            run.markReady()
+            if run.number < 3 { throw MarkedError("\(run.number)") }
         }
         let stream = work.states
         let states = Task { await stream.reduce(into: []) { $0.append(Self.text($1)) } }
@@ -73,10 +73,10 @@ struct KeepRunningTests {
             },
             stableAfter: .seconds(10),
             clock: clock
-        ) { [clock] ready in
-            ready()
-            runs.record(ready.number)
-            try await clock.sleep(for: .seconds(ready.number == 3 ? 10 : 9))
+        ) { [clock] run in
+            run.markReady()
+            runs.record(run.number)
+            try await clock.sleep(for: .seconds(run.number == 3 ? 10 : 9))
             throw MarkedError()
         }
         // 9 s + 1 s, 9 s + 2 s, 10 s + 1 s.
@@ -95,7 +95,7 @@ struct KeepRunningTests {
             limit: .restarts(2, per: .seconds(60)),
             backoff: fixed,
             clock: clock
-        ) { ready in throw MarkedError("\(ready.number)") }
+        ) { run in throw MarkedError("\(run.number)") }
         let wait = Task { try await work.waitUntilReady() }
         await clock.advance(by: .seconds(1), waking: 1)
         await clock.advance(by: .seconds(1), waking: 1)
@@ -115,8 +115,8 @@ struct KeepRunningTests {
             limit: .restarts(1, per: .seconds(5)),
             backoff: .fixed(.seconds(5)),
             clock: clock
-        ) { ready in
-            runs.record(ready.number)
+        ) { run in
+            runs.record(run.number)
             throw MarkedError()
         }
         for _ in 0..<20 { await clock.advance(by: .seconds(5), waking: 1) }
@@ -142,7 +142,7 @@ struct KeepRunningTests {
             restart: rule,
             limit: .restarts(0, per: .seconds(1)),
             clock: clock
-        ) { ready in ready() }
+        ) { run in run.markReady() }
         var last: SupervisedWork.State?
         for await state in work.states { last = state }
         switch (rule, last) {
@@ -178,8 +178,8 @@ struct KeepRunningTests {
     @Test func aHintOfTheErrorIsALongerDelay() async throws {
         struct Busy: Error, RetryAfterProviding { var retryAfter: Duration? { .seconds(7) } }
         let runs = OrderRecorder<Int>()
-        let work = lifetime.keepRunning("feed", backoff: fixed.capped(at: .seconds(2)), clock: clock) { ready in
-            runs.record(ready.number)
+        let work = lifetime.keepRunning("feed", backoff: fixed.capped(at: .seconds(2)), clock: clock) { run in
+            runs.record(run.number)
             throw Busy()
         }
         // Also beyond the cap.
@@ -192,9 +192,9 @@ struct KeepRunningTests {
 
     @Test func aCancelledWaitLeavesAndTheWorkGoesOn() async throws {
         let gate = Gate()
-        let work = lifetime.keepRunning("feed", clock: clock) { ready in
+        let work = lifetime.keepRunning("feed", clock: clock) { run in
             try await gate.wait()
-            ready()
+            run.markReady()
             try await Gate().wait()
         }
         let wait = Task { try await work.waitUntilReady() }
@@ -208,8 +208,8 @@ struct KeepRunningTests {
 
     @Test func aCancelledCallerOfStopReturnsAndTheWorkIsStopped() async throws {
         let (gate, release) = (Gate(), Gate())
-        let work = lifetime.keepRunning("feed", clock: clock) { ready in
-            ready()
+        let work = lifetime.keepRunning("feed", clock: clock) { run in
+            run.markReady()
             gate.open()
             await release.waitIgnoringCancellation()
         }
@@ -226,8 +226,8 @@ struct KeepRunningTests {
         final class Captured: Sendable {}
         var captured: Captured? = Captured()
         weak let weak = captured
-        let work = lifetime.keepRunning("feed", clock: clock) { [captured] ready in
-            ready()
+        let work = lifetime.keepRunning("feed", clock: clock) { [captured] run in
+            run.markReady()
             _ = captured
         }
         captured = nil
@@ -244,10 +244,10 @@ struct KeepRunningTests {
 
     @MainActor private static func onTheMainActor(_ lifetime: AsyncLifetime, _ clock: TestClock) async throws {
         try await withDeadline(in: .seconds(100), clock: clock) {
-            let work = lifetime.keepRunning("feed", clock: clock) { ready in
+            let work = lifetime.keepRunning("feed", clock: clock) { run in
                 MainActor.assertIsolated()
                 #expect(Task.currentDeadline == nil)
-                ready()
+                run.markReady()
                 try await Gate().wait()
             }
             try await work.waitUntilReady()
@@ -265,9 +265,9 @@ struct KeepRunningTests {
                 try await clock.sleep(until: deadline.advanced(by: .nanoseconds(-1)))
             }
         }
-        let work = lifetime.keepRunning("feed", backoff: fixed, clock: Early(clock: clock)) { ready in
-            if ready.number == 1 { throw MarkedError() }
-            ready()
+        let work = lifetime.keepRunning("feed", backoff: fixed, clock: Early(clock: clock)) { run in
+            if run.number == 1 { throw MarkedError() }
+            run.markReady()
             try await Gate().wait()
         }
         await clock.advance(by: .seconds(1) - .nanoseconds(1), waking: 1)

@@ -11,10 +11,10 @@ struct SupervisionRaisingTests {
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aTaskThatWaitsForReadinessRaisesTheRunAndTheRunsAfterIt() async throws {
-        let work = lifetime.keepRunning("feed", backoff: .none, priority: .background) { ready in
+        let work = lifetime.keepRunning("feed", backoff: .none, priority: .background) { run in
             await untilRaised(to: .high)
-            if ready.number == 1 { throw MarkedError() }
-            ready()
+            if run.number == 1 { throw MarkedError() }
+            run.markReady()
         }
         try await Task(priority: .high) { try await work.waitUntilReady() }.value
         await work.stop()
@@ -22,8 +22,8 @@ struct SupervisionRaisingTests {
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aTaskThatStopsTheWorkRaisesItsRun() async throws {
-        let work = lifetime.keepRunning("feed", priority: .background) { ready in
-            ready()
+        let work = lifetime.keepRunning("feed", priority: .background) { run in
+            run.markReady()
             await untilRaised(to: .high)
         }
         try await work.waitUntilReady()
@@ -32,8 +32,8 @@ struct SupervisionRaisingTests {
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aTaskThatDrainsTheLifetimeRaisesTheRun() async throws {
-        let work = lifetime.keepRunning("feed", restart: .never, priority: .background) { ready in
-            ready()
+        let work = lifetime.keepRunning("feed", restart: .never, priority: .background) { run in
+            run.markReady()
             await untilRaised(to: .high)
         }
         try await work.waitUntilReady()
@@ -44,15 +44,15 @@ struct SupervisionRaisingTests {
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aTaskThatWaitsForAChildRaisesTheChildrenBeforeIt() async throws {
         let supervisor = Supervisor(name: "backend")
-        supervisor.keepRunning("database", priority: .background) { ready in
+        supervisor.keepRunning("database", priority: .background) { run in
             await untilRaised(to: .high)
-            ready()
-            await ready.waitForStop()
+            run.markReady()
+            await run.waitForStop()
         }
-        let queue = supervisor.keepRunning("queue", priority: .background) { ready in
+        let queue = supervisor.keepRunning("queue", priority: .background) { run in
             await untilRaised(to: .high)
-            ready()
-            await ready.waitForStop()
+            run.markReady()
+            await run.waitForStop()
         }
         let run = Task(priority: .background) { try await supervisor.run() }
         try await Task(priority: .high) { try await queue.waitUntilReady() }.value
@@ -64,8 +64,8 @@ struct SupervisionRaisingTests {
     @Test func aTaskThatShutsASupervisorDownRaisesItsChildren() async throws {
         let supervisor = Supervisor(name: "backend")
         let work = (0..<2).map { number in
-            supervisor.keepRunning("\(number)", grace: .seconds(3_600), priority: .background) { ready in
-                ready()
+            supervisor.keepRunning("\(number)", grace: .seconds(3_600), priority: .background) { run in
+                run.markReady()
                 await untilRaised(to: .high)
             }
         }

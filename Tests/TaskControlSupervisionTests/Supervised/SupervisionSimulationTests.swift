@@ -40,10 +40,10 @@ struct SupervisionSimulationTests {
         Diagnostics.keepQuiet()
         try await race { sim in
             let (runs, lifetime) = (Runs(sim), AsyncLifetime())
-            let work = lifetime.keepRunning("feed", limit: .unlimited, backoff: .fixed(.milliseconds(10))) { ready in
+            let work = lifetime.keepRunning("feed", limit: .unlimited, backoff: .fixed(.milliseconds(10))) { run in
                 runs.begin("feed")
                 defer { runs.end("feed") }
-                ready()
+                run.markReady()
                 try await Task.sleep(for: .milliseconds(10))
                 throw MarkedError()
             }
@@ -67,10 +67,10 @@ struct SupervisionSimulationTests {
         try await race { sim in
             let (runs, lifetime) = (Runs(sim), AsyncLifetime())
             let grace = Duration.milliseconds(sim.seed % 3 * 5)
-            let work = lifetime.keepRunning("feed", limit: .unlimited, backoff: .none, grace: grace) { ready in
+            let work = lifetime.keepRunning("feed", limit: .unlimited, backoff: .none, grace: grace) { run in
                 runs.begin("feed")
                 defer { runs.end("feed") }
-                if ready.number % 2 == 0 { ready() }
+                if run.number % 2 == 0 { run.markReady() }
                 try await Task.sleep(for: .milliseconds(10))
                 throw MarkedError()
             }
@@ -121,12 +121,12 @@ struct SupervisionSimulationTests {
                         "storm",
                         limit: .restarts(count, per: .milliseconds(period)),
                         backoff: .custom { attempt, _ in delays[attempt % 8] }
-                    ) { ready in
+                    ) { run in
                         runs.begin("storm")
                         defer { runs.end("storm") }
-                        ready()
-                        if ready.number % 3 == 0 { try await Task.sleep(for: delays[ready.number % 8]) }
-                        if ready.number < most { throw MarkedError() }
+                        run.markReady()
+                        if run.number % 3 == 0 { try await Task.sleep(for: delays[run.number % 8]) }
+                        if run.number < most { throw MarkedError() }
                     }
                     for await _ in work.states {}
                     let starts = runs.starts.events.map(\.time)
@@ -167,18 +167,18 @@ struct SupervisionSimulationTests {
                 restart: rule,
                 backoff: .fixed(.milliseconds(steps[0] * 5)),
                 grace: grace
-            ) { ready in
+            ) { run in
                 runs.begin(name)
                 defer { runs.end(name) }
-                let step = steps[ready.number % 4]
+                let step = steps[run.number % 4]
                 if step > 0 {
                     try await Task.sleep(for: .milliseconds(step))
-                    ready()
+                    run.markReady()
                 }
                 switch step {
                 case 1: throw MarkedError(name)
                 case 2:
-                    await ready.waitForStop()
+                    await run.waitForStop()
                     try await Task.sleep(for: .milliseconds(10))
                 case 3: try await Task.sleep(for: .milliseconds(50))
                 default: try await Task.sleep(for: .milliseconds(200))
@@ -198,10 +198,10 @@ struct SupervisionSimulationTests {
             sim.expect(work.state.isFinal, "what was stopped has ended")
         case 2:
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...60, using: &random)))
-            let work = supervisor.keepRunning("late") { ready in
+            let work = supervisor.keepRunning("late") { run in
                 runs.begin("late")
                 defer { runs.end("late") }
-                ready()
+                run.markReady()
                 try await Task.sleep(for: .milliseconds(30))
                 throw MarkedError("late")
             }

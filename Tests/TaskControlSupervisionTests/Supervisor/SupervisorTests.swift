@@ -19,11 +19,11 @@ struct SupervisorTests {
         grace: Duration = .zero,
         failing crash: Gate? = nil
     ) -> SupervisedWork {
-        supervisor.keepRunning(name, backoff: fixed, grace: grace) { [log] ready in
-            log.record("\(name) \(ready.number)")
-            ready()
+        supervisor.keepRunning(name, backoff: fixed, grace: grace) { [log] run in
+            log.record("\(name) \(run.number)")
+            run.markReady()
             defer { log.record("\(name) ends") }
-            if let crash, ready.number == 1 {
+            if let crash, run.number == 1 {
                 try await crash.wait()
                 throw MarkedError(name)
             }
@@ -46,11 +46,11 @@ struct SupervisorTests {
     @Test func aChildStartsWhenTheOneBeforeItIsReady() async throws {
         let supervisor = Supervisor(clock: clock)
         let (gate, begun) = (Gate(), Gate())
-        supervisor.keepRunning("a") { [log] ready in
+        supervisor.keepRunning("a") { [log] run in
             begun.open()
             try await gate.wait()
             log.record("a is ready")
-            ready()
+            run.markReady()
             try await Gate().wait()
         }
         let second = add("b", to: supervisor)
@@ -87,8 +87,8 @@ struct SupervisorTests {
     @Test func aSiblingIsStoppedForARestartWithItsReason() async throws {
         let supervisor = Supervisor(strategy: .all, clock: clock)
         let (crash, cause) = (Gate(), OrderRecorder<CancellationCause?>())
-        let sibling = supervisor.keepRunning("a") { ready in
-            ready()
+        let sibling = supervisor.keepRunning("a") { run in
+            run.markReady()
             defer { cause.record(Task.cancellationCause) }
             try await Gate().wait()
         }
@@ -129,9 +129,9 @@ struct SupervisorTests {
     @Test func eachChildHasItsGrace() async throws {
         let supervisor = Supervisor(clock: clock)
         let works = (1...3).map { number in
-            supervisor.keepRunning("\(number)", grace: .seconds(number)) { [log, clock] ready in
-                ready()
-                await ready.waitForStop()
+            supervisor.keepRunning("\(number)", grace: .seconds(number)) { [log, clock] run in
+                run.markReady()
+                await run.waitForStop()
                 log.record("\(number) is asked at \(clock.now)")
                 try? await Gate().wait()
                 log.record("\(number) ends at \(clock.now)")
@@ -267,9 +267,9 @@ struct SupervisorTests {
         let run = start(supervisor)
         for isStopped in [false, true] {
             let reference = Locked<Reference?>(nil)
-            let work = supervisor.keepRunning("ends") { ready in
-                reference.withLock { $0 = Reference(ready.storage) }
-                ready()
+            let work = supervisor.keepRunning("ends") { run in
+                reference.withLock { $0 = Reference(run.storage) }
+                run.markReady()
                 if isStopped { try await Gate().wait() }
             }
             if isStopped {
@@ -336,8 +336,8 @@ struct SupervisorTests {
     @Test func aSupervisorInALifetimeEndsWithIt() async throws {
         let (lifetime, supervisor) = (AsyncLifetime(name: "app"), Supervisor(clock: clock))
         let cause = OrderRecorder<CancellationCause?>()
-        let work = supervisor.keepRunning("a") { ready in
-            ready()
+        let work = supervisor.keepRunning("a") { run in
+            run.markReady()
             defer { cause.record(Task.cancellationCause) }
             try await Gate().wait()
         }

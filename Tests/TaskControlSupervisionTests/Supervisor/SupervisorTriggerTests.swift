@@ -11,9 +11,9 @@ struct SupervisorTriggerTests {
 
     /// Adds a child that is ready at once and waits for the request to stop, or for its cancellation.
     private func add(_ name: String, to supervisor: Supervisor) -> SupervisedWork {
-        supervisor.keepRunning(name, grace: .seconds(60)) { [log] ready in
-            ready()
-            await ready.waitForStop()
+        supervisor.keepRunning(name, grace: .seconds(60)) { [log] run in
+            run.markReady()
+            await run.waitForStop()
             log.record(Task.isCancelled ? "\(name) is cancelled" : "\(name) is asked to stop")
         }
     }

@@ -71,7 +71,7 @@ struct NoTaskLeftBehindTests {
             "SingleFlight",
             { gate in
                 let flights = SingleFlight<String, Void>()
-                let caller = Task { try await flights.run("key") { await gate.waitIgnoringCancellation() } }
+                let caller = Task { try await flights.value(for: "key") { await gate.waitIgnoringCancellation() } }
                 try await gate.waitForWaiters()
                 caller.cancel()
                 _ = await caller.result
@@ -93,7 +93,7 @@ struct NoTaskLeftBehindTests {
             bag.addTask {}
             try await bag.drain()
             try await FIFOQueue().run {}
-            _ = try await retry(attempts: 1) { 1 }
+            _ = try await retry(attempts: 1, backoff: .none, budget: nil) { 1 }
         }
         #expect(outcome.issues.isEmpty && outcome.error == nil)
     }

@@ -186,7 +186,7 @@ import Testing
         var causes = stream.makeAsyncIterator()
         func caller(_ number: Int) -> Task<Void, any Error> {
             Task {
-                try await flights.run(1) {
+                try await flights.value(for: 1) {
                     started[number].open()
                     continuation.yield(await Self.causeOfCancellation())
                 }

@@ -119,7 +119,7 @@ struct ObserverTests {
         let (count, reactions) = (OrderRecorder<Int>(), Quota(100))
         let events = try await EventLog.events { event in
             guard reactions.take() else { return }
-            count.record(lifetime.count + bag.count + store.count + queue.count + group.count + flights.inFlightCount)
+            count.record(lifetime.count + bag.count + store.count + queue.count + group.count + flights.count)
             lifetime.cancelAll()
             bag.cancel()
             store.cancelTask(forKey: 1)
@@ -133,10 +133,10 @@ struct ObserverTests {
             bag.addTask {}
             store.addTask(forKey: 1) {}
             _ = await Task(on: group) { () throws in }.result
-            _ = try? await flights.run(1) { 1 }
+            _ = try? await flights.value(for: 1) { 1 }
             try await semaphore.withPermit {}
             try await queue.run {}
-            try? await retry(attempts: 2) { throw MarkedError() }
+            try? await retry(attempts: 2, backoff: .none, budget: nil) { throw MarkedError() }
             try await withTimeout(.seconds(100)) {}
             try await lifetime.drain()
             try await store.drain()
@@ -274,7 +274,7 @@ struct ObserverTests {
             await Task { _ = AsyncLifetime() }.value
             precondition(collector.events.map(\.time) == [.zero, .zero, .seconds(3), .seconds(3)])
             precondition(collector.events[0].task != nil && collector.events[0].task != collector.events[2].task)
-            try? await retry(attempts: 2, backoff: .fixed(.zero)) {
+            try? await retry(attempts: 2, backoff: .fixed(.zero), budget: nil) {
                 await clock.advance(by: .seconds(2))
                 throw MarkedError()
             }
@@ -304,7 +304,7 @@ struct ObserverTests {
             let collector = Collector { _ in true }
             TaskDiagnostics.install(collector)
             // The events of the call begin with its first failure.
-            try? await retry(attempts: 2, backoff: .fixed(.zero)) { attempt in
+            try? await retry(attempts: 2, backoff: .fixed(.zero), budget: nil) { attempt in
                 clock.offset.withLock { $0 = attempt == 1 ? .zero - longest : longest }
                 throw MarkedError()
             }
@@ -370,8 +370,8 @@ struct ObserverTests {
         store.addTask(forKey: Silent()) {}
         store.addTask(forKey: Silent(), duplicateKeyBehavior: .preferPrevious) {}
         _ = try? await withSingleFlight(key: Silent()) { throw Silent() }
-        _ = try? await SingleFlight<Silent, Int>().run(Silent()) { 1 }
-        try? await retry(attempts: 2) { throw Silent() }
+        _ = try? await SingleFlight<Silent, Int>().value(for: Silent()) { 1 }
+        try? await retry(attempts: 2, backoff: .none, budget: nil) { throw Silent() }
         try? await withTimeout(.seconds(100)) { throw Silent() }
         _ = await Task(on: FIFOQueue()) { throw Silent() }.result
         await AsyncTask {

@@ -67,6 +67,22 @@ struct OwnerNameTests {
         }
     }
 
+    @Test(arguments: ["an owner", nil]) func ofASlot(_ name: String?) async throws {
+        let events = await EventLog.events {
+            let slot = TaskSlot(name: name)
+            #expect(slot.name == name)
+            let gate = Gate()
+            let first = slot.addTask { await gate.waitIgnoringCancellation() }
+            slot.addTask {}
+            gate.open()
+            await first.value
+            try? await slot.drain()
+        }
+        let ofSlots = events.filter { $0.primitive == .taskSlot && $0.ownerName == name }
+        #expect(ofSlots.contains { $0.kind == .added } && ofSlots.allSatisfy { $0.key == nil })
+        #expect(ofSlots.contains { $0.kind == .cancelled && $0.detail == "superseded" })
+    }
+
     @Test(arguments: ["an owner", nil]) func ofQueuesAndTheirGroups(_ name: String?) async throws {
         try await check(name, [.fifoQueue, .cancellableQueue]) {
             let queue = CancellableQueue(underlyingQueue: FIFOQueue(name: name))
@@ -93,7 +109,7 @@ struct OwnerNameTests {
         try await check(name, [.singleFlight]) {
             let flights = SingleFlight<Int, Int>(name: name)
             #expect(flights.name == name)
-            _ = try await flights.run(1) { 1 }
+            _ = try await flights.value(for: 1) { 1 }
             flights.cancelAll()
         }
     }

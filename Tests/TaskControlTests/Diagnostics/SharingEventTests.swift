@@ -31,7 +31,7 @@ struct SharingEventTests {
             #expect(Set(recorder.events.map(\.subject)).count == 1 && recorder.events.unpaired == [])
             #expect(
                 recorder.events.allSatisfy {
-                    $0.owner == TaskEvent.Identity(SingleFlightRegistry.shared._flights.source.number)
+                    $0.owner == TaskEvent.Identity(_SharedFlights.table.source.number)
                 }
             )
             #expect(Set(recorder.events.map(\.task)).count == 3)
@@ -48,7 +48,7 @@ struct SharingEventTests {
         try await EventLog.recording { recorder in
             let (begun, gate) = (Gate(), Gate())
             let caller = Task {
-                try await flights.run(1) {
+                try await flights.value(for: 1) {
                     begun.open()
                     try await gate.wait()
                     return 1
@@ -73,7 +73,7 @@ struct SharingEventTests {
         try await EventLog.recording { recorder in
             let gate = Gate()
             let caller = Task {
-                try await flights.run("k") {
+                try await flights.value(for: "k") {
                     try await gate.wait()
                     return 1
                 }
@@ -101,7 +101,7 @@ struct SharingEventTests {
 
     @Test func aRetryTellsItsFailuresAndItsSuccess() async throws {
         let events = try await EventLog.events {
-            try await retry(attempts: 3) { attempt in
+            try await retry(attempts: 3, backoff: .none, budget: nil) { attempt in
                 if attempt < 3 { throw MarkedError("\(attempt)") }
             }
         }
@@ -118,13 +118,13 @@ struct SharingEventTests {
     }
 
     @Test func whatSucceedsAtOnceIsNoRetry() async throws {
-        let events = try await EventLog.events { try await retry(attempts: 3) {} }
+        let events = try await EventLog.events { try await retry(attempts: 3, backoff: .none, budget: nil) {} }
         #expect(events.isEmpty)
     }
 
     @Test func aRetryThatGivesUpSaysSo() async {
         let events = await EventLog.events {
-            try? await retry(attempts: 1) { throw MarkedError("no") }
+            try? await retry(attempts: 1, backoff: .none, budget: nil) { throw MarkedError("no") }
         }
         #expect(
             events.lines == [
@@ -139,7 +139,9 @@ struct SharingEventTests {
         let clock = TestClock()
         try await EventLog.recording { recorder in
             let caller = Task {
-                try await retry(attempts: 2, backoff: .fixed(.seconds(1)), clock: clock) { throw MarkedError("no") }
+                try await retry(attempts: 2, backoff: .fixed(.seconds(1)), budget: nil, clock: clock) {
+                    throw MarkedError("no")
+                }
             }
             try await recorder.wait { $0.named("retry.waiting").count == 1 }
             caller.cancel()

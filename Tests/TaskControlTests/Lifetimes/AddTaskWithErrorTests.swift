@@ -219,4 +219,48 @@ struct AddTaskWithErrorTests {
             #expect(behavior.cancelPrevious == cancels && behavior.waitForPrevious == waits)
         }
     }
+
+    /// Starts a task without a handler in each type of owner that accepts one.
+    private static let withoutHandler: [@Sendable (@escaping @Sendable () async throws -> Void) -> Task<Void, Never>] =
+        [
+            { operation in AsyncLifetime.kept.addTask { try await operation() } },
+            { operation in
+                TaskStore<Int>.kept.addTask(forKey: 1, duplicateKeyBehavior: .runConcurrently) { try await operation() }
+            },
+            { operation in TaskSlot.kept.addTask { try await operation() } },
+        ]
+
+    @Test(arguments: withoutHandler.indices) func anErrorWithoutAHandlerIsReported(_ index: Int) async throws {
+        let (error, incidents) = (MarkedError("without a handler, \(index)"), Incidents.shared)
+        await Self.withoutHandler[index]({ throw error }).value
+        #expect(incidents.unhandled(error).count == 1)
+    }
+
+    @Test(arguments: withoutHandler.indices) func theErrorOfACancelledTaskIsNotReported(_ index: Int) async throws {
+        let (error, gate) = (MarkedError("cancelled, \(index)"), Gate())
+        let start = Self.withoutHandler[index]
+        let task = start {
+            await gate.waitIgnoringCancellation()
+            throw error
+        }
+        try await gate.waitForWaiters()
+        task.cancel()
+        gate.open()
+        await task.value
+        #expect(Incidents.shared.unhandled(error).isEmpty)
+    }
+}
+
+extension AsyncLifetime {
+    fileprivate static let kept = AsyncLifetime()
+}
+
+extension TaskStore<Int> {
+    fileprivate static var kept: TaskStore<Int> { keptStore }
+}
+
+private let keptStore = TaskStore<Int>()
+
+extension TaskSlot {
+    fileprivate static let kept = TaskSlot(behavior: .runConcurrently)
 }

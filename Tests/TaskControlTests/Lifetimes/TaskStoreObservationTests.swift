@@ -146,4 +146,69 @@ struct TaskStoreObservationTests {
         try await store.drain()
         #expect(store.count == 0)
     }
+
+    @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func aTaskThatWaitsForAQuietTimeDoesNotRun() async throws {
+        let clock = TestClock()
+        let (slot, gate) = (TaskSlot(behavior: .debounce(for: .seconds(1)), clock: clock), Gate())
+        #expect(!slot.isRunning && !slot.isWaiting)
+        let task = slot.addTask { try? await gate.wait() }
+        try await clock.waitForSleepers()
+        #expect(!slot.isRunning && slot.isWaiting && slot.count == 1)
+        // The number of tasks stays the same: the change is that the task no longer waits.
+        let (begins, stopsWaiting) = (change { _ = slot.isRunning }, change { _ = slot.isWaiting })
+        await clock.advance(by: .seconds(1))
+        try await begins.wait()
+        try await stopsWaiting.wait()
+        #expect(slot.isRunning && !slot.isWaiting)
+        let ends = change { _ = slot.isRunning }
+        gate.open()
+        await task.value
+        try await ends.wait()
+        #expect(!slot.isRunning && slot.isEmpty)
+    }
+
+    @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func aTaskThatWaitsForACancelledOneRunsWhenThatHasEnded() async throws {
+        let (store, gate, next) = (TaskStore<Int>(), Gate(), Gate())
+        store.addTask(forKey: 1) { await gate.waitIgnoringCancellation() }
+        try await gate.waitForWaiters()
+        store.addTask(forKey: 1, duplicateKeyBehavior: .cancelPrevious(wait: true)) { try? await next.wait() }
+        #expect(!store.taskIsRunning(forKey: 1) && store.taskIsWaiting(forKey: 1))
+        #expect(store.runningKeys.isEmpty && store.count == 1)
+        let begins = change { _ = store.taskIsRunning(forKey: 1) }
+        gate.open()
+        try await begins.wait()
+        #expect(store.taskIsRunning(forKey: 1) && !store.taskIsWaiting(forKey: 1) && store.runningKeys == [1])
+        next.open()
+        try await store.drain()
+    }
+
+    @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func aTaskThatWaitsForAnIntervalDoesNotRun() async throws {
+        let clock = TestClock()
+        let (slot, gate) = (TaskSlot(behavior: .throttle(for: .seconds(1)), clock: clock), Gate())
+        await slot.addTask {}.value
+        try await clock.waitForSleepers()
+        let task = slot.addTask { try? await gate.wait() }
+        #expect(!slot.isRunning && slot.isWaiting)
+        let begins = change { _ = slot.isRunning }
+        await clock.advance(by: .seconds(1))
+        try await begins.wait()
+        #expect(slot.isRunning && !slot.isWaiting)
+        gate.open()
+        await task.value
+    }
+
+    @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func aLifetimeIsObservable() async throws {
+        let (lifetime, gate) = (AsyncLifetime(), Gate())
+        let added = [change { _ = lifetime.count }, change { _ = lifetime.isEmpty }]
+        lifetime.addTask { try? await gate.wait() }
+        #expect(added.filter(\.isOpen).count == 2 && !lifetime.isEmpty)
+        let ended = change { _ = lifetime.isEmpty }
+        gate.open()
+        try await ended.wait()
+        #expect(lifetime.isEmpty)
+    }
 }

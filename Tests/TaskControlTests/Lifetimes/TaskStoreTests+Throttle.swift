@@ -74,7 +74,7 @@ extension TaskStoreTests {
         byHandle.cancel()
         await byHandle.value
         let waiting = call(3)
-        #expect(log.events == [0] && store.taskIsRunning(forKey: 1))
+        #expect(log.events == [0] && store.taskIsWaiting(forKey: 1) && !store.taskIsRunning(forKey: 1))
         // Another key has an interval of its own.
         await call(4, key: 2).value
         try await clock.waitForSleepers(count: 2)

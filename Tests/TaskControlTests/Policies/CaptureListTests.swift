@@ -9,7 +9,7 @@ struct CaptureListTests {
 
         func inAll() async throws -> Int {
             let (one, queue, semaphore) = (1, FIFOQueue(), AsyncSemaphore(value: 1))
-            try await retry(attempts: 1) { [one] in
+            try await retry(attempts: 1, backoff: .none, budget: nil) { [one] in
                 preconditionIsolated()
                 balance += one
             }

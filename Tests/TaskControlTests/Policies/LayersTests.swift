@@ -19,11 +19,11 @@ struct LayersTests {
             _ work: @escaping @Sendable () async throws -> Int
         ) async throws -> Int {
             try await withTimeout(outer) {
-                try await retry(attempts: 3, backoff: .fixed(.seconds(1)), shouldRetry: shouldRetry) {
+                try await retry(attempts: 3, backoff: .fixed(.seconds(1)), shouldRetry: shouldRetry, budget: nil) {
                     attempts.record(1)
                     return try await withTimeout(inner) {
                         try await semaphore.withPermit {
-                            try await flights.run("page") { try await work() }
+                            try await flights.value(for: "page") { try await work() }
                         }
                     }
                 }
@@ -36,7 +36,7 @@ struct LayersTests {
             try simulate(seeds: 0..<50) { sim in
                 let layers = Layers()
                 try await body(sim, layers)
-                sim.expect(layers.semaphore.available == 1 && layers.flights.inFlightCount == 0, "nothing is left")
+                sim.expect(layers.semaphore.available == 1 && layers.flights.count == 0, "nothing is left")
             }
         }
     }
@@ -124,7 +124,7 @@ struct LayersTests {
             do {
                 _ = try await layers.call(shouldRetry: { !($0 is SingleFlightReentrancyError) }) {
                     [flights = layers.flights] in
-                    try await flights.run("page") { 1 }
+                    try await flights.value(for: "page") { 1 }
                 }
                 sim.expect(false, "it fails")
             } catch {

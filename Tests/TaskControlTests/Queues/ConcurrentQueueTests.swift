@@ -90,13 +90,4 @@ struct ConcurrentQueueTests {
         gate.open()
         await other.value
     }
-
-    #if SUBPROCESSES
-    @Test(.oneProcessAtATime) func aQueueThatWouldRunNoTaskTraps() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = ConcurrentQueue(maxConcurrentTasks: 0)
-        }
-        #expect(text(result).contains("maxConcurrentTasks is 0, so no task would ever run. Allow 1 or more."))
-    }
-    #endif
 }

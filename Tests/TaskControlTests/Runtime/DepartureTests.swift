@@ -15,7 +15,7 @@ struct DepartureTests {
         func leave(_ operation: @escaping @isolated(any) @Sendable () async throws -> Void) async {
             let caller = Task {
                 switch self {
-                case .singleFlight: try await SingleFlight<Int, Void>().run(1, operation: operation)
+                case .singleFlight: try await SingleFlight<Int, Void>().value(for: 1, operation: operation)
                 case .sharedFlight: try await withSingleFlight(key: "departure", operation: operation)
                 case .detachedTimeout: try await withDetachedTimeout(.seconds(100), operation: operation)
                 case .detachedTimeoutAtItsLimit: try await withDetachedTimeout(.seconds(1), operation: operation)
@@ -127,7 +127,7 @@ struct DepartureTests {
             // The cancellation of a flight that its last caller leaves.
             let (flights, begun) = (SingleFlight<Int, Void>(), Gate())
             let caller = Task {
-                try await flights.run(1) {
+                try await flights.value(for: 1) {
                     begun.open()
                     while !Task.isCancelled { await Task.yield() }
                 }

@@ -48,7 +48,7 @@ struct HandlerTests {
                 let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
                 let callers = (0..<count).map { number in
                     Task.detached(priority: .high) {
-                        try? await flights.run(number) {
+                        try? await flights.value(for: number) {
                             begun.signal()
                             while !Task.isCancelled {}
                             ended.signal()
@@ -84,7 +84,7 @@ struct HandlerTests {
         var hasBegun = false
 
         func request() async throws -> Int {
-            try await executor.flights.run("key") {
+            try await executor.flights.value(for: "key") {
                 self.hasBegun = true
                 return 1
             }

@@ -31,7 +31,18 @@ struct FlightModel: Hashable {
         var isLeft = false
     }
 
+    /// A caller that waits for the end of all flights.
+    struct Drain: Hashable {
+        let number: Int
+        var isParked = false
+        /// The result that it must receive when it parks; `nil` while it waits.
+        var outcome: WaitOutcome?
+    }
+
     let runsToCompletion: Bool
+    var isClosed = false
+    /// Those that have not been resumed.
+    var drains: [Drain] = []
     /// Those that have not ended.
     var flights: [Flight] = []
     /// Those that have not been resumed.
@@ -61,6 +72,12 @@ enum FlightEvent: Hashable {
     /// Of a flight.
     case release(Int)
     case retire(Int)
+    case close
+    case drain
+    /// Of a drain.
+    case parkDrain(Int)
+    case leaveDrain(Int)
+    case raiseAll(UInt8)
 }
 
 /// Plays events to the machine and to the model, and compares what they say. The payload and the job of a flight are its number, and so
@@ -72,6 +89,7 @@ struct FlightDriver: MachineDriver {
     private var callers: [FlightMachine.Caller] = []
     private var keys: [FlightMachine.ID: Int?] = [:]
     private var flightsOfCallers: [Int] = []
+    private var drains: [FlightMachine.Drain] = []
 
     init(runsToCompletion: Bool) {
         machine = FlightMachine(runsToCompletion: runsToCompletion)
@@ -83,6 +101,7 @@ struct FlightDriver: MachineDriver {
         var hasher = Hasher()
         hasher.combine(model)
         hasher.combine(callers.count)
+        hasher.combine(drains.count)
         return hasher.finalize()
     }
 
@@ -93,9 +112,17 @@ struct FlightDriver: MachineDriver {
         callers most: Int,
         keys: [Int?],
         levels: [UInt8],
-        kept mostFlights: Int = 0
+        kept mostFlights: Int = 0,
+        drains mostDrains: Int = 0
     ) -> [FlightEvent] {
         var events: [FlightEvent] = []
+        if mostDrains > 0 {
+            if !model.isClosed { events.append(.close) }
+            if drains.count < mostDrains { events.append(.drain) }
+            for drain in model.drains where !drain.isParked { events.append(.parkDrain(drain.number)) }
+            events += drains.indices.map { .leaveDrain($0) }
+            events += levels.map { .raiseAll($0) }
+        }
         if mostFlights > 0 {
             for key in keys.compactMap({ $0 }) {
                 if flights.count < mostFlights || model.current(key) != nil { events.append(.launch(key)) }
@@ -144,7 +171,24 @@ struct FlightDriver: MachineDriver {
             let payload = key.flatMap { machine.retire(flights[number], of: $0) }
             #expect(payload == (wasCurrent ? number : nil))
             if wasCurrent { model.update(number) { $0.phase = .forgotten } }
+        case .close:
+            machine.close()
+            model.isClosed = true
+        case .drain:
+            let drain = machine.drain()
+            #expect((drain == nil) == model.flights.isEmpty, "without flights there is nothing to wait for")
+            if let drain {
+                model.drains.append(.init(number: drains.count))
+                drains.append(drain)
+            }
+        case .parkDrain(let number): parkDrain(number)
+        case .leaveDrain(let number): leaveDrain(number)
+        case .raiseAll(let level):
+            let owed = model.flights.filter { $0.level < level && $0.hasJob }.map(\.number)
+            for flight in model.flights { model.update(flight.number) { $0.level = max($0.level, level) } }
+            #expect(Set(machine.raiseAll(to: level)) == Set(owed))
         }
+        #expect(machine.hasDrains == model.drains.contains { $0.outcome == nil })
         #expect(machine.count == model.flights.count { $0.phase != .cancelled })
         #expect(machine.flights.count == model.flights.count)
         #expect(machine.callerCount == model.flights.reduce(0) { $0 + model.callers(on: $1.number).count })
@@ -164,8 +208,9 @@ struct FlightDriver: MachineDriver {
         let current = key.flatMap { model.current($0) }
         #expect(machine.current(key) == current.map { flights[$0.number] })
         if current == nil {
-            guard case .absent = machine.join(key, level: 5, nil) else {
-                return #expect(Bool(false), "without a payload no flight begins")
+            switch machine.join(key, level: 5, nil) {
+            case .absent where !model.isClosed, .refused where model.isClosed: break
+            default: return #expect(Bool(false), "without a payload no flight begins")
             }
         }
         let answer = machine.join(key, level: 5, flights.count)
@@ -182,13 +227,15 @@ struct FlightDriver: MachineDriver {
             enter(caller, on: payload)
         case .absent:
             #expect(Bool(false), "a flight begins with a payload")
+        case .refused:
+            #expect(current == nil && model.isClosed)
         }
     }
 
     private mutating func launch(_ key: Int) {
         let (current, number) = (model.current(key), flights.count)
         let id = machine.launch(key, level: 5, number)
-        #expect((id == nil) == (current != nil))
+        #expect((id == nil) == (current != nil || model.isClosed))
         if let current { return model.update(current.number) { $0.isKept = true } }
         guard let id else { return }
         flights.append(id)
@@ -265,7 +312,29 @@ struct FlightDriver: MachineDriver {
         #expect(landing.isUnheard == there.isEmpty)
         #expect(landing.payload == (wasCurrent ? number : nil))
         model.flights.removeAll { $0.number == number }
+        let drained = model.flights.isEmpty ? model.drains.filter { $0.outcome == nil } : []
+        #expect(landing.drained == drained.filter(\.isParked).map(\.number), "in the order of the calls")
+        for drain in drained { settle(drain.number, with: .reached) }
         model.callers.removeAll { $0.flight == number && $0.isParked }
+    }
+
+    private mutating func settle(_ drain: Int, with outcome: WaitOutcome) {
+        guard let index = model.drains.firstIndex(where: { $0.number == drain }) else { return }
+        model.drains[index].outcome = outcome
+        if model.drains[index].isParked { model.drains.remove(at: index) }
+    }
+
+    private mutating func parkDrain(_ number: Int) {
+        guard let index = model.drains.firstIndex(where: { $0.number == number }) else { return }
+        let outcome = machine.park(drains[number], number)
+        #expect(outcome == model.drains[index].outcome)
+        if outcome == nil { model.drains[index].isParked = true } else { model.drains.remove(at: index) }
+    }
+
+    private mutating func leaveDrain(_ number: Int) {
+        let waiting = model.drains.first { $0.number == number && $0.outcome == nil }
+        #expect(machine.leave(drains[number]) == (waiting?.isParked == true ? number : nil))
+        if waiting != nil { settle(number, with: .left) }
     }
 
     private mutating func cancelAll() {

@@ -61,6 +61,26 @@ struct FlightStateMachineTests {
         #expect(steps > 1_000)
     }
 
+    /// The same with callers that wait for the end of all flights, and with a machine that is closed.
+    @Test(arguments: [
+        (keys: [1] as [Int?], callers: 2, drains: 2, levels: [] as [UInt8], depth: fullSize(8, inDebug: 5)),
+        (keys: [1, 2] as [Int?], callers: 2, drains: 1, levels: [9], depth: fullSize(6, inDebug: 4)),
+    ])
+    func everyShortSequenceWithDrainsAgreesWithTheModel(
+        keys: [Int?],
+        callers: Int,
+        drains: Int,
+        levels: [UInt8],
+        depth: Int
+    ) {
+        for kept in 0...1 {
+            let steps = FlightDriver(runsToCompletion: false).playEverySequence(upTo: depth) {
+                $0.possibleEvents(callers: callers, keys: keys, levels: levels, kept: kept, drains: drains)
+            }
+            #expect(steps > 1_000)
+        }
+    }
+
     /// Long programs with many callers, which the search above does not reach.
     @Test(arguments: Schedules.seeds(40, inDebug: 8))
     func longRandomSequencesAgreeWithTheModel(seed: UInt64) {

@@ -13,7 +13,7 @@ extension SingleFlightTests {
     @Test func theFirstCallersContextReachesTheWork() async throws {
         let value = try await Self.$request.withValue("first") {
             try await Task(name: "caller", priority: .low) {
-                try await SingleFlight<String, [String]>().run("key") {
+                try await SingleFlight<String, [String]>().value(for: "key") {
                     [Self.request, Diagnostics.currentTaskName ?? "", "\(Task.basePriority == .low)"]
                 }
             }.value
@@ -23,7 +23,7 @@ extension SingleFlightTests {
 
     @Test @MainActor func workRunsWhereItIsWritten() async throws {
         var count = 0
-        let value = try await SingleFlight<String, Int>().run("key") {
+        let value = try await SingleFlight<String, Int>().value(for: "key") {
             MainActor.assertIsolated()
             count += 1
             return count
@@ -40,7 +40,7 @@ extension SingleFlightTests {
     @Test func aJoinerRaisesTheFlight() async throws {
         let (gate, raised) = (Gate(), Gate())
         let first = Task(priority: .low) {
-            try await flights.run("token") {
+            try await flights.value(for: "token") {
                 try await withTaskPriorityEscalationHandler {
                     try await self.work(until: gate)
                 } onPriorityEscalated: { _, _ in
@@ -49,7 +49,7 @@ extension SingleFlightTests {
             }
         }
         try await gate.waitForWaiters()
-        let second = Task(priority: .high) { try await flights.run("token") { 0 } }
+        let second = Task(priority: .high) { try await flights.value(for: "token") { 0 } }
         try await raised.wait()
         gate.open()
         #expect(try await first.value == 42)
@@ -60,7 +60,7 @@ extension SingleFlightTests {
 
     @Test func askingForOneselfIsAnError() async throws {
         let error = await #expect(throws: SingleFlightReentrancyError.self) {
-            try await flights.run("a") { try await flights.run("a") { 1 } }
+            try await flights.value(for: "a") { try await flights.value(for: "a") { 1 } }
         }
         #expect(error?.key as? String == "a")
         #expect(error?.description.contains("\"a\"") == true)
@@ -72,26 +72,28 @@ extension SingleFlightTests {
     @Test func askingForOneselfThroughOthersIsAnError() async throws {
         let others = SingleFlight<String, Int>()
         await #expect(throws: SingleFlightReentrancyError.self, "a child task") {
-            try await flights.run("a") {
-                async let value = flights.run("a") { 1 }
+            try await flights.value(for: "a") {
+                async let value = flights.value(for: "a") { 1 }
                 return try await value
             }
         }
         await #expect(throws: SingleFlightReentrancyError.self, "another key's flight, and another object's") {
-            try await flights.run("a") {
-                try await flights.run("b") { try await others.run("a") { try await flights.run("a") { 1 } } }
+            try await flights.value(for: "a") {
+                try await flights.value(for: "b") {
+                    try await others.value(for: "a") { try await flights.value(for: "a") { 1 } }
+                }
             }
         }
-        let value = try await flights.run("a") { try await others.run("a") { 5 } }
+        let value = try await flights.value(for: "a") { try await others.value(for: "a") { 5 } }
         #expect(value == 5, "the same key elsewhere is another flight")
     }
 
     @Test func theFlightOfAnotherObjectIsNotTakenForOnesOwn() async throws {
         // Both are the first of their objects, and so have the same ID.
         let (one, other, gate) = (SingleFlight<String, Int>(), SingleFlight<String, Int>(), Gate())
-        let first = Task { try await other.run("a") { try await self.work(until: gate) } }
+        let first = Task { try await other.value(for: "a") { try await self.work(until: gate) } }
         try await gate.waitForWaiters()
-        let second = Task { try await one.run("a") { try await other.run("a") { 0 } } }
+        let second = Task { try await one.value(for: "a") { try await other.value(for: "a") { 0 } } }
         try await waitForCallers(2, on: other._flights)
         gate.open()
         #expect(try await (first.value, second.value) == (42, 42))
@@ -100,17 +102,17 @@ extension SingleFlightTests {
     @Test func flightsThatAskForEachOtherAreAnErrorForOneOfThem() async throws {
         let (a, b) = (Gate(), Gate())
         let one = Task {
-            try await flights.run("a") {
+            try await flights.value(for: "a") {
                 a.open()
                 try await b.wait()
-                return try await flights.run("b") { 0 }
+                return try await flights.value(for: "b") { 0 }
             }
         }
         let other = Task {
-            try await flights.run("b") {
+            try await flights.value(for: "b") {
                 b.open()
                 try await a.wait()
-                return try await flights.run("a") { 0 }
+                return try await flights.value(for: "a") { 0 }
             }
         }
         let results = await [one.result, other.result]
@@ -124,23 +126,23 @@ extension SingleFlightTests {
         let (first, second) = (Gate(), Gate())
         let callers = [
             Task {
-                try await one.run(1) {
+                try await one.value(for: 1) {
                     first.open()
                     try await second.wait()
-                    return try await other.run(1) { 0 }
+                    return try await other.value(for: 1) { 0 }
                 }
             },
             Task {
-                try await other.run(1) {
+                try await other.value(for: 1) {
                     second.open()
                     try await first.wait()
-                    return try await one.run(1) { 0 }
+                    return try await one.value(for: 1) { 0 }
                 }
             },
         ]
         for caller in callers { await #expect(throws: SingleFlightReentrancyError.self) { try await caller.value } }
-        #expect(try await one.run(1) { 1 } == 1, "the key can be used again")
-        #expect(try await other.run(1) { 2 } == 2)
+        #expect(try await one.value(for: 1) { 1 } == 1, "the key can be used again")
+        #expect(try await other.value(for: 1) { 2 } == 2)
     }
 
     /// A caller that has left its flight waits for nothing, so the flight may wait for the flight of that caller.
@@ -148,15 +150,15 @@ extension SingleFlightTests {
         let (one, other) = (SingleFlight<Int, Int>(), SingleFlight<Int, Int>())
         let (hasLeft, isOver) = (Gate(), Gate())
         let first = Task {
-            try await one.run(1) {
+            try await one.value(for: 1) {
                 let leaver = Task {
-                    try await other.run(1) {
+                    try await other.value(for: 1) {
                         try await hasLeft.wait()
-                        return try await one.run(1) { 0 }
+                        return try await one.value(for: 1) { 0 }
                     }
                 }
                 try await hasLeft.waitForWaiters()
-                let stays = Task.detached { try await other.run(1) { 0 } }
+                let stays = Task.detached { try await other.value(for: 1) { 0 } }
                 while other._flights.callerCount < 2 { await Task.yield() }
                 leaver.cancel()
                 _ = await leaver.result
@@ -176,14 +178,16 @@ extension SingleFlightTests {
     @Test func aFlightThatAsksForTheTurnOfACallerThatWaitsForItIsAnError() async throws {
         let queue = FIFOQueue(name: "q")
         await #expect(throws: QueueReentrancyError.self) {
-            try await queue.run { try await flights.run("a") { try await queue.run { 1 } } }
+            try await queue.run { try await flights.value(for: "a") { try await queue.run { 1 } } }
         }
         await #expect(throws: QueueReentrancyError.self, "through another flight") {
             try await queue.run {
-                try await flights.run("a") { try await withSingleFlight(key: "turns") { try await queue.run { 1 } } }
+                try await flights.value(for: "a") {
+                    try await withSingleFlight(key: "turns") { try await queue.run { 1 } }
+                }
             }
         }
-        #expect(queue.isIdle && flights.inFlightCount == 0)
+        #expect(queue.isIdle && flights.count == 0)
     }
 
     /// The caller that began the flight from inside a turn has left: the flight works for the others, which are in no turn.
@@ -191,7 +195,7 @@ extension SingleFlightTests {
         let (queue, begun, hasLeft, isOver) = (FIFOQueue(), Gate(), Gate(), Gate())
         let holder = Task(on: queue) {
             let first = Task {
-                try await flights.run("a") {
+                try await flights.value(for: "a") {
                     begun.open()
                     try await hasLeft.wait()
                     return try await queue.run { 7 }
@@ -205,7 +209,7 @@ extension SingleFlightTests {
             try await isOver.wait()
         }
         try await begun.wait()
-        let other = Task { try await flights.run("a") { 0 } }
+        let other = Task { try await flights.value(for: "a") { 0 } }
         while queue.count < 2 { await Task.yield() }
         isOver.open()
         #expect(try await other.value == 7)
@@ -215,10 +219,10 @@ extension SingleFlightTests {
     @Test func whatOutlivesItsFlightIsNotInside() async throws {
         let gate = Gate()
         let after = Locked<Task<Int, any Error>?>(nil)
-        _ = try await flights.run("a") {
+        _ = try await flights.value(for: "a") {
             let task = Task {
                 await gate.waitIgnoringCancellation()
-                return try await flights.run("a") { 2 }
+                return try await flights.value(for: "a") { 2 }
             }
             after.withLock { $0 = task }
             return 1
@@ -234,7 +238,7 @@ extension SingleFlightTests {
         let (done, most) = (Gate(), Locked(0))
         @Sendable func next(_ number: Int) {
             Task {
-                _ = try await flights.run("\(number)") {
+                _ = try await flights.value(for: "\(number)") {
                     most.withLock { $0 = max($0, _Places.heldByCaller.count) }
                     if number == 1_000 { done.open() } else { next(number + 1) }
                     return number
@@ -261,7 +265,7 @@ extension SingleFlightTests {
         let (flights, done, gate, ends) = (SingleFlight<Int, Value>(), Gate(), Gate(), OrderRecorder<Void>())
         @Sendable func next(_ number: Int, begun: Gate) {
             Task {
-                _ = try await flights.run(number) {
+                _ = try await flights.value(for: number) {
                     begun.open()
                     if number == 100 {
                         done.open()
@@ -278,7 +282,7 @@ extension SingleFlightTests {
         next(0, begun: Gate())
         try await done.wait()
         try await ends.waitForEvents(count: 100)
-        #expect(flights.inFlightCount == 1)
+        #expect(flights.count == 1)
         gate.open()
     }
 
@@ -291,7 +295,7 @@ extension SingleFlightTests {
             func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(probe)) }
         }
         let (flights, valueEnd, keyEnd, end) = (SingleFlight<Key, DeinitProbe>(), Gate(), Gate(), Gate())
-        _ = try await flights.run(Key(probe: DeinitProbe(keyEnd))) {
+        _ = try await flights.value(for: Key(probe: DeinitProbe(keyEnd))) {
             Task { await end.waitIgnoringCancellation() }
             return DeinitProbe(valueEnd)
         }
@@ -316,7 +320,7 @@ extension SingleFlightTests {
     @Test func anOperationThatCancelsItsFlightSeesItAtOnce() async throws {
         let (flights, seen) = (SingleFlight<Int, Void>(), OrderRecorder<Bool>())
         await #expect(throws: CancellationError.self) {
-            try await flights.run(1) { @HastyActor in
+            try await flights.value(for: 1) { @HastyActor in
                 seen.record(Task.isCancelled)
                 flights.cancelAll(because: "itself")
                 seen.record(Task.isCancelled && Task.cancellationCause == .requested(reason: "itself"))

@@ -22,7 +22,7 @@ struct SingleFlightTests {
         let (gate, count) = (Gate(), fullSize(10_000, inDebug: 2_000))
         let callers = (0..<count).map { _ in
             Task {
-                try await flights.run("token") {
+                try await flights.value(for: "token") {
                     runs.record(1)
                     try await gate.wait()
                     return 42
@@ -30,25 +30,25 @@ struct SingleFlightTests {
             }
         }
         try await waitForCallers(count, on: flights._flights)
-        #expect(flights.inFlightCount == 1)
+        #expect(flights.count == 1)
         for (index, caller) in callers.enumerated() where index.isMultiple(of: 2) { caller.cancel() }
         for (index, caller) in callers.enumerated() where index.isMultiple(of: 2) {
             await #expect(throws: CancellationError.self) { try await caller.value }
         }
-        #expect(flights.inFlightCount == 1, "the others keep it")
+        #expect(flights.count == 1, "the others keep it")
         gate.open()
         for (index, caller) in callers.enumerated() where !index.isMultiple(of: 2) {
             #expect(try await caller.value == 42)
         }
         #expect(runs.count == 1)
-        #expect(flights.inFlightCount == 0)
+        #expect(flights.count == 0)
     }
 
     @Test func everybodyGetsTheSameErrorAndItIsNotKept() async throws {
         let gate = Gate()
         let callers = (0..<5).map { _ in
             Task {
-                try await flights.run("token") {
+                try await flights.value(for: "token") {
                     runs.record(1)
                     try await gate.wait()
                     throw MarkedError()
@@ -63,12 +63,12 @@ struct SingleFlightTests {
             if let error { errors.insert(error) }
         }
         #expect(errors.count == 1)
-        #expect(try await flights.run("token") { 7 } == 7, "who comes after the end begins anew")
+        #expect(try await flights.value(for: "token") { 7 } == 7, "who comes after the end begins anew")
     }
 
     @Test func keysAreApart() async throws {
-        async let one = flights.run("a") { 1 }
-        async let other = flights.run("b") { 2 }
+        async let one = flights.value(for: "a") { 1 }
+        async let other = flights.value(for: "b") { 2 }
         #expect(try await (one, other) == (1, 2))
     }
 
@@ -96,9 +96,9 @@ struct SingleFlightTests {
 
     @Test func theFirstCallerCanLeave() async throws {
         let gate = Gate()
-        let first = Task { try await flights.run("token") { try await self.work(until: gate) } }
+        let first = Task { try await flights.value(for: "token") { try await self.work(until: gate) } }
         try await gate.waitForWaiters()
-        let second = Task { try await flights.run("token") { 0 } }
+        let second = Task { try await flights.value(for: "token") { 0 } }
         try await waitForCallers(2, on: flights._flights)
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
@@ -110,7 +110,7 @@ struct SingleFlightTests {
         let (gate, ended) = (Gate(), Gate())
         let callers = (0..<3).map { _ in
             Task {
-                try await flights.run("token") {
+                try await flights.value(for: "token") {
                     defer { ended.open() }
                     return try await self.work(until: gate)
                 }
@@ -121,17 +121,17 @@ struct SingleFlightTests {
         callers[0].cancel()
         callers[1].cancel()
         _ = await (callers[0].result, callers[1].result)
-        #expect(!ended.isOpen && flights.inFlightCount == 1)
+        #expect(!ended.isOpen && flights.count == 1)
         callers[2].cancel()
         await #expect(throws: CancellationError.self) { try await callers[2].value }
         try await ended.wait()
-        #expect(flights.inFlightCount == 0)
+        #expect(flights.count == 0)
     }
 
     @Test func nobodyJoinsADyingFlight() async throws {
         let (gate, deaf) = (Gate(), Gate())
         let first = Task {
-            try await flights.run("token") {
+            try await flights.value(for: "token") {
                 gate.open()
                 await deaf.waitIgnoringCancellation()
                 return 1
@@ -140,10 +140,10 @@ struct SingleFlightTests {
         try await gate.wait()
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
-        #expect(flights.inFlightCount == 0, "cancelled is not counted, although it still runs")
+        #expect(flights.count == 0, "cancelled is not counted, although it still runs")
         let inside = Gate()
         let second = Task {
-            try await flights.run("token") {
+            try await flights.value(for: "token") {
                 try await inside.wait()
                 return 2
             }
@@ -151,7 +151,7 @@ struct SingleFlightTests {
         try await inside.waitForWaiters()
         deaf.open()
         while flights._flights.liveCount > 1 { await Task.yield() }
-        let third = Task { try await flights.run("token") { 3 } }
+        let third = Task { try await flights.value(for: "token") { 3 } }
         try await waitForCallers(2, on: flights._flights)
         inside.open()
         #expect(try await second.value == 2)
@@ -161,20 +161,20 @@ struct SingleFlightTests {
     @Test func whoIsCancelledBeforehandBeginsNothing() async throws {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await flights.run("token") {
+            return try await flights.value(for: "token") {
                 runs.record(1)
                 return 1
             }
         }
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(runs.count == 0 && flights.inFlightCount == 0)
+        #expect(runs.count == 0 && flights.count == 0)
     }
 
     @Test func whoIsCancelledBeforehandBeginsNothingThatWouldRunToItsEnd() async throws {
         let flights = SingleFlight<String, Int>(whenAbandoned: .finish)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await flights.run("cache") {
+            return try await flights.value(for: "cache") {
                 runs.record(1)
                 return 1
             }
@@ -188,7 +188,7 @@ struct SingleFlightTests {
     func aCallerThatIsCancelledWhenItsFlightHasEnded(fails: Bool) async throws {
         let gate = Gate()
         let caller = Task { @MainActor in
-            try await flights.run("token") { @concurrent in
+            try await flights.value(for: "token") { @concurrent in
                 await gate.waitIgnoringCancellation()
                 if fails { throw MarkedError() }
                 return 42
@@ -208,7 +208,7 @@ struct SingleFlightTests {
     @Test func anErrorOfTheWorkReachesACancelledCallerAsItsCancellation() async throws {
         let gate = Gate()
         let caller = Task {
-            try await flights.run("token") {
+            try await flights.value(for: "token") {
                 await gate.waitIgnoringCancellation()
                 throw MarkedError()
             }
@@ -220,19 +220,21 @@ struct SingleFlightTests {
     }
 
     @Test func aCancellationErrorOfTheWorkIsAnErrorLikeOthers() async throws {
-        await #expect(throws: CancellationError.self) { try await flights.run("token") { throw CancellationError() } }
+        await #expect(throws: CancellationError.self) {
+            try await flights.value(for: "token") { throw CancellationError() }
+        }
         #expect(!Task.isCancelled)
     }
 
     @Test func workThatIsWorthItsEndRunsToIt() async throws {
         let flights = SingleFlight<String, Int>(whenAbandoned: .finish)
         let gate = Gate()
-        let first = Task { try await flights.run("cache") { try await self.work(until: gate) } }
+        let first = Task { try await flights.value(for: "cache") { try await self.work(until: gate) } }
         try await gate.waitForWaiters()
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
-        #expect(flights.inFlightCount == 1)
-        let second = Task { try await flights.run("cache") { 0 } }
+        #expect(flights.count == 1)
+        let second = Task { try await flights.value(for: "cache") { 0 } }
         try await waitForCallers(1, on: flights._flights)
         gate.open()
         #expect(try await second.value == 42, "it was joined")
@@ -242,7 +244,7 @@ struct SingleFlightTests {
         let flights = SingleFlight<String, Int>(whenAbandoned: .finish)
         let (gate, error) = (Gate(), MarkedError())
         let first = Task(name: "first") {
-            try await flights.run("cache") {
+            try await flights.value(for: "cache") {
                 await gate.waitIgnoringCancellation()
                 throw error
             }
@@ -260,7 +262,7 @@ struct SingleFlightTests {
     @Test func whatIsForgottenIsKeptByThoseWhoAreOnIt() async throws {
         let (old, new) = (Gate(), Gate())
         let first = Task {
-            try await flights.run("config") {
+            try await flights.value(for: "config") {
                 try await old.wait()
                 return 1
             }
@@ -269,16 +271,16 @@ struct SingleFlightTests {
         flights.forget("config")
         flights.forget("config")
         let second = Task {
-            try await flights.run("config") {
+            try await flights.value(for: "config") {
                 try await new.wait()
                 return 2
             }
         }
         try await new.waitForWaiters()
-        #expect(flights.inFlightCount == 2)
+        #expect(flights.count == 2)
         old.open()
         #expect(try await first.value == 1)
-        let third = Task { try await flights.run("config") { 3 } }
+        let third = Task { try await flights.value(for: "config") { 3 } }
         try await waitForCallers(2, on: flights._flights)
         new.open()
         #expect(try await (second.value, third.value) == (2, 2))
@@ -290,7 +292,7 @@ struct SingleFlightTests {
             let (gate, cancelled) = (Gate(), Gate())
             let callers = (0..<4).map { number in
                 Task {
-                    try await flights.run("\(number % 2)") {
+                    try await flights.value(for: "\(number % 2)") {
                         await withTaskCancellationHandler {
                             await gate.waitIgnoringCancellation()
                             return 1
@@ -304,8 +306,8 @@ struct SingleFlightTests {
             try await gate.waitForWaiters(count: 2)
             flights.cancelAll()
             for caller in callers { await #expect(throws: CancellationError.self) { try await caller.value } }
-            #expect(flights.inFlightCount == 0 && cancelled.isOpen)
-            #expect(try await flights.run("0") { 2 } == 2, "it can be used again")
+            #expect(flights.count == 0 && cancelled.isOpen)
+            #expect(try await flights.value(for: "0") { 2 } == 2, "it can be used again")
             gate.open()
         }
     }
@@ -355,7 +357,7 @@ struct SingleFlightTests {
         let caller = Task(priority: .low) {
             try await ask(on: Hasty()) {
                 // Without the task-locals: it is not inside.
-                let joiner = Task.detached(priority: .high) { try await flights.run("token") { 0 } }
+                let joiner = Task.detached(priority: .high) { try await flights.value(for: "token") { 0 } }
                 for _ in 0..<200 where flights._flights.callerCount < 2 { usleep(1_000) }
                 try await joined.wait()
                 while Task.currentPriority < .high { await Task.yield() }
@@ -370,7 +372,7 @@ struct SingleFlightTests {
 
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     private func ask(on hasty: isolated Hasty, _ body: @escaping @Sendable () async throws -> Int) async throws -> Int {
-        try await flights.run("token") {
+        try await flights.value(for: "token") {
             _ = hasty
             return try await body()
         }

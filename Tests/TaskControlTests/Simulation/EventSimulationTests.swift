@@ -60,7 +60,7 @@ struct EventSimulationTests {
         /// Takes each of their locks, in debug builds a trap if it is held by the caller.
         func lookAround() {
             _ = (
-                lifetime.count, bag.count, store.count, queue.count, flights.inFlightCount, semaphore.available,
+                lifetime.count, bag.count, store.count, queue.count, flights.count, semaphore.available,
                 group.count
             )
         }
@@ -87,7 +87,7 @@ struct EventSimulationTests {
                     tasks.append(task)
                 case 11, 12:
                     let task = Task {
-                        _ = try? await flights.run(key) {
+                        _ = try? await flights.value(for: key) {
                             try await pause()
                             return 1
                         }
@@ -100,7 +100,9 @@ struct EventSimulationTests {
                     tasks.append(task)
                 case 14:
                     let task = Task {
-                        _ = try? await retry(attempts: 3, backoff: .fixed(.milliseconds(1))) { throw Oops() }
+                        _ = try? await retry(attempts: 3, backoff: .fixed(.milliseconds(1)), budget: nil) {
+                            throw Oops()
+                        }
                     }
                     sim.cancelAtAnyPoint(task)
                     tasks.append(task)

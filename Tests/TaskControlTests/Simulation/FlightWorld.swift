@@ -60,7 +60,7 @@ final class FlightWorld: Sendable {
             let flight = call(number, key)
             let result: Result<Int, any Error>
             do {
-                result = .success(try await flights.run(key) { try await self.perform(flight, work) })
+                result = .success(try await flights.value(for: key) { try await self.perform(flight, work) })
             } catch {
                 result = .failure(error)
             }
@@ -98,7 +98,7 @@ final class FlightWorld: Sendable {
     }
 
     func expectAllIsOver() {
-        sim.expect(flights.inFlightCount == 0 && flights._flights.liveCount == 0, "the books are empty")
+        sim.expect(flights.count == 0 && flights._flights.liveCount == 0, "the books are empty")
     }
 
     // MARK: The model
@@ -183,7 +183,7 @@ final class FlightWorld: Sendable {
     }
 
     private func checkCount() {
-        let count = flights.inFlightCount
+        let count = flights.count
         let expected = state.withLock { state in state.flights.filter { !$0.isCancelled && isInTheAir($0) }.count }
         sim.expect(count == expected, "\(count) are in the air, not \(expected)")
     }

@@ -98,7 +98,7 @@ struct OwnerFace: Sendable, CustomStringConvertible {
             cancelAll: { store.cancelAll() },
             drain: { try await store.drain() },
             count: { store.count },
-            isLive: { store.taskIsRunning(forKey: $0) },
+            isLive: { store.taskIsRunning(forKey: $0) || store.taskIsWaiting(forKey: $0) },
             hasInterval: { key in store.registry.state.withLock { $0.machine.hasInterval(_ErasedKey(key)) } }
         )
     }

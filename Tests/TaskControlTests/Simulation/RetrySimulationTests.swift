@@ -185,7 +185,7 @@ struct RetrySimulationTests {
                     // Those of odd number are throttled.
                     let cost = number % 2 == 0 ? 14 : 5
                     do {
-                        try await retry(attempts: 4, budget: budget) { attempt in
+                        try await retry(attempts: 4, backoff: .none, budget: budget) { attempt in
                             retries = attempt - 1
                             await Task.yield()
                             if attempt <= number + 1 {

@@ -17,17 +17,17 @@ struct SharingRaceSimulationTests {
                 try Task.checkCancellation()
                 return 42
             }
-            let leaver = Task { try await flights.run("token") { try await work() } }
+            let leaver = Task { try await flights.value(for: "token") { try await work() } }
             sim.cancelAtAnyPoint(leaver)
             let joiners = (0..<2).map { _ in
                 Task {
                     await Task.yield()
-                    return try await flights.run("token") { try await work() }
+                    return try await flights.value(for: "token") { try await work() }
                 }
             }
             for joiner in joiners { sim.expect(try await joiner.value == 42) }
             if case .failure(let error) = await leaver.result { sim.expect(error is CancellationError) }
-            sim.expect(running.count <= 3 && flights.inFlightCount == 0)
+            sim.expect(running.count <= 3 && flights.count == 0)
         }
     }
 
@@ -39,7 +39,7 @@ struct SharingRaceSimulationTests {
             await withTaskGroup { group in
                 for _ in 0..<4 {
                     group.addTask {
-                        let value = try? await flights.run("token") {
+                        let value = try? await flights.value(for: "token") {
                             begun.record(0)
                             inside.record(1)
                             sim.expect(inside.events.reduce(0, +) == 1, "one at a time")
@@ -51,7 +51,7 @@ struct SharingRaceSimulationTests {
                     }
                 }
             }
-            sim.expect((1...4).contains(begun.count) && flights.inFlightCount == 0)
+            sim.expect((1...4).contains(begun.count) && flights.count == 0)
         }
     }
 
@@ -63,7 +63,7 @@ struct SharingRaceSimulationTests {
                 for _ in 0..<3 {
                     group.addTask {
                         let before = version.value
-                        let value = try? await flights.run("config") {
+                        let value = try? await flights.value(for: "config") {
                             let fetched = version.value
                             await Task.yield()
                             await Task.yield()
@@ -78,7 +78,7 @@ struct SharingRaceSimulationTests {
                     flights.forget("config")
                 }
             }
-            sim.expect(flights.inFlightCount == 0)
+            sim.expect(flights.count == 0)
         }
     }
 
@@ -88,7 +88,7 @@ struct SharingRaceSimulationTests {
             let callers = (0..<3).map { number in
                 Task {
                     for _ in 0..<number { await Task.yield() }
-                    return try await flights.run("token") {
+                    return try await flights.value(for: "token") {
                         await Task.yield()
                         return 42
                     }
@@ -106,7 +106,7 @@ struct SharingRaceSimulationTests {
                 }
             }
             try await cancelled.wait()
-            sim.expect(try await flights.run("token") { 7 } == 7, "it can be used again")
+            sim.expect(try await flights.value(for: "token") { 7 } == 7, "it can be used again")
         }
     }
 
@@ -115,9 +115,9 @@ struct SharingRaceSimulationTests {
         try await race { sim in
             let flights = SingleFlight<String, Int>()
             @Sendable func ask(_ one: String, _ other: String) async throws -> Int {
-                try await flights.run(one) {
+                try await flights.value(for: one) {
                     await Task.yield()
-                    return try await flights.run(other) { 1 }
+                    return try await flights.value(for: other) { 1 }
                 }
             }
             let results = await [Task { try await ask("a", "b") }.result, Task { try await ask("b", "a") }.result]
@@ -194,7 +194,7 @@ struct SharingRaceSimulationTests {
                     try await withTimeout(.milliseconds(10)) {
                         try await withTimeout(.milliseconds(3 + number)) {
                             try await semaphore.withPermit {
-                                try await flights.run(number / 2) {
+                                try await flights.value(for: number / 2) {
                                     try await Task.sleep(for: .milliseconds(4))
                                     return number / 2
                                 }
@@ -211,7 +211,7 @@ struct SharingRaceSimulationTests {
                 case .failure(let error): sim.expect(error is CancellationError && number == 0)
                 }
             }
-            sim.expect(semaphore.available == 2 && flights.inFlightCount == 0)
+            sim.expect(semaphore.available == 2 && flights.count == 0)
         }
     }
 }

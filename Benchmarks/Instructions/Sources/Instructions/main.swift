@@ -229,7 +229,7 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
         "SingleFlight.run, alone",
         { count in
             let flights = SingleFlight<Int, Int>()
-            for _ in 0..<count { _ = try await flights.run(1) { 1 } }
+            for _ in 0..<count { _ = try await flights.value(for: 1) { 1 } }
         }
     ),
     ("a flight by hand: a task of its own", { count in await flyByHand(count, .outliving) }),
@@ -244,7 +244,7 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
                 try await withThrowingTaskGroup { group in
                     for _ in 0..<100 {
                         group.addTask {
-                            _ = try await flights.run(1) {
+                            _ = try await flights.value(for: 1) {
                                 await Task.yield()
                                 return 1
                             }
@@ -270,7 +270,7 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
     ("concurrentForEach, limit 8", { count in try await forEachByFanOut(count) }),
     (
         "retry, first attempt succeeds",
-        { count in for _ in 0..<count { try await retry(attempts: 3) {} } }
+        { count in for _ in 0..<count { try await retry(attempts: 3, backoff: .none, budget: nil) {} } }
     ),
     (
         "withCancellableContinuation",

@@ -34,19 +34,19 @@ actor UploadBoard {
     }
 
     nonisolated func report(_ index: Int, _ state: State) {
-        Task(on: queue) { board in board.change(index, state) }
+        queue.addTask { board in board.change(index, state) }
     }
 
     /// Says something above what is drawn.
     nonisolated func say(_ line: String) {
-        Task(on: queue) { board in board.show(above: [line]) }
+        queue.addTask { board in board.show(above: [line]) }
     }
 
     /// Takes away what is drawn, after all that was said before.
     ///
     /// - Returns: The results of the uploads.
     nonisolated func end() async -> BatchReport {
-        await Task(on: queue) { board in board.finish() }.value
+        await queue.addTask { board in board.finish() }.value
     }
 
     private func change(_ index: Int, _ state: State) {

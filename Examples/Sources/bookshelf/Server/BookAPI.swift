@@ -39,13 +39,12 @@ final class BookAPI: Sendable {
 
     /// Sends clients that wait for changes a sign of life now and then.
     func open() {
-        AsyncTask(name: "heartbeat") { [shelf, settings] in
+        lifetime.addTask(name: "heartbeat") { [shelf, settings] in
             while true {
                 try await settings.clock.sleep(for: settings.heartbeat)
                 await shelf.signal()
             }
         }
-        .bind(to: lifetime)
     }
 
     /// Ends the streams that would never end.

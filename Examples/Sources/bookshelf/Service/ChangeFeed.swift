@@ -44,17 +44,17 @@ actor ChangeFeed {
             limit: .unlimited,
             backoff: backoff,
             clock: self.clock
-        ) { ready in
-            try await self.follow(ready, perform)
+        ) { run in
+            try await self.follow(run, perform)
         }
     }
 
     /// Follows one connection to its end.
-    private func follow(_ ready: SupervisedRun, _ perform: @Sendable (Change) async -> Void) async throws {
+    private func follow(_ run: SupervisedRun, _ perform: @Sendable (Change) async -> Void) async throws {
         try await client.withResponse(to: ChangesEndpoint(after: last)) { response in
             // A feed that breaks off before its first change continues where it began.
             last = last ?? response.head.value(forHTTPHeaderField: ChangesEndpoint.position).flatMap { Int($0) }
-            ready()
+            run.markReady()
             do {
                 for try await line in response.lines where !line.isEmpty {
                     let change = try JSONDecoder().decode(Change.self, from: Data(line.utf8))

@@ -77,8 +77,8 @@ final class Feed {
             backoff: FeedChapter.backoff,
             // A run that has received an event was stable: the next outage begins with the first delay again.
             stableAfter: .zero
-        ) { [reader] ready in
-            try await reader.follow { ready() }
+        ) { [reader] run in
+            try await reader.follow { run.markReady() }
         }
     }
 }

@@ -49,7 +49,7 @@ actor OrderedLog: EventLog {
     }
 
     nonisolated func write(_ event: LogEvent) -> Task<Void, any Error> {
-        Task(priority: event.priority, on: queue) { log in try log.append(event.line) }
+        queue.addTask(priority: event.priority) { log in try log.append(event.line) }
     }
 
     private func append(_ line: String) throws {

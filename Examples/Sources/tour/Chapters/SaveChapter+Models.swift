@@ -87,14 +87,14 @@ final class QueuedDocument: Document {
     }
 
     func autosave(_ draft: Draft) -> Task<Void, any Error> {
-        Task(on: autosaves) { [file] in try await file.write(draft) }
+        autosaves.addTask { [file] in try await file.write(draft) }
     }
 
     /// Saves a draft at the request of the user, and cancels the autosaves, which are no longer needed. If an autosave is in progress, this save
     /// begins when the autosave has ended.
     func save(_ draft: Draft) -> Task<Void, any Error> {
-        autosaves.cancelTasks()
-        return Task(on: queue) { [file] in try await file.write(draft) }
+        autosaves.cancelAll()
+        return queue.addTask { [file] in try await file.write(draft) }
     }
 
     func export() async throws -> Data {

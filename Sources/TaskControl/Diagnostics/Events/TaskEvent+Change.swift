@@ -29,7 +29,7 @@ extension TaskEvent {
     @nonexhaustive
     public enum Outcome: String, Hashable, Sendable, Codable, CaseIterable {
         /// The work ended without an error, or the wait succeeded. A task that was added to an owner by `addTask` (for
-        /// example of a ``TaskBag``), `run(for:)` or `forEach(_:for:)` also ends as completed if its work threw an
+        /// example of an ``AsyncLifetime``), `run(for:)` or `forEach(_:for:)` also ends as completed if its work threw an
         /// error: the event ``TaskEvent/Kind/workFailed`` reports that error.
         case completed
         /// The work threw an error.

@@ -24,15 +24,15 @@ extension TaskEvent {
 
 // Instances.
 extension TaskEvent.Kind {
-    /// An instance, such as a ``FIFOQueue`` or a ``TaskBag``, or an ``AsyncTask`` was created.
+    /// An instance, such as a ``FIFOQueue`` or an ``AsyncLifetime``, or an ``AsyncTask`` was created.
     public static var created: Self { Self("created") }
-    /// An instance, such as a ``FIFOQueue`` or a ``TaskBag``, was deallocated. The tasks that it started may still run.
+    /// An instance, such as a ``FIFOQueue`` or an ``AsyncLifetime``, was deallocated. The tasks that it started may still run.
     public static var deallocated: Self { Self("deallocated") }
-    /// An instance, such as a ``TaskBag``, was closed: it accepts no more tasks.
+    /// An instance, such as an ``AsyncLifetime``, was closed: it accepts no more tasks.
     public static var closed: Self { Self("closed") }
-    /// All tasks of an instance, such as a ``TaskBag``, were cancelled together.
+    /// All tasks of an instance, such as an ``AsyncLifetime``, were cancelled together.
     public static var cancelledAll: Self { Self("cancelledAll") }
-    /// A caller begins to wait until the tasks of an instance, such as a ``FIFOQueue`` or a ``TaskBag``, have ended.
+    /// A caller begins to wait until the tasks of an instance, such as a ``FIFOQueue`` or an ``AsyncLifetime``, have ended.
     public static var draining: Self { Self("draining") }
     /// A wait for the end of all tasks of an instance, which began with ``draining``, has succeeded: the tasks have
     /// ended.
@@ -75,7 +75,13 @@ extension TaskEvent.Kind {
     public static var unhandledError: Self { Self("unhandledError") }
     /// A cancelled task threw an error other than `CancellationError`.
     public static var errorAfterCancellation: Self { Self("errorAfterCancellation") }
-    /// The work of a task of an owner, such as an ``AsyncLifetime`` or a ``TaskBag``, threw an error. Emitted before
+    /// The work of a task of an owner, such as an ``AsyncLifetime`` or a ``TaskStore``, threw an error. Emitted before
     /// the error is passed to the `onError` closure or reported, and also if the task was cancelled.
     public static var workFailed: Self { Self("workFailed") }
+}
+
+extension TaskEvent.Kind {
+    /// A number that was passed to a function has no meaning there, and the nearest number that has one is used, or the
+    /// default. The ``TaskEvent/detail`` names both. Emitted once per parameter in a process.
+    public static var adjusted: Self { Self("adjusted") }
 }

@@ -30,7 +30,7 @@ extension TaskEvent {
         /// The properties of the tasks and calls that the events of a primitive are about, for tools that interpret
         /// events. For example, the primitive `retry` has the trait ``call``, because its events are about calls of
         /// `retry`, and ``FIFOQueue`` has the trait ``line``, because its tasks wait for earlier ones. A primitive such
-        /// as ``TaskBag``, whose tasks have none of these properties, has no traits.
+        /// as ``AsyncLifetime``, whose tasks have none of these properties, has no traits.
         public struct Traits: OptionSet, Sendable {
             /// The bits of the traits.
             public let rawValue: UInt8

@@ -38,8 +38,9 @@ package struct _ErasedKey: Hashable, Sendable {
         return unsafeDowncast(box, to: TypedBox<Key>.self).key
     }
 
-    /// The text of the key in events: the description of the original key.
-    package var text: String {
+    /// The text of the key in events: the description of the original key; `nil` for an ``OnlyKey``.
+    package var text: String? {
+        if type == OnlyKey.self { return nil }
         func text<Key>(_ type: Key.Type) -> String { String(describing: bytes.key(as: type)) }
         return box?.text ?? _openExistential(type, do: text)
     }
@@ -96,3 +97,6 @@ package struct _ErasedKey: Hashable, Sendable {
         @inlinable override var text: String { key as? String ?? String(describing: key) }
     }
 }
+
+/// The key of a table that has only one key, which no event shows.
+struct OnlyKey: Hashable, Sendable {}

@@ -7,7 +7,7 @@ struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
     @usableFromInline let work: @Sendable () async throws -> Value
     @usableFromInline let deliver: @isolated(any) @Sendable (Owner, Value) async -> Void
     @usableFromInline let onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
-    @usableFromInline let origin: _DeliveryOrigin
+    @usableFromInline let origin: _WorkOrigin
 
     @inlinable
     init(
@@ -16,7 +16,7 @@ struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
         work: @escaping @Sendable () async throws -> Value,
         deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
-        origin: _DeliveryOrigin
+        origin: _WorkOrigin
     ) {
         self.place = place
         self.owner = owner

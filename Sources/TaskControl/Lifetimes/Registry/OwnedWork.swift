@@ -1,4 +1,4 @@
-/// The work of a task that is registered with an owner, such as a ``TaskBag`` or ``TaskStore``.
+/// The work of a task that is registered with an owner, such as an ``AsyncLifetime`` or ``TaskStore``.
 protocol OwnedWork: _TaskBody where Failure == Never {
     /// The actor that the work is isolated to; `nil` if there is none.
     var isolation: (any Actor)? { get }
@@ -49,11 +49,17 @@ struct DeliveryWork: OwnedWork {
     nonisolated(nonsending) func run() async -> DeliveryOutcome { await operation() }
 }
 
-/// The work of a task whose operation may throw, and whose error is passed to a closure.
-struct HandledOperation: OwnedWork {
-    let origin: TaskOrigin
-    let operation: ThrowingOperation
-    let handler: ErrorHandler
+/// The work of a task whose operation may throw, and whose error is handled or reported to diagnostics.
+struct HandledOperation<Handling: ErrorHandling>: OwnedWork {
+    private let origin: _WorkOrigin
+    private let operation: ThrowingOperation
+    private let handler: Handling
+
+    init(_ origin: _WorkOrigin, _ operation: @escaping ThrowingOperation, _ handler: Handling) {
+        self.origin = origin
+        self.operation = operation
+        self.handler = handler
+    }
 
     var isolation: (any Actor)? { operation.isolation }
 
@@ -61,7 +67,7 @@ struct HandledOperation: OwnedWork {
         do {
             try await operation()
         } catch {
-            await settle(error, in: origin) { await handler.handle(error) }
+            await settle(error, in: origin.origin) { await handler.handle(error) }
         }
     }
 }

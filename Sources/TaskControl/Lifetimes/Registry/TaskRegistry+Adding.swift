@@ -43,6 +43,28 @@ extension TaskRegistry {
         add(name: name, priority: priority, work) ?? Self.cancelledTask(name, returning: ())
     }
 
+    /// Registers a new task under a key whose operation may throw, and creates it.
+    ///
+    /// - Parameters:
+    ///   - origin: The public function that starts the task, for the report of an error.
+    ///   - onError: Receives the error of the operation. If `nil`, the error is reported to diagnostics.
+    /// - Returns: The new task, or that which `addTask` returns in its place.
+    func addTask(
+        _ origin: _WorkOrigin,
+        _ key: Key,
+        _ behavior: TaskStoreDuplicateKeyBehavior,
+        _ name: String?,
+        _ priority: TaskPriority?,
+        _ operation: @escaping ThrowingOperation,
+        _ onError: (@isolated(any) @Sendable (any Error) async -> Void)?
+    ) -> Task<Void, Never> {
+        if let onError {
+            addTask(key, behavior, name, priority, HandledOperation(origin, operation, ErrorHandler(onError: onError)))
+        } else {
+            addTask(key, behavior, name, priority, HandledOperation(origin, operation, NoErrorHandling()))
+        }
+    }
+
     /// Registers a new task without a key that passes its result to an object, and creates it.
     ///
     /// - Parameters:

@@ -3,8 +3,8 @@
 extension TaskRegistry {
     /// The actions that follow from a decision of the state machine, with data that can be read only under the lock.
     struct Outcome: ~Copyable {
-        /// Whether `onChange` of the registry must be called, since the number of tasks has changed, and the number or
-        /// the keys of the tasks have been read before.
+        /// Whether `onChange` of the registry must be called, since the number of tasks has changed, or a task no longer
+        /// waits, and the number or the keys of the tasks have been read before.
         var isNews = false
         /// The raw priority to which the task whose handle was attached by this decision must be escalated; 0 for none.
         var raisingTo: UInt8 = 0
@@ -69,7 +69,7 @@ extension TaskRegistry {
         state.withLock { books in
             var effects = Machine.Effects()
             let value = event(&books, &effects)
-            outcome.isNews = books.isWatched && effects.liveCountChange != 0
+            outcome.isNews = books.isWatched && (effects.liveCountChange != 0 || effects.startsWaitingTask)
             outcome.raisingTo = effects.raisingTo
             if let lists = effects.lists { outcome.consequences = consequences(lists, &books, cause(books)) }
             return value

@@ -18,7 +18,7 @@ final class TaskRegistry: Sendable {
     /// written under it. The handle of a task without a key whose serial number is lower is attached.
     let attachedSerial: AtomicWord
     /// Called without the lock after the number of live tasks, which have neither finished nor been cancelled, has
-    /// changed. Not called before `liveCount`, `liveKeys` or `isLive(_:)` of a key has been read; `nil` if the owner is
+    /// changed, or one of them no longer waits to start. Not called before `liveCount`, `liveKeys` or `isLive(_:)` of a key has been read; `nil` if the owner is
     /// not observable.
     let onChange: (@Sendable () -> Void)?
 
@@ -26,7 +26,7 @@ final class TaskRegistry: Sendable {
     /// `throttle`.
     let clock: any Clock<Duration>
 
-    /// The owner of the tasks in this registry, such as a `TaskBag`, from which the events of the registry come.
+    /// The owner of the tasks in this registry, such as an `AsyncLifetime`, from which the events of the registry come.
     let source: EventSource
 
     var name: String? { source.name }
@@ -299,6 +299,12 @@ final class TaskRegistry: Sendable {
     func isLive(_ key: Key) -> Bool { look { $0.isLive(key) } }
 
     var liveKeys: [Key] { look { $0.liveKeys } }
+
+    func isRunning(_ key: Key) -> Bool { look { $0.isRunning(key) } }
+
+    func isWaiting(_ key: Key) -> Bool { look { $0.isWaiting(key) } }
+
+    var runningKeys: [Key] { look { machine in machine.liveKeys.filter { machine.isRunning($0) } } }
 
     private func look<Answer>(_ question: (Machine) -> Answer) -> Answer {
         state.withLock { books in

@@ -26,6 +26,8 @@ extension TaskRegistryStateMachine {
         /// The change of the number of live tasks: the number of those that were added, minus the number of those that
         /// were cancelled or that finished without having been cancelled.
         var liveCountChange: Int32 = 0
+        /// Whether a task that has waited may start or has begun.
+        var startsWaitingTask = false
         /// The raw priority to which the task whose handle `attach` has stored must be escalated; 0 for none.
         var raisingTo: UInt8 = 0
 

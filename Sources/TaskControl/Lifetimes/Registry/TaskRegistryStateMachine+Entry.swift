@@ -17,6 +17,8 @@ extension TaskRegistryStateMachine {
         case left
 
         var isLive: Bool { rawValue <= Phase.running.rawValue }
+        /// Whether the task waits to start: for older tasks, for a quiet time, or for the end of an interval.
+        var waits: Bool { rawValue <= Phase.leaving.rawValue }
         var isLinked: Bool { rawValue <= Phase.cancelled.rawValue }
     }
 

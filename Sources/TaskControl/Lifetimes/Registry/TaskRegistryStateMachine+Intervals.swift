@@ -95,6 +95,7 @@ extension TaskRegistryStateMachine {
         guard case .claimed(by: let slot)? = intervals[lane]?.start, entries[slot].phase == .throttled else { return }
         intervals[lane]?.waiting = nil
         entries[slot].phase = .admitted
+        effects.startsWaitingTask = true
         effects.wake(takeParked(slot))
     }
 }

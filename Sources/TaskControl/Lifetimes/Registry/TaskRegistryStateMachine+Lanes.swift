@@ -24,6 +24,21 @@ extension TaskRegistryStateMachine {
         }
     }
 
+    /// Returns whether a key has a live task that runs or may start.
+    ///
+    /// - Complexity: O(*n*) in the number of tasks of the key.
+    func isRunning(_ key: Key) -> Bool { hasTask(key) { $0.isLive && !$0.waits } }
+
+    /// Returns whether a key has a live task that waits to start.
+    ///
+    /// - Complexity: O(*n*) in the number of tasks of the key.
+    func isWaiting(_ key: Key) -> Bool { hasTask(key) { $0.isLive && $0.waits } }
+
+    private func hasTask(_ key: Key, where condition: (Phase) -> Bool) -> Bool {
+        guard let lane = lanes.index(of: key) else { return false }
+        return lanes[lane].chain.slots(in: entries).contains { condition(entries[$0].phase) }
+    }
+
     /// Returns the task of a ``Lane`` that the behavior `preferPrevious` keeps instead of adding a new one; `nil` if
     /// there is none.
     ///
@@ -215,6 +230,7 @@ extension TaskRegistryStateMachine {
         let first = lanes[lane].chain.first
         guard first != Chain.none, entries[first].phase == .waiting else { return }
         entries[first].phase = .starting
+        effects.startsWaitingTask = true
         effects.wake(takeParked(first))
     }
 

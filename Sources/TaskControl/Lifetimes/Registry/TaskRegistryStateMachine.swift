@@ -317,6 +317,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         case .quiet where !isCancelled:
             cancelLane(entries[id.slot].lane, before: id.slot, &effects)
             entries[id.slot].phase = .running
+            effects.startsWaitingTask = true
             // A cancelled entry may have claimed the interval that a newer entry waits for.
             promote(entries[id.slot].lane, &effects)
             return .run

@@ -36,11 +36,12 @@ extension AsyncSemaphore {
     /// A cancelled caller stops waiting immediately, and receives no permit. A caller that was cancelled before the
     /// call throws, even if permits are available.
     ///
-    /// - Parameter count: The number of permits, from 1 to the `value` that the semaphore was created with. Traps
-    ///   otherwise.
+    /// - Parameter count: The number of permits, from 1 to the `value` that the semaphore was created with:
+    ///   another number counts as the nearest of these.
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquirePermit(_ count: Int = 1) async throws(CancellationError) -> Permit {
+        let count = _permitCount(count)
         var holding = _PermitHolding.scoped
         if !_acquireAtOnce(count, &holding) { try await _acquireInLine(count, holding) }
         return Permit(self, count: count, holding)

@@ -36,9 +36,9 @@ public final class AsyncSemaphore: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics; `nil` for none.
-    ///   - value: The number of permits. Traps if it is less than 1.
+    ///   - value: The number of permits. With 0, every caller waits until it is cancelled. A negative number counts as 0.
     public init(name: String? = nil, value: Int) {
-        insist(value >= 1, "AsyncSemaphore(value: \(value)): no permit could ever be taken. Give 1 or more.")
+        let value = ComputedNumber.count(value, atLeast: 0, "AsyncSemaphore(value:)", .asyncSemaphore)
         source = EventSource(.asyncSemaphore, name: name)
         self.value = value
         permits = PermitStorage(size: value)
@@ -80,7 +80,8 @@ public final class AsyncSemaphore: Sendable {
     /// `body` runs, only `body` responds to a cancellation.
     ///
     /// - Parameters:
-    ///   - count: The number of permits, from 1 to the `value` that the semaphore was created with. Traps otherwise.
+    ///   - count: The number of permits, from 1 to the `value` that the semaphore was created with: another
+    ///     number counts as the nearest of these.
     ///   - body: Runs in the caller's task and isolation.
     /// - Returns: The value that `body` returns.
     /// - Throws: The error of `body`; `CancellationError` if the caller was cancelled before it had its permits.
@@ -91,6 +92,7 @@ public final class AsyncSemaphore: Sendable {
         _ count: Int,
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
+        let count = _permitCount(count)
         var holding = _PermitHolding.scoped
         if !_acquireAtOnce(count, &holding) { try await _acquireInLine(count, holding) }
         defer { _release(count, holding) }
@@ -107,11 +109,12 @@ public final class AsyncSemaphore: Sendable {
     /// A cancelled caller stops waiting immediately, and receives no permit. A caller that was cancelled before the
     /// call throws, even if permits are available.
     ///
-    /// - Parameter count: The number of permits, from 1 to the `value` that the semaphore was created with. Traps
-    ///   otherwise.
+    /// - Parameter count: The number of permits, from 1 to the `value` that the semaphore was created with:
+    ///   another number counts as the nearest of these.
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ count: Int = 1) async throws(CancellationError) {
+        let count = _permitCount(count)
         var holding = _PermitHolding.open
         if !_acquireAtOnce(count, &holding) { try await _acquireInLine(count, holding) }
     }
@@ -126,7 +129,6 @@ public final class AsyncSemaphore: Sendable {
     /// - Returns: Whether the permits are taken. If not, the caller must call `_acquireInLine(_:_:)`.
     @usableFromInline
     package func _acquireAtOnce(_ count: Int, _ holding: inout _PermitHolding) -> Bool {
-        check(count)
         if _isTaskCancelled { return false }
         // For an observer, the event must be numbered together with the decision, which needs the lock.
         if Diagnostics.isUnobserved, permits.take(count) { return true }
@@ -173,12 +175,12 @@ public final class AsyncSemaphore: Sendable {
 
     /// Takes a permit, or several, if they are available and no caller waits for permits. Never waits.
     ///
-    /// - Parameter count: The number of permits, from 1 to the `value` that the semaphore was created with. Traps
-    ///   otherwise.
+    /// - Parameter count: The number of permits, from 1 to the `value` that the semaphore was created with:
+    ///   another number counts as the nearest of these.
     /// - Returns: `true` if the caller now has the permits; `false` if nothing was taken.
     /// - Complexity: O(1).
     public func tryAcquire(_ count: Int = 1) -> Bool {
-        check(count)
+        let count = _permitCount(count)
         let isAcquired = permits.take(count) || permits.withMachine { $0.tryAcquire(count) }
         if isAcquired { Diagnostics.emit(source.event(.acquired, count: count)) }
         return isAcquired
@@ -189,11 +191,11 @@ public final class AsyncSemaphore: Sendable {
     /// May be called from any thread and any task, not only by the caller that acquired the permits. Permits that were
     /// acquired together may be released in parts.
     ///
-    /// - Parameter count: The number of permits. Traps if it is less than 1, or if more permits are released than were
-    ///   acquired.
+    /// - Parameter count: The number of permits. Traps if more permits are released than were acquired. A number below 1, or above
+    ///   the `value` of the semaphore, counts as the nearest number that can be acquired.
     /// - Complexity: O(1), and O(*n*) in the number of callers that are resumed.
     public func release(_ count: Int = 1) {
-        check(count)
+        let count = _permitCount(count)
         let moment = Diagnostics.moment
         giveBack(count)
         Diagnostics.emit(at: moment, source.event(.released, count: count))
@@ -224,11 +226,18 @@ public final class AsyncSemaphore: Sendable {
         }
     }
 
+    /// Returns the number of permits that a request for `count` permits takes: at least one, and not more than there
+    /// are.
+    @usableFromInline
     @inline(__always)
-    private func check(_ count: Int) {
-        insist(
-            count >= 1 && count <= value,
-            "AsyncSemaphore: \(count) permits are requested, and there are \(value). Request 1 to \(value), or create a larger semaphore."
-        )
+    func _permitCount(_ count: Int) -> Int {
+        if count >= 1 && count <= value { return count }
+        return nearestPermitCount(count)
+    }
+
+    @inline(never)
+    private func nearestPermitCount(_ count: Int) -> Int {
+        // A semaphore without permits has callers that wait for one.
+        ComputedNumber.count(count, in: 1...max(1, value), "AsyncSemaphore.acquire(_:)", .asyncSemaphore)
     }
 }

@@ -13,10 +13,11 @@
 ///   - policy: The number of attempts, the delays, and the errors that are retried. By default ``RetryPolicy/default``.
 ///   - clock: Measures the delays, and the ``RetryPolicy/maxElapsed`` of the policy.
 ///   - onRetry: Receives each failure after which another attempt is planned, before the delay begins.
-///   - operation: The operation, which is called at least once.
+///   - operation: The operation.
 /// - Returns: The value of the first attempt that succeeds.
 /// - Throws: `CancellationError` if the caller is cancelled and no value is returned; otherwise the error of the last
-///   attempt, unchanged; the error of the clock, if the clock cannot sleep.
+///   attempt, unchanged; ``NoAttemptError`` if the policy allows no attempt; the error of the clock, if the clock cannot
+///   sleep.
 /// - Complexity: O(1). A call that succeeds at once allocates nothing if the policy has no ``RetryPolicy/maxElapsed``.
 @inlinable
 public nonisolated(nonsending) func retry<Value, C: Clock>(
@@ -35,9 +36,8 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
 /// operation has no parameter.
 ///
 /// ```swift
-/// // A policy of your own, with one attempt per mirror.
-/// let index = try await retry(.mirrors) { attempt in
-///     try await fetchIndex(from: mirrors[attempt - 1])
+/// let feed = try await retry(.payments) { attempt in
+///     try await pay(order, attempt: attempt)
 /// }
 /// ```
 @inlinable
@@ -48,7 +48,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     operation: nonisolated(nonsending) (_ attempt: Int) async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
     try await retrying(
-        attempts: max(1, policy.attempts),
+        attempts: policy.attempts,
         backoff: policy.backoff,
         shouldRetry: policy.shouldRetry,
         budget: policy.budget,

@@ -1,9 +1,7 @@
 /// Calls an operation again when it fails, after a delay, up to a number of attempts.
 ///
 /// ```swift
-/// let feed = try await retry(attempts: 3, backoff: .exponential(base: .milliseconds(50)).jittered(.full)) {
-///     try await fetchFeed()
-/// }
+/// let feed = try await retry(attempts: 5) { try await fetchFeed() }
 /// ```
 ///
 /// The operation runs in the caller's isolation and task: inside an actor it can use the actor's state, and its value
@@ -11,13 +9,14 @@
 /// ``withTimeout(_:clock:operation:)`` inside the operation. To share the work with other callers, call `retry` inside
 /// the shared operation, for example that of a ``SingleFlight``.
 ///
-/// Pass `shouldRetry` to state which errors are retried: by default every error is, even a permanent one.
+/// The settings that a call leaves out are those of ``RetryPolicy/default``: the delays, the budget, and which errors
+/// are retried.
 ///
 /// ```swift
-/// let feed = try await retry(attempts: 5, backoff: .fixed(.seconds(1)), maxElapsed: .seconds(10)) {
+/// let feed = try await retry(
+///     attempts: 5, backoff: .fixed(.seconds(1)), shouldRetry: { $0 is ConnectionLost }, maxElapsed: .seconds(10)
+/// ) {
 ///     try await fetchFeed()
-/// } shouldRetry: { error in
-///     error is ConnectionLost
 /// }
 /// ```
 ///
@@ -43,12 +42,13 @@
 /// operation throws in a caller that is not cancelled is treated like any other error.
 ///
 /// - Parameters:
-///   - attempts: The number of attempts that are allowed, the first included. Traps if it is less than 1.
-///   - backoff: The delays between the attempts. By default there are none. For a service on a network, use
-///     `.exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full)`, as the AWS SDKs do.
+///   - attempts: The number of attempts that are allowed, the first included. If it is less than 1, such as the number
+///     of elements of an empty list, the call makes no attempt and throws ``NoAttemptError``.
+///   - backoff: The delays between the attempts. By default those of ``RetryPolicy/default``.
 ///   - shouldRetry: Returns whether another attempt may follow an error; if `false`, the call throws the error. Not
-///     called after the last attempt that is allowed. By default, every error is retried.
-///   - budget: The budget that limits the retries of several calls together. `nil`: no such limit.
+///     called after the last attempt that is allowed. By default ``RetryPolicy/isWorthRetrying(_:)``.
+///   - budget: The budget that limits the retries of several calls together. By default that of
+///     ``RetryPolicy/default``, which all calls share. `nil`: no such limit.
 ///   - maxElapsed: The time after the call of `retry`, measured by `clock`, in which further attempts may begin. If the
 ///     delay before an attempt would end later, the attempt is not made, and the call throws the last error without
 ///     waiting. A running attempt is not ended. `nil`: no limit. With zero, an attempt is repeated only if no time has
@@ -58,14 +58,14 @@
 ///   - operation: The work to repeat until it succeeds.
 /// - Returns: The value of the first attempt that succeeds.
 /// - Throws: `CancellationError` if the caller is cancelled and no value is returned; otherwise the error of the last
-///   attempt, unchanged; the error of the clock, if the clock cannot sleep.
+///   attempt, unchanged; ``NoAttemptError`` if no attempt is allowed; the error of the clock, if the clock cannot sleep.
 /// - Complexity: O(1). A call without `maxElapsed` that succeeds at once allocates nothing.
 @inlinable
 public nonisolated(nonsending) func retry<Value, C: Clock>(
     attempts: Int,
-    backoff: RetryBackoff = .none,
-    shouldRetry: (any Error) -> Bool = { _ in true },
-    budget: RetryBudget? = nil,
+    backoff: RetryBackoff = RetryPolicy.default.backoff,
+    shouldRetry: (any Error) -> Bool = RetryPolicy.isWorthRetrying,
+    budget: RetryBudget? = RetryPolicy.default.budget,
     maxElapsed: Duration? = nil,
     clock: C = ContinuousClock(),
     onRetry: (RetryEvent) -> Void = { _ in },
@@ -96,83 +96,13 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
 @inlinable
 public nonisolated(nonsending) func retry<Value, C: Clock>(
     attempts: Int,
-    backoff: RetryBackoff = .none,
-    shouldRetry: (any Error) -> Bool = { _ in true },
-    budget: RetryBudget? = nil,
+    backoff: RetryBackoff = RetryPolicy.default.backoff,
+    shouldRetry: (any Error) -> Bool = RetryPolicy.isWorthRetrying,
+    budget: RetryBudget? = RetryPolicy.default.budget,
     maxElapsed: Duration? = nil,
     clock: C = ContinuousClock(),
     onRetry: (RetryEvent) -> Void = { _ in },
     operation: nonisolated(nonsending) (_ attempt: Int) async throws -> Value
-) async throws -> Value where C.Duration == Duration {
-    try await retrying(
-        attempts: attempts,
-        backoff: backoff,
-        shouldRetry: shouldRetry,
-        budget: budget,
-        maxElapsed: maxElapsed,
-        clock: clock,
-        onRetry: onRetry,
-        operation: operation
-    )
-}
-
-/// Calls an operation again when it fails with an error that `shouldRetry` accepts.
-///
-/// `shouldRetry` is the last argument, so that it can be a trailing closure. Behaves otherwise, also on cancellation,
-/// like ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``.
-///
-/// ```swift
-/// let receipt = try await retry(attempts: 3, backoff: .exponential(base: .seconds(1))) {
-///     try await send(order)
-/// } shouldRetry: { error in
-///     error is ConnectionLost
-/// }
-/// ```
-@inlinable
-public nonisolated(nonsending) func retry<Value, C: Clock>(
-    attempts: Int,
-    backoff: RetryBackoff = .none,
-    budget: RetryBudget? = nil,
-    maxElapsed: Duration? = nil,
-    clock: C = ContinuousClock(),
-    onRetry: (RetryEvent) -> Void = { _ in },
-    operation: nonisolated(nonsending) () async throws -> Value,
-    shouldRetry: (any Error) -> Bool
-) async throws -> Value where C.Duration == Duration {
-    try await retrying(
-        attempts: attempts,
-        backoff: backoff,
-        shouldRetry: shouldRetry,
-        budget: budget,
-        maxElapsed: maxElapsed,
-        clock: clock,
-        onRetry: onRetry
-    ) { _ in try await operation() }
-}
-
-/// Calls an operation again when it fails with an error that `shouldRetry` accepts, and passes the number of the
-/// attempt, counted from 1, to the operation.
-///
-/// `shouldRetry` is the last argument, so that it can be a trailing closure. Behaves otherwise, also on cancellation,
-/// like ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``.
-///
-/// ```swift
-/// let index = try await retry(attempts: mirrors.count) { attempt in
-///     try await fetchIndex(from: mirrors[attempt - 1])
-/// } shouldRetry: { error in
-///     error is ConnectionLost
-/// }
-/// ```
-@inlinable
-public nonisolated(nonsending) func retry<Value, C: Clock>(
-    attempts: Int,
-    backoff: RetryBackoff = .none,
-    budget: RetryBudget? = nil,
-    maxElapsed: Duration? = nil,
-    clock: C = ContinuousClock(),
-    onRetry: (RetryEvent) -> Void = { _ in },
-    operation: nonisolated(nonsending) (_ attempt: Int) async throws -> Value,
-    shouldRetry: (any Error) -> Bool
 ) async throws -> Value where C.Duration == Duration {
     try await retrying(
         attempts: attempts,

@@ -57,11 +57,14 @@ public struct RetryBackoff: Sendable {
     ///
     /// - Parameters:
     ///   - base: The first delay. A negative delay counts as zero.
-    ///   - factor: The growth per attempt. Traps unless it is finite and at least 1. By default 2, as in the AWS SDKs.
+    ///   - factor: The growth per attempt. Less than 1 counts as 1, and NaN as 2. By default 2, as in the AWS SDKs.
     public static func exponential(base: Duration, factor: Double = 2) -> RetryBackoff {
-        insist(
-            factor >= 1 && factor.isFinite,
-            "RetryBackoff.exponential(factor: \(factor)): the delays must grow. Give a finite factor of 1 or more."
+        let factor = ComputedNumber.number(
+            factor,
+            in: 1...Double.greatestFiniteMagnitude,
+            default: 2,
+            "RetryBackoff.exponential(factor:)",
+            .retry
         )
         return RetryBackoff(.exponential(base: max(.zero, base), factor: factor))
     }

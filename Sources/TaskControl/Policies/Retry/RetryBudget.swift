@@ -37,11 +37,11 @@ public final class RetryBudget: Sendable {
     /// Creates a full budget.
     ///
     /// - Parameters:
-    ///   - capacity: The number of tokens of a full budget. A retry that costs more than that is never made. Traps if
-    ///     it is negative.
-    ///   - cost: The tokens that a retry takes after an error without a hint. Traps if it is less than 1.
-    ///   - throttledCost: The tokens that a retry takes after an error with a hint (see ``RetryAfterProviding``). Traps
-    ///     if it is less than 1.
+    ///   - capacity: The number of tokens of a full budget. A retry that costs more than that is never made. A
+    ///     negative number counts as 0: no retries.
+    ///   - cost: The tokens that a retry takes after an error without a hint. Less than 1 counts as 1.
+    ///   - throttledCost: The tokens that a retry takes after an error with a hint (see ``RetryAfterProviding``). Less
+    ///     than 1 counts as 1.
     public convenience init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
         self.init(capacity: capacity, cost: cost, throttledCost: throttledCost, isOpen: nil)
     }
@@ -52,23 +52,39 @@ public final class RetryBudget: Sendable {
     /// - Parameter isOpen: Returns whether the condition holds. Called by each retry, on any thread; must not retain
     ///   the budget. `nil`: no condition.
     package init(capacity: Int, cost: Int, throttledCost: Int, isOpen: (@Sendable () -> Bool)?) {
-        insist(
-            capacity >= 0,
-            "RetryBudget(capacity: \(capacity)): the capacity must not be negative. Give 0 (no retries) or more."
-        )
-        insist(cost >= 1, "RetryBudget(cost: \(cost)): retries without a cost are not limited. Give 1 or more.")
-        insist(
-            throttledCost >= 1,
-            "RetryBudget(throttledCost: \(throttledCost)): retries without a cost are not limited. Give 1 or more."
-        )
+        let capacity = ComputedNumber.count(capacity, atLeast: 0, "RetryBudget(capacity:)", .retry)
         self.capacity = capacity
-        self.cost = cost
-        self.throttledCost = throttledCost
+        self.cost = ComputedNumber.count(cost, "RetryBudget(cost:)", .retry)
+        self.throttledCost = ComputedNumber.count(throttledCost, "RetryBudget(throttledCost:)", .retry)
         self.isOpen = isOpen
         tokens = AtomicWord(Int64(capacity))
     }
 
     deinit { tokens.deallocate() }
+
+    /// The budget of a ``RetryPolicy`` that is created without one: all policies that one line of code creates have the
+    /// same budget, with the default capacity and costs. Only the initializer of a policy replaces this value: anywhere
+    /// else it is one budget for all of its users.
+    public static let perCallSite = RetryBudget()
+
+    private static let budgetsOfCallSites = Locked([CallSite: RetryBudget]())
+
+    private struct CallSite: Hashable {
+        let fileID: String
+        let line: Int
+        let column: Int
+    }
+
+    /// Returns the budget of the policies that are created at a place in the code.
+    static func ofCallSite(_ fileID: StaticString, _ line: Int, _ column: Int) -> RetryBudget {
+        let site = CallSite(fileID: "\(fileID)", line: line, column: column)
+        return budgetsOfCallSites.withLock { budgets in
+            if let budget = budgets[site] { return budget }
+            let budget = RetryBudget()
+            budgets[site] = budget
+            return budget
+        }
+    }
 
     /// The number of tokens that are left. It may have changed by the time the caller uses it.
     public var available: Int { Int(tokens.value) }

@@ -13,14 +13,16 @@
 /// full jitter, and a budget, as in the standard mode of the AWS SDKs. Errors that would be the same the next time are
 /// not retried: see ``isWorthRetrying(_:)``.
 ///
-/// Copies of a policy share its budget. Create one policy per service, for example in a constant, so that an outage of
-/// one service does not use up the retries of another.
+/// Copies of a policy share its budget, and so do all policies that one line of code creates: a policy that is written at
+/// a call limits the retries of all executions of that call. Create one policy per service, for example in a constant,
+/// so that an outage of one service does not use up the retries of another.
 public struct RetryPolicy: Sendable {
     /// The policy of a call of `retry` that passes neither a policy nor `attempts`, such as `retry { … }`. All such
     /// calls share the budget of this policy.
     public static let `default` = RetryPolicy()
 
-    /// The number of attempts that are allowed, including the first. Less than 1 counts as 1.
+    /// The number of attempts that are allowed, including the first. If it is less than 1, `retry` makes none and throws
+    /// ``NoAttemptError``.
     public var attempts: Int
     /// The delays between the attempts.
     public var backoff: RetryBackoff
@@ -36,36 +38,44 @@ public struct RetryPolicy: Sendable {
     /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - attempts: The number of attempts that are allowed, including the first. Less than 1 counts as 1.
+    ///   - attempts: The number of attempts that are allowed, including the first.
     ///   - backoff: The delays between the attempts. By default exponential from 50 ms, capped at 20 s, with full
     ///     jitter, as in the AWS SDKs.
-    ///   - budget: The budget that limits the retries of all calls with this policy. By default a new budget: see
-    ///     ``RetryBudget``. `nil`: no such limit.
+    ///   - budget: The budget that limits the retries of all calls with this policy. By default
+    ///     ``RetryBudget/perCallSite``: all policies that this line of code creates have one budget. `nil`: no such limit.
     ///   - maxElapsed: The time after the call of `retry` in which further attempts may begin. If the delay before an
     ///     attempt would end later, the attempt is not made, and the last error is thrown. `nil`, the default: no
     ///     limit.
     ///   - shouldRetry: Returns whether another attempt may follow an error; if `false`, the error is thrown. By
     ///     default ``isWorthRetrying(_:)``.
+    ///   - fileID: The file of the call, for ``RetryBudget/perCallSite``.
+    ///   - line: The line of the call.
+    ///   - column: The column of the call.
     public init(
         attempts: Int = 3,
         backoff: RetryBackoff = .exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full),
-        budget: RetryBudget? = RetryBudget(),
+        budget: RetryBudget? = .perCallSite,
         maxElapsed: Duration? = nil,
-        shouldRetry: @escaping @Sendable (any Error) -> Bool = RetryPolicy.isWorthRetrying
+        shouldRetry: @escaping @Sendable (any Error) -> Bool = RetryPolicy.isWorthRetrying,
+        fileID: StaticString = #fileID,
+        line: Int = #line,
+        column: Int = #column
     ) {
         self.attempts = attempts
         self.backoff = backoff
-        self.budget = budget
+        self.budget = budget === RetryBudget.perCallSite ? .ofCallSite(fileID, line, column) : budget
         self.maxElapsed = maxElapsed
         self.shouldRetry = shouldRetry
     }
 
     /// Returns whether another attempt could succeed after an error.
     ///
-    /// Returns `false` for a `CancellationError`, an error of encoding or decoding, and a mistake in the program, such
-    /// as ``SingleFlightReentrancyError`` and ``QueueReentrancyError``; `true` for every other error.
+    /// Returns what the error states, if it conforms to ``RetryClassifying``. Otherwise returns `false` for a
+    /// `CancellationError`, an error of encoding or decoding, and a mistake in the program, such as
+    /// ``SingleFlightReentrancyError`` and ``QueueReentrancyError``; `true` for every other error.
     public static func isWorthRetrying(_ error: any Error) -> Bool {
         switch error {
+        case let error as any RetryClassifying: error.isWorthRetrying
         case is CancellationError, is DecodingError, is EncodingError: false
         case is any ProgrammingMistake: false
         default: true

@@ -16,7 +16,7 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
     onRetry: (RetryEvent) -> Void,
     operation: nonisolated(nonsending) (_ attempt: Int) async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
-    if attempts < 1 { _trapWithoutAttempts(attempts) }
+    if attempts < 1 { throw _noAttempts(attempts) }
     var failure: (any Error)?
     // With a limit, `_RetryRun` reads the clock first, and then makes the first attempt too. Without a limit, no
     // instant is stored: an instant of a generic clock costs time to store.
@@ -204,8 +204,8 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
     }
 }
 
-/// Traps if `attempts` is less than 1: `retry` would never call its operation.
+/// Returns the error of a call of `retry` that allows no attempt: `CancellationError` if its caller is cancelled.
 @usableFromInline
-func _trapWithoutAttempts(_ attempts: Int) {
-    insist(attempts >= 1, "retry(attempts: \(attempts)): the operation would never run. Allow 1 or more.")
+func _noAttempts(_ attempts: Int) -> any Error {
+    Task.isCancelled ? CancellationError() : NoAttemptError(attempts: attempts)
 }

@@ -25,6 +25,7 @@ extension FlightStateMachine {
         precondition(areCurrent, "a key leads to a current flight")
         precondition(current.count == linked, "to each current flight leads one key")
         precondition(count == inTheAir && callerCount == callers, "flights in progress and their callers are counted")
+        precondition(flights.count > 0 || !hasDrains, "the end of the last flight ends the wait for it")
         let areMissing = causes.keys.allSatisfy { isThere($0) && flights[$0.slot].phase == .cancelled }
         precondition(areMissing, "a cause is of a cancelled flight that has not ended")
         precondition(causes.keys.allSatisfy { flights[$0.slot].job == nil }, "a flight with a task has its cause")

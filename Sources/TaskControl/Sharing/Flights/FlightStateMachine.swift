@@ -68,6 +68,10 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// The number of callers that wait for flights.
     private(set) var callerCount = 0
     private var nextSerial: UInt64 = 0
+    /// Whether new flights are refused. Callers can still join a flight in progress.
+    private var isClosed = false
+    /// The waiters for the end of all flights, including cancelled flights.
+    private var drains = WaiterTable<Waiter, WaitOutcome>()
 
     init(runsToCompletion: Bool) {
         self.runsToCompletion = runsToCompletion
@@ -82,6 +86,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         case joined(Caller, Payload)
         /// The key has no flight, and there is no payload for a new one.
         case absent
+        /// The key has no flight, and new flights are refused.
+        case refused
     }
 
     /// Adds a caller to the flight of a key. If the key has no flight, begins one.
@@ -93,6 +99,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// - Complexity: O(1).
     mutating func join(_ key: Key?, level: UInt8 = 0, _ payload: Payload?) -> Joining {
         if let key, let (slot, payload) = current[key] { return .joined(enter(slot), payload) }
+        if isClosed { return .refused }
         guard let payload else { return .absent }
         let phase: Phase = key == nil ? .forgotten : .current
         let id = ID(serial: nextSerial, slot: flights.insert(Entry(serial: nextSerial, phase: phase, level: level)))
@@ -109,13 +116,15 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// continues without callers.
     ///
     /// - Parameters: `key`: the key; `level` and `payload`: the raw priority and the payload of a new flight.
-    /// - Returns: The new flight, whose task must then be created; `nil` if the key had a flight.
+    /// - Returns: The new flight, whose task must then be created; `nil` if the key had a flight, or if new flights are
+    ///   refused.
     /// - Complexity: O(1).
     mutating func launch(_ key: Key, level: UInt8 = 0, _ payload: Payload) -> ID? {
         if let slot = current[key]?.slot {
             flights[slot].isKept = true
             return nil
         }
+        if isClosed { return nil }
         let entry = Entry(serial: nextSerial, phase: .current, isKept: true, level: level)
         let id = ID(serial: nextSerial, slot: flights.insert(entry))
         nextSerial += 1
@@ -227,6 +236,14 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return flights[id.slot].job
     }
 
+    /// Raises all flights that have not ended to the raw priority of a caller that waits for their end.
+    ///
+    /// - Returns: The tasks that must be raised. To flights without a task, `attach` returns the priority.
+    /// - Complexity: O(*n*) in the number of flights.
+    mutating func raiseAll(to level: UInt8) -> [Job] {
+        (0..<flights.extent).filter { flights.isOccupied($0) }.compactMap { raise(flights.ticket(at: $0), to: level) }
+    }
+
     // MARK: Ending
 
     struct Landing {
@@ -239,6 +256,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         let wasCancelled: Bool
         /// The payload of the flight, to be released outside the lock.
         let payload: Payload?
+        /// The continuations of those that waited for the end of all flights, if this was the last one.
+        let drained: [Waiter]
     }
 
     /// Ends a flight whose work has ended. Traps if the flight has ended before.
@@ -259,7 +278,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
             others: others,
             isUnheard: isUnheard,
             wasCancelled: wasCancelled,
-            payload: payload
+            payload: payload,
+            drained: flights.count == 0 && drains.hasWaiting ? drains.wakeAll(with: .reached) : []
         )
     }
 
@@ -293,6 +313,28 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         flights[id.slot].phase = .forgotten
         return payload
     }
+
+    // MARK: Closing
+
+    /// Refuses new flights from now on.
+    mutating func close() { isClosed = true }
+
+    typealias Drain = WaiterTable<Waiter, WaitOutcome>.ID
+
+    /// Adds a waiter for the end of all flights, including cancelled flights and those that begin meanwhile.
+    /// `park(_:_:)` must then be called with the returned ID.
+    ///
+    /// - Returns: The waiter; `nil` if there are no flights.
+    mutating func drain() -> Drain? { flights.count == 0 ? nil : drains.enroll() }
+
+    /// Stores the continuation of a waiter for the end of all flights. Returns the outcome with which the continuation
+    /// must be resumed at once; `nil` if it was stored.
+    mutating func park(_ drain: Drain, _ waiter: Waiter) -> WaitOutcome? { drains.park(drain, waiter) }
+
+    /// Ends the wait of a waiter for the end of all flights, because it was cancelled.
+    ///
+    /// - Returns: The continuation, to be resumed; `nil` if the waiter has not parked, or waits no longer.
+    mutating func leave(_ drain: Drain) -> Waiter? { drains.leave(drain, with: .left) }
 
     struct Clearing {
         var ids: [ID] = []
@@ -353,7 +395,10 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     // MARK: Looking
 
     /// The capacity of the largest table or dictionary, as a measure of the memory that is allocated.
-    var capacity: Int { max(flights.capacity, waits.capacity, current.capacity, causes.capacity) }
+    var capacity: Int { max(flights.capacity, waits.capacity, current.capacity, causes.capacity, drains.capacity) }
+
+    /// Whether a caller waits for the end of all flights.
+    var hasDrains: Bool { drains.hasWaiting }
 
     /// Returns whether a flight is in the machine: `true` until its work has ended, even after a cancellation.
     func isThere(_ id: ID) -> Bool { flights.contains(id) }

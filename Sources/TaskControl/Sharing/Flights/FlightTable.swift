@@ -85,6 +85,7 @@ package final class _FlightTable: PlaceOwner {
             switch join(key, nil) {
             case .joined(let flight, let place): return _FlightCaller(downcast(flight), at: place)
             case .reentrant: return nil
+            case .refused: throw CancellationError()
             case .begun, .absent: break
             }
         }
@@ -92,6 +93,7 @@ package final class _FlightTable: PlaceOwner {
         switch join(key, fresh) {
         case .joined(let flight, let place): return _FlightCaller(downcast(flight), at: place)
         case .reentrant, .absent: return nil
+        case .refused: throw CancellationError()
         case .begun(let place):
             let name = name ?? callersName
             let task = _withDeadline(of: fresh.deadline) {
@@ -121,6 +123,7 @@ package final class _FlightTable: PlaceOwner {
         case joined(_Flight, CallerPlace)
         case reentrant
         case absent
+        case refused
     }
 
     /// Adds a caller to the flight of a key, or begins a flight.
@@ -159,6 +162,7 @@ package final class _FlightTable: PlaceOwner {
             emitJoined(flight.id, key, at: moment)
             return .joined(flight, CallerPlace(caller: caller, wait: wait))
         case .absent: return .absent
+        case .refused: return .refused
         case nil: return .reentrant
         }
     }
@@ -306,6 +310,7 @@ package final class _FlightTable: PlaceOwner {
         flight.deadline?.end()
         landing.first?.resume(returning: .reached)
         for waiter in landing.others { waiter.resume(returning: .reached) }
+        for waiter in landing.drained { waiter.resume(returning: .reached) }
         if let moment {
             emitEnd(flight.id, flight.key, failure, hasBegun: hasBegun, isCancelled: landing.wasCancelled, at: moment)
         }
@@ -354,8 +359,6 @@ package final class _FlightTable: PlaceOwner {
         if payload != nil { Diagnostics.emit(source.event(.forgotten, key: key.text)) }
     }
 
-    func cancelAll(because reason: String?) { cancelAll(.requested(reason: reason)) }
-
     package func cancelAll(_ cause: CancellationCause) {
         let (clearing, tasks, moment) = state.withLock { machine in
             let clearing = machine.cancelAll(because: cause)
@@ -367,6 +370,32 @@ package final class _FlightTable: PlaceOwner {
         for waiter in clearing.waiters { waiter.resume(returning: .left) }
         for task in tasks { task.cancel() }
         if let moment { emitCancelled(clearing.ids, because: cause, at: moment) }
+    }
+
+    // MARK: Closing
+
+    /// Refuses new flights from now on. Callers can still join a flight in progress.
+    package func refuse() { state.withLock { $0.close() } }
+
+    /// Waits until all flights have ended: those present, those that begin meanwhile, and cancelled flights.
+    ///
+    /// - Parameter staysWhenCancelled: Whether a cancelled caller continues to wait.
+    /// - Throws: `CancellationError` if the caller is cancelled, unless `staysWhenCancelled` is true.
+    package func drain(staysWhenCancelled: Bool) async throws(CancellationError) {
+        if !staysWhenCancelled, Task.isCancelled { throw CancellationError() }
+        guard let drain = state.withLock({ $0.drain() }) else { return }
+        let wait = source.emitDraining()
+        let outcome = await suspend { waiter in
+            state.withLock { $0.park(drain, waiter) }
+        } onCancel: {
+            if staysWhenCancelled { return }
+            state.withLock { $0.leave(drain) }?.resume(returning: .left)
+        } raising: { [self] priority in
+            let tasks = state.withLock { $0.raiseAll(to: priority.rawValue).map(\.owned) }
+            if !tasks.isEmpty { TaskControl.raise(tasks, to: priority) }
+        }
+        source.emitDrained(wait, hasLeft: outcome == .left)
+        if outcome == .left { throw CancellationError() }
     }
 
     // MARK: Looking

@@ -124,7 +124,7 @@ struct DeadlineTests {
     @Test func aFlightHasTheLatestDeadlineAndEachCallerLeavesAtItsOwn() async throws {
         let (flights, begun, gate, clock) = (SingleFlight<Int, Bool>(), Gate(), Gate(), clock)
         func call() async throws -> Bool {
-            try await flights.run(1) {
+            try await flights.value(for: 1) {
                 #expect(Task.currentDeadline?.remaining == .seconds(1), "only the first caller is there")
                 begun.open()
                 try await gate.wait()
@@ -146,7 +146,7 @@ struct DeadlineTests {
     @Test func aCallerWithoutADeadlineTakesThatOfTheFlight() async throws {
         let (flights, begun, gate, clock) = (SingleFlight<Int, Bool>(), Gate(), Gate(), clock)
         func call() async throws -> Bool {
-            try await flights.run(1) {
+            try await flights.value(for: 1) {
                 begun.open()
                 try await gate.wait()
                 return Task.currentDeadline == nil
@@ -166,7 +166,7 @@ struct DeadlineTests {
     @Test func aFlightThatGoesOnWithoutCallersHasNoDeadline() async throws {
         let flights = SingleFlight<Int, Bool>(whenAbandoned: .finish)
         let hasNone = try await withDeadline(in: .seconds(1), clock: clock) {
-            try await flights.run(1) { Task.currentDeadline == nil }
+            try await flights.value(for: 1) { Task.currentDeadline == nil }
         }
         #expect(hasNone)
     }
@@ -174,7 +174,7 @@ struct DeadlineTests {
     @Test func aLaterDeadlineInsideAFlightChangesNothing() async throws {
         let (flights, clock) = (SingleFlight<Int, Bool>(), clock)
         let isEarliest = try await withDeadline(in: .seconds(5), clock: clock) {
-            try await flights.run(1) {
+            try await flights.value(for: 1) {
                 try await withDeadline(in: .seconds(3), clock: clock) {
                     try await withDeadline(in: .seconds(10), clock: clock) {
                         Task.currentDeadline?.remaining == .seconds(3)
@@ -189,8 +189,8 @@ struct DeadlineTests {
         let (outer, inner) = (SingleFlight<Int, Bool>(), SingleFlight<Int, Bool>())
         let (begun, gate, clock) = (Gate(), Gate(), clock)
         func call() async throws -> Bool {
-            try await outer.run(1) {
-                try await inner.run(2) {
+            try await outer.value(for: 1) {
+                try await inner.value(for: 2) {
                     begun.open()
                     try await gate.wait()
                     return Task.currentDeadline?.remaining == .seconds(10)
@@ -213,7 +213,7 @@ struct DeadlineTests {
         let (flights, gate) = (SingleFlight<Int, Int>(), Gate())
         let long = Task {
             try await withDeadline(in: .seconds(1_000)) {
-                try await flights.run(0) {
+                try await flights.value(for: 0) {
                     try await gate.wait()
                     return Deadline.local?.latest?.changingCount ?? -1
                 }
@@ -223,7 +223,7 @@ struct DeadlineTests {
         for number in 1...200 {
             let caller = Task {
                 try await withDeadline(in: .seconds(2_000)) {
-                    try await flights.run(number) { try await flights.run(0) { 0 } }
+                    try await flights.value(for: number) { try await flights.value(for: 0) { 0 } }
                 }
             }
             while flights._flights.callerCount < 3 { await Task.yield() }
@@ -238,7 +238,7 @@ struct DeadlineTests {
     @Test func aDeadlineInsideAFlightIsKeptWhenThatOfTheFlightMoves() async throws {
         let (flights, begun, clock) = (SingleFlight<Int, Void>(), Gate(), clock)
         func call() async throws {
-            try await flights.run(1) {
+            try await flights.value(for: 1) {
                 try await withDeadline(in: .seconds(2), clock: clock) {
                     begun.open()
                     try await Gate().wait()
@@ -282,7 +282,7 @@ struct DeadlineTests {
         let attempts = Locked(0)
         await #expect(throws: MarkedError("1")) {
             try await withDeadline(in: .seconds(1), clock: clock) {
-                try await retry(attempts: 3, backoff: .fixed(.seconds(1)), clock: clock) { attempt in
+                try await retry(attempts: 3, backoff: .fixed(.seconds(1)), budget: nil, clock: clock) { attempt in
                     attempts.withLock { $0 = attempt }
                     throw MarkedError("\(attempt)")
                 }
@@ -293,7 +293,7 @@ struct DeadlineTests {
         let automatic = TestClock(advancesAutomatically: true)
         await #expect(throws: MarkedError("2")) {
             try await withDeadline(in: .seconds(10), clock: clock) {
-                try await retry(attempts: 2, backoff: .fixed(.seconds(9)), clock: automatic) { attempt in
+                try await retry(attempts: 2, backoff: .fixed(.seconds(9)), budget: nil, clock: automatic) { attempt in
                     throw MarkedError("\(attempt)")
                 }
             }

@@ -15,7 +15,7 @@ struct RetryBudgetTests {
         async -> Int
     {
         var made = 0
-        try? await retry(attempts: attempts, budget: budget) {
+        try? await retry(attempts: attempts, backoff: .none, budget: budget) {
             made += 1
             if made <= failures { throw error }
         }
@@ -44,7 +44,7 @@ struct RetryBudgetTests {
         #expect(await call(budget, failures: 3) == 4)
         #expect(budget.available == 500 - 2 * 14)
         var made = 0
-        try? await retry(attempts: 3, budget: budget) {
+        try? await retry(attempts: 3, backoff: .none, budget: budget) {
             made += 1
             // The last retry is the throttled one.
             if made == 1 { throw MarkedError() }
@@ -60,7 +60,7 @@ struct RetryBudgetTests {
         for _ in 0..<5 { _ = await call(budget, failures: 0) }
         #expect(budget.available == 11)
         // With a limit it takes another way.
-        try? await retry(attempts: 1, budget: budget, maxElapsed: .seconds(1)) {}
+        try? await retry(attempts: 1, backoff: .none, budget: budget, maxElapsed: .seconds(1)) {}
         #expect(budget.available == 12)
         for _ in 0..<20 { _ = await call(budget, failures: 0) }
         #expect(budget.available == 20, "and never more than it holds")
@@ -71,7 +71,7 @@ struct RetryBudgetTests {
         #expect(await call(budget, failures: 100) == 4)
         #expect(budget.available == 0)
         let error = MarkedError("spent")
-        await #expect(throws: error) { try await retry(attempts: 5, budget: budget) { throw error } }
+        await #expect(throws: error) { try await retry(attempts: 5, backoff: .none, budget: budget) { throw error } }
         #expect(await call(budget, failures: 100) == 1)
     }
 
@@ -102,7 +102,7 @@ struct RetryBudgetTests {
         await withTaskGroup { group in
             for _ in 0..<2_000 {
                 group.addTask {
-                    _ = try? await retry(attempts: 2, budget: budget) {
+                    _ = try? await retry(attempts: 2, backoff: .none, budget: budget) {
                         if $0 > 1 { retries.record($0) }
                         throw MarkedError()
                     }
@@ -111,7 +111,9 @@ struct RetryBudgetTests {
         }
         #expect(retries.count == 500 && budget.available == 0)
         await withTaskGroup { group in
-            for _ in 0..<2_000 { group.addTask { _ = try? await retry(attempts: 1, budget: budget) {} } }
+            for _ in 0..<2_000 {
+                group.addTask { _ = try? await retry(attempts: 1, backoff: .none, budget: budget) {} }
+            }
         }
         #expect(budget.available == 2_000)
     }

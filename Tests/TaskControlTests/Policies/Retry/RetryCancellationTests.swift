@@ -24,7 +24,7 @@ struct RetryCancellationTests {
     func aCallerThatWasCancelledBeforeDoesNotBegin(maxElapsed: Duration?) async {
         let (made, error) = await attempts { made in
             cancelCaller()
-            try await retry(attempts: 3, maxElapsed: maxElapsed) { made.record($0) }
+            try await retry(attempts: 3, backoff: .none, budget: nil, maxElapsed: maxElapsed) { made.record($0) }
         }
         #expect(made == 0 && error is CancellationError)
     }
@@ -34,13 +34,18 @@ struct RetryCancellationTests {
     {
         for last in 1...3 {
             let (made, error) = await attempts { made in
-                try await retry(attempts: 3, maxElapsed: maxElapsed) { attempt in
+                try await retry(
+                    attempts: 3,
+                    backoff: .none,
+                    shouldRetry: { _ in
+                        #expect(!Task.isCancelled, "it is not asked about a cancellation"); return true
+                    },
+                    budget: nil,
+                    maxElapsed: maxElapsed
+                ) { attempt in
                     made.record(attempt)
                     if attempt == last { cancelCaller() }
                     throw MarkedError()
-                } shouldRetry: { _ in
-                    #expect(!Task.isCancelled, "it is not asked about a cancellation")
-                    return true
                 }
             }
             #expect(made == last && error is CancellationError)
@@ -49,7 +54,7 @@ struct RetryCancellationTests {
 
     @Test func aValueThatAnAttemptReturnedIsReturned() async throws {
         let value = try await Task {
-            try await retry(attempts: 3) { attempt in
+            try await retry(attempts: 3, backoff: .none, budget: nil) { attempt in
                 cancelCaller()
                 return attempt
             }
@@ -81,12 +86,16 @@ struct RetryCancellationTests {
     @Test func aCancellationWhileItIsDecidedEndsIt() async {
         for verdict in [true, false] {
             let (made, error) = await attempts { made in
-                try await retry(attempts: 3) {
+                try await retry(
+                    attempts: 3,
+                    backoff: .none,
+                    shouldRetry: { _ in
+                        cancelCaller(); return verdict
+                    },
+                    budget: nil
+                ) {
                     made.record($0)
                     throw MarkedError()
-                } shouldRetry: { _ in
-                    cancelCaller()
-                    return verdict
                 }
             }
             #expect(made == 1 && error is CancellationError)
@@ -96,7 +105,7 @@ struct RetryCancellationTests {
     @Test func aCancellationInOnRetryEndsItWithoutADelayToo() async {
         let budget = RetryBudget()
         let (made, error) = await attempts { made in
-            try await retry(attempts: 3, budget: budget, onRetry: { _ in cancelCaller() }) {
+            try await retry(attempts: 3, backoff: .none, budget: budget, onRetry: { _ in cancelCaller() }) {
                 made.record($0)
                 throw MarkedError()
             }
@@ -140,16 +149,20 @@ struct RetryCancellationTests {
 
     @Test func aCancellationErrorOfTheOperationsOwnIsAnErrorLikeOthers() async throws {
         let asked = OrderRecorder<Bool>()
-        let value = try await retry(attempts: 3) { attempt in
+        let value = try await retry(
+            attempts: 3,
+            backoff: .none,
+            shouldRetry: { error in
+                asked.record(error is CancellationError); return true
+            },
+            budget: nil
+        ) { attempt in
             if attempt < 3 { throw CancellationError() }
             return attempt
-        } shouldRetry: { error in
-            asked.record(error is CancellationError)
-            return true
         }
         #expect(value == 3 && asked.events == [true, true])
         await #expect(throws: CancellationError.self) {
-            try await retry(attempts: 3) {
+            try await retry(attempts: 3, backoff: .none, budget: nil) {
                 throw CancellationError()
             } shouldRetry: { _ in
                 false

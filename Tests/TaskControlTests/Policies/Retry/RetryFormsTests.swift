@@ -23,7 +23,7 @@ struct RetryFormsTests {
 
         /// The closures touch the actor's state without `await`, and what comes out is the actor's own.
         func fetch() async throws -> Int {
-            let journal = try await retry(attempts: 3) {
+            let journal = try await retry(attempts: 3, backoff: .none, budget: nil) {
                 assertIsolated()
                 await Task.yield()
                 assertIsolated()
@@ -36,6 +36,7 @@ struct RetryFormsTests {
             journal.number += try await retry(
                 attempts: 3,
                 backoff: .fixed(.milliseconds(1)),
+                budget: nil,
                 clock: TestClock(advancesAutomatically: true),
                 onRetry: { _ in
                     assertIsolated()
@@ -58,15 +59,18 @@ struct RetryFormsTests {
 
     @Test @MainActor func onTheMainActorTheClosuresAreItsOwn() async throws {
         let object = NotSendable()
-        let result = try await retry(attempts: 2) { attempt in
+        let result = try await retry(
+            attempts: 2,
+            backoff: .none,
+            shouldRetry: { _ in
+                MainActor.assertIsolated(); object.number += 10; return true
+            },
+            budget: nil
+        ) { attempt in
             MainActor.assertIsolated()
             object.number += attempt
             if attempt == 1 { throw MarkedError() }
             return object
-        } shouldRetry: { _ in
-            MainActor.assertIsolated()
-            object.number += 10
-            return true
         }
         #expect(result === object && object.number == 13)
     }
@@ -75,36 +79,51 @@ struct RetryFormsTests {
         func fails() async throws -> Int { throw MarkedError() }
         func number(_ attempt: Int) async throws -> Int { attempt }
 
-        #expect(try await retry(attempts: 1) { 1 } == 1)
-        #expect(try await retry(attempts: 1) { $0 } == 1)
-        #expect(try await retry(attempts: 1, operation: number) == 1)
-        await #expect(throws: MarkedError.self) { try await retry(attempts: 1, operation: fails) }
-        #expect(try await retry(attempts: 1, backoff: .none) { 1 } == 1)
-        #expect(try await retry(attempts: 1, shouldRetry: { $0 is MarkedError }) { 1 } == 1)
-        #expect(try await retry(attempts: 1, shouldRetry: { $0 is MarkedError }) { attempt in attempt } == 1)
+        #expect(try await retry(attempts: 1, backoff: .none, budget: nil) { 1 } == 1)
+        #expect(try await retry(attempts: 1, backoff: .none, budget: nil) { $0 } == 1)
+        #expect(try await retry(attempts: 1, backoff: .none, budget: nil, operation: number) == 1)
+        await #expect(throws: MarkedError.self) {
+            try await retry(attempts: 1, backoff: .none, budget: nil, operation: fails)
+        }
+        #expect(try await retry(attempts: 1, backoff: .none, budget: nil) { 1 } == 1)
         #expect(
-            try await retry(attempts: 1) {
+            try await retry(attempts: 1, backoff: .none, shouldRetry: { $0 is MarkedError }, budget: nil) { 1 } == 1
+        )
+        #expect(
+            try await retry(attempts: 1, backoff: .none, shouldRetry: { $0 is MarkedError }, budget: nil) { attempt in
+                attempt
+            } == 1
+        )
+        #expect(
+            try await retry(attempts: 1, backoff: .none, budget: nil) {
                 1
             } shouldRetry: {
                 $0 is MarkedError
             } == 1
         )
         #expect(
-            try await retry(attempts: 1) { attempt in
+            try await retry(attempts: 1, backoff: .none, shouldRetry: { _ in false }, budget: nil) { attempt in
                 attempt
-            } shouldRetry: { _ in
-                false
             } == 1
         )
-        #expect(try await retry(attempts: 1, onRetry: { _ in }) { 1 } == 1)
+        #expect(try await retry(attempts: 1, backoff: .none, budget: nil, onRetry: { _ in }) { 1 } == 1)
         #expect(
-            try await retry(attempts: 1, onRetry: { _ in }) {
+            try await retry(attempts: 1, backoff: .none, budget: nil, onRetry: { _ in }) {
                 1
             } shouldRetry: { _ in
                 true
             } == 1
         )
-        #expect(try await retry(attempts: 1, onRetry: { _ in }, operation: { 1 }, shouldRetry: { _ in true }) == 1)
+        #expect(
+            try await retry(
+                attempts: 1,
+                backoff: .none,
+                budget: nil,
+                onRetry: { _ in },
+                operation: { 1 },
+                shouldRetry: { _ in true }
+            ) == 1
+        )
     }
 
     @Test func allParametersHaveTheirOrder() async throws {
@@ -126,21 +145,20 @@ struct RetryFormsTests {
         let other = try await retry(
             attempts: 3,
             backoff: .custom { attempt, error in error is MarkedError ? .seconds(attempt) : nil },
+            shouldRetry: { _ in true },
             budget: budget,
             maxElapsed: .seconds(60),
             clock: SuspendingClock(),
             onRetry: { _ in }
         ) { attempt in
             attempt
-        } shouldRetry: { _ in
-            true
         }
         #expect(one == other)
     }
 
     @Test func theClosuresMayWriteToTheirSurroundings() async {
         var (attempts, refusals, events) = (0, 0, 0)
-        try? await retry(attempts: 3, onRetry: { _ in events += 1 }) {
+        try? await retry(attempts: 3, backoff: .none, budget: nil, onRetry: { _ in events += 1 }) {
             attempts += 1
             throw MarkedError()
         } shouldRetry: { _ in
@@ -156,7 +174,12 @@ struct RetryFormsTests {
             @TaskLocal static var id = 0
         }
         try await Request.$id.withValue(7) {
-            try await retry(attempts: 2, backoff: .fixed(.seconds(1)), clock: TestClock(advancesAutomatically: true)) {
+            try await retry(
+                attempts: 2,
+                backoff: .fixed(.seconds(1)),
+                budget: nil,
+                clock: TestClock(advancesAutomatically: true)
+            ) {
                 attempt in
                 #expect(Request.id == 7)
                 if attempt == 1 { throw MarkedError() }

@@ -65,10 +65,6 @@ struct RetryPolicyTests {
         #expect(try await retry(policy, clock: clock) { 7 } == 7)
     }
 
-    @Test(arguments: [0, -1, Int.min]) func lessThanOneAttemptIsOne(_ attempts: Int) async throws {
-        #expect(try await retry(RetryPolicy(attempts: attempts), clock: clock) { $0 } == 1)
-    }
-
     @Test func aBudgetIsSharedByTheCopiesOfAPolicyOnly() async {
         let budget = RetryBudget(capacity: 14)
         let policy = RetryPolicy(backoff: .none, budget: budget)
@@ -83,5 +79,52 @@ struct RetryPolicyTests {
         }
         #expect(calls.events == [1, 2, 1, 1, 2])
         #expect(budget.available == 0)
+    }
+
+    @Test func aPolicyThatIsWrittenAtACallHasOneBudgetForAllExecutions() {
+        func policy() -> RetryPolicy { RetryPolicy(attempts: 5) }
+        let (one, other, elsewhere) = (policy(), policy(), RetryPolicy(attempts: 5))
+        #expect(one.budget === other.budget && one.budget != nil)
+        #expect(one.budget !== elsewhere.budget && one.budget !== RetryPolicy.default.budget)
+        #expect(one.budget !== RetryBudget.perCallSite)
+        #expect(RetryPolicy(budget: nil).budget == nil)
+        let (first, second) = (RetryPolicy(attempts: 1), RetryPolicy(attempts: 1))
+        #expect(first.budget !== second.budget, "two places in one line are two places")
+    }
+
+    @Test func attemptsAloneHaveTheOtherSettingsOfTheDefault() async {
+        let (calls, delays) = (OrderRecorder<Int>(), OrderRecorder<Duration>())
+        let before = RetryPolicy.default.budget?.available
+        await #expect(throws: MarkedError.self) {
+            try await retry(attempts: 3, clock: clock, onRetry: { delays.record($0.delay) }) { attempt in
+                calls.record(attempt)
+                throw MarkedError()
+            }
+        }
+        #expect(calls.events == [1, 2, 3] && before != nil)
+        #expect(delays.events[0] <= .milliseconds(50) && delays.events[1] <= .milliseconds(100))
+        await #expect(throws: DecodingError.self) {
+            try await retry(attempts: 3, clock: clock) { attempt in
+                calls.record(attempt)
+                throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: ""))
+            }
+        }
+        #expect(calls.events == [1, 2, 3, 1], "the judgement of the default")
+    }
+
+    private struct Rejected: RetryClassifying {
+        let isWorthRetrying: Bool
+    }
+
+    @Test(arguments: [true, false]) func anErrorClassifiesItself(_ isWorthRetrying: Bool) async {
+        let (calls, error) = (OrderRecorder<Int>(), Rejected(isWorthRetrying: isWorthRetrying))
+        await #expect(throws: Rejected.self) {
+            try await retry(attempts: 2, backoff: .none, budget: nil) { attempt in
+                calls.record(attempt)
+                throw error
+            }
+        }
+        #expect(calls.events == (isWorthRetrying ? [1, 2] : [1]))
+        #expect(RetryPolicy.isWorthRetrying(error) == isWorthRetrying)
     }
 }

@@ -19,7 +19,7 @@ struct RetryTests {
 
     @Test func theFirstSuccessIsReturnedAndNothingFollowsIt() async throws {
         let attempts = OrderRecorder<Int>()
-        let value = try await retry(attempts: 5) { attempt in
+        let value = try await retry(attempts: 5, backoff: .none, budget: nil) { attempt in
             attempts.record(attempt)
             if attempt < 3 { throw Failure(attempt: attempt) }
             return attempt * 10
@@ -31,20 +31,23 @@ struct RetryTests {
     @Test func whenAttemptsRunOutTheLastErrorIsThrownAsItIs() async {
         for attempts in [1, 2, 70] {
             await #expect(throws: Failure(attempt: attempts)) {
-                try await retry(attempts: attempts) { throw Failure(attempt: $0) }
+                try await retry(attempts: attempts, backoff: .none, budget: nil) { throw Failure(attempt: $0) }
             }
         }
     }
 
     @Test func unlessTheCallSaysSoThereIsNoDelay() async {
         await #expect(throws: Failure(attempt: 3)) {
-            try await retry(attempts: 3, clock: BrokenClock()) { throw Failure(attempt: $0) }
+            try await retry(attempts: 3, backoff: .none, budget: nil, clock: BrokenClock()) {
+                throw Failure(attempt: $0)
+            }
         }
     }
 
     @Test func theDelaysAreThoseOfTheBackoff() async {
         await #expect(throws: Failure(attempt: 4)) {
-            try await retry(attempts: 4, backoff: .exponential(base: .seconds(1)), clock: clock) { attempt in
+            try await retry(attempts: 4, backoff: .exponential(base: .seconds(1)), budget: nil, clock: clock) {
+                attempt in
                 begun.record(clock.now.offset)
                 throw Failure(attempt: attempt)
             }
@@ -54,7 +57,7 @@ struct RetryTests {
     }
 
     @Test func aDelayBeginsWhenTheAttemptHasFailed() async {
-        try? await retry(attempts: 3, backoff: .fixed(.seconds(1)), clock: clock) {
+        try? await retry(attempts: 3, backoff: .fixed(.seconds(1)), budget: nil, clock: clock) {
             begun.record(clock.now.offset)
             try await clock.sleep(for: .seconds(10))
             throw MarkedError()
@@ -63,7 +66,7 @@ struct RetryTests {
     }
 
     @Test func aHintLiftsTheDelay() async {
-        try? await retry(attempts: 4, backoff: .fixed(.seconds(2)), clock: clock) { attempt in
+        try? await retry(attempts: 4, backoff: .fixed(.seconds(2)), budget: nil, clock: clock) { attempt in
             begun.record(clock.now.offset)
             throw Throttled(retryAfter: [.seconds(1), .seconds(3), .seconds(60), nil][attempt - 1])
         }
@@ -85,7 +88,7 @@ struct RetryTests {
     }
 
     @Test func anAbsurdDelayIsACentury() async {
-        try? await retry(attempts: 3, backoff: .exponential(base: .seconds(Int64.max)), clock: clock) {
+        try? await retry(attempts: 3, backoff: .exponential(base: .seconds(Int64.max)), budget: nil, clock: clock) {
             throw MarkedError()
         }
         #expect(clock.now.offset == .longestWait + .longestWait)
@@ -96,12 +99,17 @@ struct RetryTests {
     @Test func anErrorThatIsNotWorthItIsThrownAtOnce() async {
         let asked = OrderRecorder<Int>()
         await #expect(throws: Failure(attempt: 2)) {
-            try await retry(attempts: 5) {
+            try await retry(
+                attempts: 5,
+                backoff: .none,
+                shouldRetry: { error in
+                    let attempt = (error as? Failure)?.attempt ?? 0
+                    asked.record(attempt)
+                    return attempt < 2
+                },
+                budget: nil
+            ) {
                 throw Failure(attempt: $0)
-            } shouldRetry: { error in
-                let attempt = (error as? Failure)?.attempt ?? 0
-                asked.record(attempt)
-                return attempt < 2
             }
         }
         #expect(asked.events == [1, 2])
@@ -109,7 +117,7 @@ struct RetryTests {
 
     @Test func aBackoffThatReturnsNilEndsItWithTheError() async {
         await #expect(throws: Failure(attempt: 2)) {
-            try await retry(attempts: 5, backoff: .custom { attempt, _ in attempt < 2 ? .zero : nil }) {
+            try await retry(attempts: 5, backoff: .custom { attempt, _ in attempt < 2 ? .zero : nil }, budget: nil) {
                 throw Failure(attempt: $0)
             }
         }
@@ -121,7 +129,13 @@ struct RetryTests {
     ])
     func aRetryWhoseDelayWouldPassTheLimitIsNotBegun(maxElapsed: Duration, attempts: Int) async {
         await #expect(throws: Failure(attempt: attempts)) {
-            try await retry(attempts: 5, backoff: .fixed(.seconds(1)), maxElapsed: maxElapsed, clock: clock) {
+            try await retry(
+                attempts: 5,
+                backoff: .fixed(.seconds(1)),
+                budget: nil,
+                maxElapsed: maxElapsed,
+                clock: clock
+            ) {
                 throw Failure(attempt: $0)
             }
         }
@@ -130,7 +144,8 @@ struct RetryTests {
 
     @Test func theTimeOfAttemptsCountsAndNoneIsCutShort() async {
         await #expect(throws: Failure(attempt: 2)) {
-            try await retry(attempts: 5, maxElapsed: .seconds(10), clock: clock) { attempt in
+            try await retry(attempts: 5, backoff: .none, budget: nil, maxElapsed: .seconds(10), clock: clock) {
+                attempt in
                 try await clock.sleep(for: .seconds(6))
                 throw Failure(attempt: attempt)
             }
@@ -141,7 +156,13 @@ struct RetryTests {
     @Test func theLimitCountsFromTheCall() async {
         try? await clock.sleep(for: .seconds(100))
         await #expect(throws: Failure(attempt: 3)) {
-            try await retry(attempts: 3, backoff: .fixed(.seconds(1)), maxElapsed: .seconds(2), clock: clock) {
+            try await retry(
+                attempts: 3,
+                backoff: .fixed(.seconds(1)),
+                budget: nil,
+                maxElapsed: .seconds(2),
+                clock: clock
+            ) {
                 throw Failure(attempt: $0)
             }
         }
@@ -149,13 +170,15 @@ struct RetryTests {
 
     @Test func whereNoTimePassesZeroIsALimitLikeAnyOther() async {
         await #expect(throws: Failure(attempt: 3)) {
-            try await retry(attempts: 3, maxElapsed: .zero, clock: clock) { throw Failure(attempt: $0) }
+            try await retry(attempts: 3, backoff: .none, budget: nil, maxElapsed: .zero, clock: clock) {
+                throw Failure(attempt: $0)
+            }
         }
     }
 
     @Test func aHintThatPassesTheLimitEndsIt() async {
         await #expect(throws: Throttled.self) {
-            try await retry(attempts: 3, maxElapsed: .seconds(2), clock: clock) {
+            try await retry(attempts: 3, backoff: .none, budget: nil, maxElapsed: .seconds(2), clock: clock) {
                 throw Throttled(retryAfter: .seconds(3))
             }
         }
@@ -167,6 +190,7 @@ struct RetryTests {
         try? await retry(
             attempts: 3,
             backoff: .exponential(base: .seconds(1)),
+            budget: nil,
             clock: clock,
             onRetry: { event in
                 events.record(event)

@@ -13,9 +13,9 @@ extension Supervisor {
         clock: any Clock<Duration>
     ) {
         self.init(name: "background", limit: .unlimited, clock: clock)
-        keepRunning("price changes", restart: .always, backoff: backoff) { ready in
+        keepRunning("price changes", restart: .always, backoff: backoff) { run in
             let changes = try await supplier.changes()
-            ready()
+            run.markReady()
             for try await price in changes { prices.update(price) }
         }
     }

@@ -1,4 +1,7 @@
-/// A task whose lifetime must be chosen where the task is created.
+/// A task whose lifetime must be chosen where the task is created. An ``AsyncLifetime`` starts such a task with
+/// ``AsyncLifetime/addTask(name:priority:operation:onError:)``.
+///
+/// - Note: A spelling of AsyncGuardKit: see <doc:MovingFromAsyncGuardKit>.
 ///
 /// ```swift
 /// AsyncTask { await model.load() }.bind(to: lifetime)          // as long as `lifetime`: the usual choice

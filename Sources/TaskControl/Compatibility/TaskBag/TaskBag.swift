@@ -1,4 +1,7 @@
-/// An object that owns tasks without keys, and cancels them on request or when it is deallocated.
+/// An object that owns tasks without keys, and cancels them on request or when it is deallocated. An ``AsyncLifetime``
+/// does the same, and returns handles of the tasks that it starts.
+///
+/// - Note: A spelling of TaskBag: see <doc:MovingFromTaskBag>.
 ///
 /// ```swift
 /// let bag = TaskBag()
@@ -63,7 +66,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
         @_inheritActorContext onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
     ) {
         let handler = ErrorHandler(onError: onError)
-        let work = HandledOperation(origin: .taskBag, operation: received(operation), handler: handler)
+        let work = HandledOperation(.taskBag, received(operation), handler)
         _ = registry.add(name: name, priority: priority, work)
     }
 
@@ -97,6 +100,8 @@ public final class TaskBag: TaskOwner, RegistryOwner {
 
 extension Task where Success == Void, Failure == Never {
     /// Adds this task to a bag, which cancels the task if the bag is closed: see ``TaskBag/add(_:)``.
+    ///
+    /// - Note: A spelling of TaskBag: see <doc:MovingFromTaskBag>.
     public func stored(in bag: TaskBag) {
         bag.add(self)
     }

@@ -5,6 +5,8 @@
 #else
 /// An object that calls a closure when it is cancelled or deallocated: Combine's `AnyCancellable`, for platforms without Combine.
 ///
+/// - Note: A spelling of AsyncGuardKit: see <doc:MovingFromAsyncGuardKit>.
+///
 /// On Apple's platforms, `AnyCancellable` is Combine's own class. `import TaskControl` is enough to use it.
 ///
 /// An instance is equal to itself only. It is not Sendable, like Combine's: keep it, and the set that it is in, in the isolation that created it.
@@ -53,6 +55,8 @@ public final class AnyCancellable: Hashable {
 
 extension Set<AnyCancellable> {
     /// Cancels every handle in the set, and empties the set.
+    ///
+    /// - Note: A spelling of AsyncGuardKit: see <doc:MovingFromAsyncGuardKit>.
     ///
     /// ## Cancellation
     /// Cancellation handlers run before this function returns, in no particular order. A handler must not access *this*

@@ -1,4 +1,8 @@
 /// An owner of tasks with IDs, in which an ID has at most one task at a time. A new task is ignored if its ID is taken.
+/// A ``TaskStore`` with ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property`` does the same, and returns the
+/// task that runs.
+///
+/// - Note: A spelling of TaskBag: see <doc:MovingFromTaskBag>.
 ///
 /// ```swift
 /// let downloads = IdentifiableTaskBag<URL>()
@@ -98,7 +102,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
         @_inheritActorContext onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
     ) -> Bool {
         let handler = ErrorHandler(onError: onError)
-        let work = HandledOperation(origin: .identifiableTaskBag, operation: received(operation), handler: handler)
+        let work = HandledOperation(.identifiableTaskBag, received(operation), handler)
         return registry.addUnique(_ErasedKey(id), name, priority, work)
     }
 
@@ -148,6 +152,8 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
 extension Task where Success == Void, Failure == Never {
     /// Adds this task to a bag, unless its ID is taken by another task: see ``IdentifiableTaskBag/add(_:id:)``. If the
     /// ID is taken, this task continues without the bag. If the bag is closed, this task is cancelled.
+    ///
+    /// - Note: A spelling of TaskBag: see <doc:MovingFromTaskBag>.
     ///
     /// - Returns: Whether the task was added: `false` if the ID is taken, or if the bag is closed.
     @discardableResult
