@@ -76,7 +76,7 @@ struct OtherServiceTests {
         let supervisor = Supervisor(clock: clock)
         let works = ["a", "b"].map { name in
             supervisor.keepRunning(name) { [log] run in
-                run()
+                run.markReady()
                 await run.waitForStop()
                 log.record(name)
             }
