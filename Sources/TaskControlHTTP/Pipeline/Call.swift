@@ -58,19 +58,23 @@ struct Call {
         if let host, !(try host.value._enter(&passes)) { try await host.value._waitToEnter(&passes) }
         exchange.apply(host?.value, to: request, isTransfer: !isCollected || body != nil)
         retry = policies.retry.flatMap { $0.allows(request) ? $0 : nil }
+        guard let retry else { return try await repeated(request, body, change, send) }
+        let budget = retry.budget.budget(for: request.host, in: pipeline.budgets)
         // Without capture lists: a closure that has one loses its caller's isolation (Swift 6.3).
-        return try await _attempts(
-            retry.map {
-                RetryPolicy(attempts: $0.attempts, backoff: $0.backoff, budget: nil, maxElapsed: $0.maxElapsed)
-            },
-            budget: retry?.budget.budget(for: request.host, in: pipeline.budgets),
+        return try await _retry(
+            RetryPolicy(
+                attempts: retry.attempts,
+                backoff: retry.backoff,
+                budget: budget,
+                maxElapsed: retry.maxElapsed
+            ),
+            after: nil,
             // `self`: without it, the compiler (Swift 6.3) does not open the existential.
             clock: self.policies.clock,
-            isRepeated: { _ in isRepeated(request, body) },
-            shouldRetry: { error in retry.map { attempt.isRetryable(after: error, $0) } ?? false },
+            shouldRetry: { attempt.isRetryable(after: $0, retry) },
             hint: { _ in attempt.response.head?.retryAfter() }
         ) {
-            try await makeAttempt(request, body, change, send)
+            try await repeated(request, body, change, send)
         }
     }
 
@@ -110,6 +114,22 @@ struct Call {
     }
 
     // MARK: Attempts
+
+    /// Makes an attempt, and others at once for the reasons of `isRepeated(_:_:)`.
+    private mutating func repeated<Value>(
+        _ request: URLRequest,
+        _ body: UploadEndpointBody?,
+        _ change: (inout URLRequest) throws -> Void,
+        _ send: Send<Value>
+    ) async throws -> Value {
+        while true {
+            do {
+                return try await makeAttempt(request, body, change, send)
+            } catch {
+                guard isRepeated(request, body) else { throw error }
+            }
+        }
+    }
 
     /// Returns whether the request is sent again at once after a failed attempt: for the whole body, if the server could
     /// not continue a download, or with a new credential, if it has rejected that of the attempt.

@@ -177,7 +177,7 @@ public final class CircuitBreaker: PolicyPart {
 
     /// Counts the outcome of a call.
     public func leave(_ pass: Pass, with outcome: PolicyOutcome, at time: inout PolicyTime) {
-        let counted = outcome.counted(isFailure)
+        let counted = outcome.counted { isFailure($0) }
         let now = self.time.now(&time.reading)
         let (change, moment) = machine.withLock { ($0.report(counted, of: pass.permit, at: now), Diagnostics.moment) }
         switch change {

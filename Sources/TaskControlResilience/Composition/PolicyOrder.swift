@@ -111,54 +111,85 @@ package struct Slot<Part: PolicyPart & AnyObject>: PartOrder {
 
 /// Parts of the user of this package, from the outside in.
 package struct PartList: PartOrder {
-    let parts: [any PolicyPart]
+    /// A part that a call has entered, with the pass of the call, and the parts before it.
+    ///
+    /// A call holds it without a reference count, so that the state of a call is copied and destroyed without cost: each
+    /// call leaves all parts that it has entered, and `leaveAll` then releases them.
+    package final class Entered: Sendable {
+        fileprivate let leave: @Sendable (PolicyOutcome, inout PolicyTime) -> Void
+        /// The passes for the parts before this one.
+        fileprivate let earlier: Unmanaged<Entered>?
+        fileprivate let count: Int
+
+        fileprivate init<Part: PolicyPart>(_ part: Part, _ pass: Part.Pass, after earlier: Unmanaged<Entered>?) {
+            leave = { part.leave(pass, with: $0, at: &$1) }
+            self.earlier = earlier
+            count = PartList.count(earlier) + 1
+        }
+    }
+
+    private let parts: [any PolicyPart]
+    private let isEmpty: Bool
 
     init(_ parts: [any PolicyPart]) {
         self.parts = parts
+        isEmpty = parts.isEmpty
     }
 
-    package static var noPasses: [any Leaving] { [] }
+    package static var noPasses: Unmanaged<Entered>? { nil }
 
-    package func enter(_ passes: inout [any Leaving], at time: inout PolicyTime) throws -> Bool {
-        while passes.count < parts.count {
-            guard let pass = try parts[passes.count].entered(at: &time) else { return false }
-            passes.append(pass)
+    @inline(__always)
+    package func enter(_ passes: inout Unmanaged<Entered>?, at time: inout PolicyTime) throws -> Bool {
+        if isEmpty { return true }
+        return try enterAll(&passes, at: &time)
+    }
+
+    @inline(never)
+    private func enterAll(_ passes: inout Unmanaged<Entered>?, at time: inout PolicyTime) throws -> Bool {
+        for part in parts.dropFirst(Self.count(passes)) {
+            guard let next = try part.entered(at: &time, after: passes) else { return false }
+            passes = .passRetained(next)
         }
         return true
     }
 
-    package nonisolated(nonsending) func waitToEnter(_ passes: inout [any Leaving]) async throws {
-        while passes.count < parts.count {
-            passes.append(try await parts[passes.count].enteredAfterWait())
+    package nonisolated(nonsending) func waitToEnter(_ passes: inout Unmanaged<Entered>?) async throws {
+        while let part = parts.dropFirst(Self.count(passes)).first {
+            passes = .passRetained(try await part.enteredAfterWait(after: passes))
             var time = PolicyTime()
             if try enter(&passes, at: &time) { return }
         }
     }
 
-    package func leave(_ passes: inout [any Leaving], with outcome: PolicyOutcome, at time: inout PolicyTime) {
-        while let pass = passes.popLast() { pass.leave(with: outcome, at: &time) }
+    @inline(__always)
+    package func leave(_ passes: inout Unmanaged<Entered>?, with outcome: PolicyOutcome, at time: inout PolicyTime) {
+        if passes != nil { leaveAll(&passes, with: outcome, at: &time) }
     }
-}
 
-/// A part that a call has entered, with the pass of the call.
-package protocol Leaving: Sendable {
-    func leave(with outcome: PolicyOutcome, at time: inout PolicyTime)
-}
+    @inline(never)
+    private func leaveAll(_ passes: inout Unmanaged<Entered>?, with outcome: PolicyOutcome, at time: inout PolicyTime) {
+        while let last = passes?.takeRetainedValue() {
+            passes = last.earlier
+            last.leave(outcome, &time)
+        }
+    }
 
-private struct Entered<Part: PolicyPart>: Leaving {
-    let part: Part
-    let pass: Part.Pass
-
-    func leave(with outcome: PolicyOutcome, at time: inout PolicyTime) { part.leave(pass, with: outcome, at: &time) }
+    fileprivate static func count(_ passes: Unmanaged<Entered>?) -> Int {
+        passes?._withUnsafeGuaranteedRef(\.count) ?? 0
+    }
 }
 
 extension PolicyPart {
-    fileprivate func entered(at time: inout PolicyTime) throws -> (any Leaving)? {
-        try enter(at: &time).map { Entered(part: self, pass: $0) }
+    fileprivate func entered(at time: inout PolicyTime, after passes: Unmanaged<PartList.Entered>?) throws -> PartList
+        .Entered?
+    {
+        try enter(at: &time).map { PartList.Entered(self, $0, after: passes) }
     }
 
-    fileprivate nonisolated(nonsending) func enteredAfterWait() async throws -> any Leaving {
-        Entered(part: self, pass: try await waitToEnter())
+    fileprivate nonisolated(nonsending) func enteredAfterWait(
+        after passes: Unmanaged<PartList.Entered>?
+    ) async throws -> PartList.Entered {
+        PartList.Entered(self, try await waitToEnter(), after: passes)
     }
 }
 
@@ -169,10 +200,11 @@ extension AsyncSemaphore: PolicyPart {
         fileprivate let holding: _PermitHolding
     }
 
-    /// Acquires a permit if one is available and no other caller waits.
+    /// Acquires a permit if one is certainly available.
+    @inline(__always)
     public func enter(at time: inout PolicyTime) -> Pass? {
-        // For an observer, the wait below acquires the permit, with the events that show its holder.
-        Diagnostics.isUnobserved && tryAcquire() ? Pass(holding: .scoped) : nil
+        // Otherwise the wait below acquires the permit, at once if one is available, with the events for an observer.
+        _takeOne() ? Pass(holding: .scoped) : nil
     }
 
     /// Acquires a permit, after a wait for the caller's turn.
@@ -183,6 +215,7 @@ extension AsyncSemaphore: PolicyPart {
     }
 
     /// Releases the permit.
+    @inline(__always)
     public func leave(_ pass: Pass, with outcome: PolicyOutcome, at time: inout PolicyTime) {
         _release(1, pass.holding)
     }

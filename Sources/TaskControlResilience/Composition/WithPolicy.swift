@@ -1,4 +1,4 @@
-internal import TaskControl
+public import TaskControl
 
 /// Runs an operation under the parts of a policy, in their fixed order: around the call, its limits and
 /// its breaker; then hedging and retries; around each attempt, its rate and a time limit.
@@ -54,11 +54,16 @@ public nonisolated(nonsending) func withPolicy<Value: Sendable>(
                 policy._succeededAtOnce(&call)
                 return value
             } catch {
-                policy._attemptFailed(&call, error)
+                if policy.parts.hasAttemptParts { policy._attemptFailed(&call, error) }
                 failure = error
             }
         }
-        let value = try await policy._hedged(after: failure, clock, operation)
+        let value =
+            if let failure {
+                try await policy._again(after: failure, clock, operation)
+            } else {
+                try await policy._hedged(clock, operation)
+            }
         policy._leave(&call, .healthy)
         return value
     } catch {
@@ -67,42 +72,69 @@ public nonisolated(nonsending) func withPolicy<Value: Sendable>(
 }
 
 extension ResiliencePolicy {
-    /// Makes the attempts of a call, or the remaining ones after the first has failed with the error `failure`.
+    /// Makes the attempts after the first, which has failed with the error `failure`. The policy has no hedging and no
+    /// time limit.
     @usableFromInline
-    nonisolated(nonsending) func _hedged<Value: Sendable>(
-        after failure: (any Error)?,
+    nonisolated(nonsending) func _again<Value: Sendable>(
+        after failure: any Error,
         _ clock: some Clock<Duration>,
         _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard failure == nil, let hedging else { return try await _retried(after: failure, clock, operation) }
+        guard let retry else { throw failure }
+        // Without parts, an attempt is the operation itself, without a frame around it.
+        guard parts.hasAttemptParts else {
+            return try await _retry(
+                retry,
+                after: failure,
+                clock: clock,
+                shouldRetry: retry.shouldRetry,
+                operation: operation
+            )
+        }
+        return try await _retry(retry, after: failure, clock: clock, shouldRetry: retry.shouldRetry) {
+            try await _attempt(operation)
+        }
+    }
+
+    /// Makes the attempts of a call, with hedges.
+    @inlinable
+    nonisolated(nonsending) func _hedged<Value: Sendable>(
+        _ clock: some Clock<Duration>,
+        _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let hedging else { return try await _retried(clock, operation) }
         return try await withoutActuallyEscaping(operation) { operation in
             try await withHedging(
                 after: hedging.delay,
                 maxHedges: hedging.maxHedges,
                 budget: hedging.budget,
                 clock: clock,
-                operation: { () async throws in try await _retried(after: nil, clock, operation) },
+                operation: { () async throws in try await _retried(clock, operation) },
                 shouldHedge: hedging.shouldHedge
             )
         }
     }
 
-    private nonisolated(nonsending) func _retried<Value: Sendable>(
-        after failure: (any Error)?,
+    @inlinable
+    nonisolated(nonsending) func _retried<Value: Sendable>(
         _ clock: some Clock<Duration>,
         _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await _attempts(
-            retry,
-            after: failure,
-            budget: retry?.budget,
-            clock: clock,
-            shouldRetry: { retry?.shouldRetry($0) ?? false }
-        ) {
-            try await _attempt {
-                guard let attemptTimeout else { return try await operation() }
-                return try await withTimeout(attemptTimeout, clock: clock, operation: operation)
-            }
+        guard let retry else { return try await _limitedAttempt(clock, operation) }
+        return try await TaskControl.retry(retry, clock: clock) { () async throws in
+            try await _limitedAttempt(clock, operation)
         }
+    }
+
+    @inlinable
+    nonisolated(nonsending) func _limitedAttempt<Value: Sendable>(
+        _ clock: some Clock<Duration>,
+        _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let attemptTimeout else { return try await _attempt(operation) }
+        guard parts.hasAttemptParts else {
+            return try await withTimeout(attemptTimeout, clock: clock, operation: operation)
+        }
+        return try await _attempt { try await withTimeout(attemptTimeout, clock: clock, operation: operation) }
     }
 }

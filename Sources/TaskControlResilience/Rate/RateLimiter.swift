@@ -135,6 +135,7 @@ public final class RateLimiter: PolicyPart {
     }
 
     /// Takes a token if it is available and no other caller waits.
+    @inline(__always)
     public func enter(at time: inout PolicyTime) -> Void? { takeAtOnce(1, &time) ? () : nil }
 
     /// Takes a token, after a wait: see ``acquire(_:within:)``.

@@ -293,7 +293,7 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
         }
     ),
     (
-        "withPolicy, five parts",
+        "withPolicy, four parts",
         { count in
             let policy = ResiliencePolicy(
                 concurrentCalls: AsyncSemaphore(value: 100),

@@ -135,6 +135,9 @@ public final class AsyncSemaphore: Sendable {
         return acquireFromMachine(count, &holding)
     }
 
+    /// Takes a permit if that needs no lock and no event. If not, nothing has changed: a permit may be available.
+    package func _takeOne() -> Bool { Diagnostics.isUnobserved && permits.take(1) }
+
     @inline(never)
     private func acquireFromMachine(_ count: Int, _ holding: inout _PermitHolding) -> Bool {
         let (id, moment) = permits.withMachine { ($0.acquire(count), Diagnostics.moment) }

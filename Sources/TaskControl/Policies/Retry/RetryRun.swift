@@ -43,9 +43,8 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
 /// Implements the attempts of a policy for other modules of this package.
 ///
 /// - Parameters:
-///   - policy: The policy. Its `budget` and `shouldRetry` are ignored.
+///   - policy: The policy. Its `shouldRetry` is ignored.
 ///   - failure: The error of the first attempt; `nil` if the first attempt has not been made.
-///   - budget: The budget that pays for the attempts after the first; `nil` for no limit.
 ///   - clock: Measures the delays.
 ///   - shouldRetry: Returns whether another attempt may follow an error. Called only if the policy allows one.
 ///   - hint: Returns how long an error asks to wait; `nil` if it does not ask. Called right after `shouldRetry`.
@@ -57,16 +56,15 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
 package nonisolated(nonsending) func _retry<Value>(
     _ policy: RetryPolicy,
     after failure: (any Error)?,
-    budget: RetryBudget?,
     clock: some Clock<Duration>,
     shouldRetry: (any Error) -> Bool,
-    hint: (any Error) -> Duration?,
+    hint: (any Error) -> Duration? = _retryAfter(of:),
     operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value {
     var run = _RetryRun(
         attempts: max(1, policy.attempts),
         backoff: policy.backoff,
-        budget: budget,
+        budget: policy.budget,
         maxElapsed: policy.maxElapsed,
         clock: clock
     )
