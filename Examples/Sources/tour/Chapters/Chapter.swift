@@ -23,6 +23,7 @@ enum Chapters {
         CacheChapter(),
         FlakyChapter(),
         FeedChapter(),
+        JobsChapter(),
         HangsChapter(),
         DeadlineChapter(),
         FanOutChapter(),
