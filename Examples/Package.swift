@@ -16,8 +16,10 @@ let package = Package(
             dependencies: [
                 .product(name: "TaskControl", package: "swift-task-control"),
                 .product(name: "TaskControlCaching", package: "swift-task-control"),
+                .product(name: "TaskControlCalendar", package: "swift-task-control"),
                 .product(name: "TaskControlDiagnostics", package: "swift-task-control"),
                 .product(name: "TaskControlFanOut", package: "swift-task-control"),
+                .product(name: "TaskControlFleet", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
                 .product(name: "TaskControlResilience", package: "swift-task-control"),
                 .product(name: "TaskControlSupervision", package: "swift-task-control"),

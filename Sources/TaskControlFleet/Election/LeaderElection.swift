@@ -98,7 +98,8 @@ public final class LeaderElection: Sendable {
     /// The stream ends when the task that reads it is cancelled.
     public var states: AsyncStream<State> { publication.stream() }
 
-    /// Takes part in the election, and runs an operation whenever this process is the leader.
+    /// Takes part in the election, and runs an operation whenever this process is the leader. The operation is retained until
+    /// the work ends: an object that owns the lifetime must not be captured, or only weakly.
     ///
     /// If the lease is lost, the operation is cancelled; an operation that ignores its cancellation can then run beside
     /// that of the next leader. When the operation has ended because it threw or because the lease was lost, the process
@@ -106,8 +107,7 @@ public final class LeaderElection: Sendable {
     /// completed), the lifetime ends, the returned work is stopped, or the work fails permanently because of `limit` or
     /// `backoff`.
     ///
-    /// The operation can run several times, and must be safe to repeat. If the operation has a strong reference to the object that owns the lifetime,
-    /// this object is retained: capture the object weakly.
+    /// The operation can run several times, and must be safe to repeat.
     ///
     /// ## Cancellation
     /// When the lifetime ends, a candidate stops waiting, and the operation of a leader is cancelled, as when the lease

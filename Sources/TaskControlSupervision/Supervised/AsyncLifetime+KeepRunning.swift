@@ -8,7 +8,7 @@ extension AsyncLifetime {
     /// let feed = lifetime.keepRunning("feed") { run in
     ///     let connection = try await server.connect()
     ///     run.markReady()
-    ///     for try await update in connection.updates { await model.apply(update) }
+    ///     for try await update in connection.updates { await log.append("\(update)") }
     /// }
     /// try await feed.waitUntilReady()
     /// ```

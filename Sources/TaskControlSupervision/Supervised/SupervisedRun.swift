@@ -7,7 +7,7 @@ internal import TaskControl
 /// lifetime.keepRunning("feed") { run in
 ///     let connection = try await server.connect()
 ///     run.markReady()
-///     for try await update in connection.updates { await model.apply(update) }
+///     for try await update in connection.updates { await log.append("\(update)") }
 /// }
 /// ```
 public struct SupervisedRun: Sendable {

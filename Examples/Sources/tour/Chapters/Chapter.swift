@@ -24,6 +24,7 @@ enum Chapters {
         FlakyChapter(),
         QuotaChapter(),
         FeedChapter(),
+        JobsChapter(),
         HangsChapter(),
         DeadlineChapter(),
         FanOutChapter(),
