@@ -135,6 +135,13 @@ swift_task_create(size_t flags, Option *options, const void *type, void *entry, 
     return made;
 }
 
+/// Compiled code calls this function when an actor is deallocated. Another actor may get its address.
+INTERPOSED SWIFT void swift_defaultActor_destroy(void *actor) {
+    typedef SWIFT void (*Destroy)(void *);
+    if (simulation) tc_unclaim(actor);
+    ORIGINAL(Destroy, swift_defaultActor_destroy)(actor);
+}
+
 // If the compiler does not support the calling convention of async functions, hops cannot be intercepted: a task that
 // leaves the simulation is noticed only when it returns.
 #if __has_extension(swiftasynccc)

@@ -95,6 +95,9 @@ struct timespec;
 /// - clock: The clock that measures the limit, as in `clock_gettime`.
 HIDDEN void tc_passUpTo(int clock, const struct timespec *limit, const char *call);
 
+/// Ends the effect of `tc_claim` for an actor that is being deallocated on this thread.
+HIDDEN void tc_unclaim(void *actor);
+
 // MARK: Progress, for the crash note and the watchdog
 
 /// The state of the simulation that a thread runs. Written by that thread, and read by its signal handlers and by the

@@ -144,6 +144,7 @@ INTERPOSED int32_t CFRunLoopRunInMode(const void *mode, double seconds, unsigned
 
 #define WORLD "which reaches something outside this process"
 
+#define WAITS_1(name) TOUCHES_BLOCKING(name, WORLD, (Word a), (a))
 #define WAITS_3(name) TOUCHES_BLOCKING(name, WORLD, (Word a, Word b, Word c), (a, b, c))
 #define WAITS_4(name) TOUCHES_BLOCKING(name, WORLD, (Word a, Word b, Word c, Word d), (a, b, c, d))
 #define WAITS_5(name) TOUCHES_BLOCKING(name, WORLD, (Word a, Word b, Word c, Word d, Word e), (a, b, c, d, e))
@@ -161,7 +162,12 @@ WAITS_3(sendmsg)
 WAITS_4(getaddrinfo)
 WAITS_4(epoll_wait)
 WAITS_5(epoll_pwait)
+WAITS_1(wait)
 WAITS_3(waitpid)
+WAITS_4(wait4)
+WAITS_4(waitid)
+WAITS_4(sendfile)
+WAITS_6(splice)
 TOUCHES_6(posix_spawn, WORLD)
 TOUCHES_6(posix_spawnp, WORLD)
 TOUCHES_1(system, WORLD)
@@ -170,6 +176,16 @@ TOUCHES_3(setitimer, WORLD)
 WAITS_4(sendmmsg)
 WAITS_5(recvmmsg)
 WAITS_5(epoll_pwait2)
+
+INTERPOSED int sigwait(const sigset_t *restrict signals, int *restrict signal) {
+    tc_touch("sigwait", WORLD);
+    return BLOCKING("sigwait", ORIGINAL(int (*)(const sigset_t *, int *), sigwait)(signals, signal));
+}
+
+INTERPOSED int pthread_barrier_wait(pthread_barrier_t *barrier) {
+    tc_touch("pthread_barrier_wait", "which waits for another thread");
+    return BLOCKING("pthread_barrier_wait", ORIGINAL(int (*)(pthread_barrier_t *), pthread_barrier_wait)(barrier));
+}
 
 INTERPOSED FILE *popen(const char *command, const char *mode) {
     tc_touch("popen", WORLD);

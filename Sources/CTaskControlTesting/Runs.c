@@ -29,18 +29,27 @@ static size_t indexOf(void *const *actors, size_t capacity, const void *actor) {
     return index;
 }
 
+/// Stands for an actor that was deallocated: the places behind it may be those of other actors.
+#define GONE ((void *)1)
+
 static bool contains(const Claims *claims, const void *actor) {
     return claims->count && claims->actors[indexOf(claims->actors, claims->capacity, actor)] != NULL;
 }
 
+/// Makes room for another actor.
 static void grow(Claims *claims) {
-    size_t capacity = claims->capacity ? claims->capacity * 2 : 16;
+    size_t alive = 0;
+    for (size_t index = 0; index < claims->capacity; index++) {
+        alive += claims->actors[index] && claims->actors[index] != GONE;
+    }
+    size_t capacity = claims->capacity < 16 ? 16 : claims->capacity << (alive * 4 >= claims->capacity);
     void **actors = calloc(capacity, sizeof *actors);
     if (!actors) abort();
     for (size_t index = 0; index < claims->capacity; index++) {
         void *actor = claims->actors[index];
-        if (actor) actors[indexOf(actors, capacity, actor)] = actor;
+        if (actor && actor != GONE) actors[indexOf(actors, capacity, actor)] = actor;
     }
+    claims->count = alive;
     free(claims->actors);
     claims->actors = actors;
     claims->capacity = capacity;
@@ -64,6 +73,15 @@ bool tc_claim(void *actor) {
     pthread_mutex_unlock(&lock);
     tc_stopExempting();
     return isFree;
+}
+
+void tc_unclaim(void *actor) {
+    if (!contains(&own, actor)) return;
+    tc_exempt();
+    pthread_mutex_lock(&lock);
+    own.actors[indexOf(own.actors, own.capacity, actor)] = GONE;
+    pthread_mutex_unlock(&lock);
+    tc_stopExempting();
 }
 
 void tc_dropClaims(void) {

@@ -17,6 +17,8 @@ final class SimulationGoals {
         if holds { reached.insert(goal) }
     }
 
+    var isUsed: Bool { !goals.isEmpty }
+
     /// The goals that were checked, and whose condition has never held.
     var missed: [Goal] { goals.filter { !reached.contains($0) } }
 }

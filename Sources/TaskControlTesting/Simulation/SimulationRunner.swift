@@ -29,6 +29,10 @@ struct SimulationPlan {
     /// Receives the conditions of ``Simulation/sometimes(_:_:fileID:filePath:line:column:)``.
     var goals: SimulationGoals?
 
+    /// Whether messages name the function of the program that has called a system function. It takes the time and the
+    /// memory to read the symbols of the executable.
+    var namesCallers = true
+
     /// Whether no other simulation of the process may run at the same time.
     var isAlone = false
 
@@ -172,7 +176,7 @@ struct SimulationRunner {
     private mutating func runOne(_ seed: UInt64, _ strategy: SimulationStrategy) throws -> SimulationResult {
         let plan = plan(seed, strategy)
         let result = execute(plan)
-        last = (result, plan)
+        if goals.isUsed { last = (result, plan) }
         report.scheduleCount += 1
         report.mostSteps = max(report.mostSteps, result.run.stepCount)
         if let reason = result.reason {

@@ -46,6 +46,9 @@ public final class HistoryRecorder<Operation: Sendable, Reply: Sendable>: Sendab
     /// has thrown, or never. If an error is a reply, such as that an account has too little money, catch it in the closure and
     /// return it as a `Reply`.
     ///
+    /// ## Cancellation
+    /// The closure runs in the caller's task, and is cancelled with it. If it then throws, the effect of the call is unknown.
+    ///
     /// - Parameters:
     ///   - operation: The operation of the call, with its arguments.
     ///   - call: Makes the call. Called once, in the isolation of the caller.

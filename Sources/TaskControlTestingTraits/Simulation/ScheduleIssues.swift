@@ -105,6 +105,8 @@ extension ScheduleIssues {
     ///   - test: The test that the simulation has run.
     ///   - testCase: The case of the test; `nil` if the simulation has run the test as a whole.
     func record(_ failure: SimulationFailure, _ test: Test, _ testCase: Test.Case?) async throws {
+        // No single schedule shows that a condition is never met.
+        let isOfOneSchedule = if case .neverHeld = failure.reason { false } else { true }
         let comment = Comment(rawValue: "seed \(failure.seed)\nreplay: \(failure.replay)\n\(failure.details)")
         let held = held
         // Swift Testing has no function that records an issue of a given kind. So the handler sets the kind of the
@@ -118,7 +120,7 @@ extension ScheduleIssues {
                 // issue.
                 if case .expectation = failure.reason {} else { issue.comments.append("\(failure.reason)") }
             }
-            issue.comments.append(comment)
+            if isOfOneSchedule { issue.comments.append(comment) }
             return issue
         }
         try await handler.provideScope(for: test, testCase: testCase) {

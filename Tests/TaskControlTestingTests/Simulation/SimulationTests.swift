@@ -1,3 +1,4 @@
+import Foundation
 import TaskControl
 import TaskControlTesting
 import TestSupport
@@ -83,6 +84,8 @@ struct VirtualTimeTests {
             let clock = ContinuousClock()
             let start = clock.now
             sim.expect(clock.now > start)
+            let date = Date()
+            sim.expect(Date() > date)
             let beforeYield = clock.now
             await Task.yield()
             sim.expect(beforeYield.duration(to: clock.now) > .zero)

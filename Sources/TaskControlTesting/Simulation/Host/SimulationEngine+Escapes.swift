@@ -38,7 +38,7 @@ extension SimulationEngine {
     ///   - caller: The address to which the function returns.
     func touched(_ call: String, _ why: String, _ caller: UnsafeRawPointer) {
         guard reason == nil else { return }
-        reason = .escaped("\(labelOfCurrent) called \(call), \(why)\(Self.text(ofCaller: caller))")
+        reason = .escaped("\(labelOfCurrent) called \(call), \(why)\(text(ofCaller: caller))")
     }
 
     /// Fails the run with the reason ``SimulationFailure/Reason/blocked(_:)``, because the program under test waits for
@@ -55,16 +55,16 @@ extension SimulationEngine {
             holding == nil
             ? "code that is no task's has acquired"
             : waiting == holding ? "it holds itself" : "\(ledger.label(holding)) holds over an await"
-        reason = .blocked("\(labelOfCurrent) waits in \(call) for a lock that \(owner)\(Self.text(ofCaller: caller))")
+        reason = .blocked("\(labelOfCurrent) waits in \(call) for a lock that \(owner)\(text(ofCaller: caller))")
     }
 
     private var labelOfCurrent: String { ledger.current.map { ledger.label($0) } ?? "code that is no task's" }
 
     /// Returns a text that names the function that has called a system function, such as ", called by Feed.load()".
-    private static func text(ofCaller caller: UnsafeRawPointer) -> String {
-        guard let bytes = tc_copyCaller(caller) else { return "" }
+    private func text(ofCaller caller: UnsafeRawPointer) -> String {
+        guard plan.namesCallers, let bytes = tc_copyCaller(caller) else { return "" }
         defer { System.deallocate(bytes) }
-        return ", called by \(readable(String(cString: bytes)))"
+        return ", called by \(Self.readable(String(cString: bytes)))"
     }
 
     /// Returns the name of a function without the parts that tell nothing to a reader.

@@ -23,7 +23,8 @@ final class SimulationEngine: @unchecked Sendable {
     private var systemDraws: SeededGenerator
     /// The number of random decisions of the run so far: see ``isSimplified()``.
     var decisionCount = 0
-    private let simplified: Set<Int>
+    /// The numbers of the random decisions that have their simplest outcome; `nil` for none.
+    private var simplified: Set<Int>?
     @exclusivity(unchecked) var ledger: TaskLedger
     let log = ScheduleLog()
     /// The actions passed to `Simulation.atAnyPoint` that have not run yet, in the order of the calls.
@@ -83,10 +84,10 @@ final class SimulationEngine: @unchecked Sendable {
         schedule = ScheduleStateMachine(chooser: chooser, now: Self.start)
         draws = SeededGenerator(seed: plan.seed ^ 0xD1B5_4A32_D192_ED03)
         systemDraws = SeededGenerator(seed: plan.seed ^ 0x9E6C_63D0_876A_46B5)
-        simplified = plan.strategy.schedule.map { Set($0.simplified) } ?? []
         executor = SimulationTaskExecutor(foreign: foreign)
         hop = SimulationHopExecutor(foreign: foreign)
         main = SimulationMainExecutor(foreign: foreign)
+        if let schedule = plan.strategy.schedule, !schedule.simplified.isEmpty { simplified = Set(schedule.simplified) }
         mainReference = tc_standsInForMain() ? main.asUnownedSerialExecutor() : MainActor.sharedUnownedExecutor
     }
 
@@ -342,7 +343,7 @@ final class SimulationEngine: @unchecked Sendable {
     /// is run says so: a draw is 1, and a fault does not happen.
     func isSimplified() -> Bool {
         defer { decisionCount += 1 }
-        return !simplified.isEmpty && simplified.contains(decisionCount)
+        return simplified?.contains(decisionCount) ?? false
     }
 
     func perform(_ action: @Sendable () -> Void) {

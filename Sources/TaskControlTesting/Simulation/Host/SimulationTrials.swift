@@ -28,13 +28,14 @@ enum SimulationTrials {
     ) -> SimulationResult {
         let location = CheckLocation(fileID: #fileID, filePath: #filePath, line: #line, column: #column)
         let call = SimulationCall(maxSteps: 100, location: location)
-        let plan = SimulationPlan(
+        var plan = SimulationPlan(
             seed: 0,
             strategy: .inOrder,
             call: call,
             capabilities: capabilities,
             grace: .zero
         )
+        plan.namesCallers = false
         return SimulationSupport.run(plan, body)
     }
 
