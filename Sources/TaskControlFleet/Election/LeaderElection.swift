@@ -204,7 +204,7 @@ public final class LeaderElection: Sendable {
                 defer { resign(lease.token) }
                 // The operation may ignore its cancellation: the loss is published before the operation ends.
                 async let _: Void = announceLoss(of: lease)
-                run()
+                run.markReady()
                 try await operation(lease)
             }
         } catch is CancellationError where !hasBegun && run.isStopping && !Task.isCancelled {

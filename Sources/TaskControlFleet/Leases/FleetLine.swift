@@ -1,3 +1,5 @@
+internal import TaskControl
+
 /// The queue of all callers that hold a lease, or wait for it, under one name (a line): each caller has an entry in the store, and the entries are
 /// ordered by their creation.
 struct FleetLine: Sendable {

@@ -9,7 +9,7 @@ extension EndpointError: RetryClassifying {
     /// such as 401 and 404, and for every other ``reason``.
     public var isWorthRetrying: Bool {
         switch reason {
-        case .transport: underlyingError.map { isRetryable($0) } ?? true
+        case .transport: underlyingError.map { TaskControlHTTP.isRetryable($0) } ?? true
         case .status: statusCode.map(Self.transientStatuses.contains) ?? false
         case .request, .unauthorized, .content, .bodyTooLarge: false
         }
