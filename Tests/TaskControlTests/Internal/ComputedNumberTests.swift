@@ -79,8 +79,8 @@ struct ComputedNumberTests {
         await #expect(throws: CancellationError.self) { try await cancelled.value }
     }
 
-    @Test func aNumberIsReportedOncePerParameter() async throws {
-        let events = await EventLog.events {
+    @Test func aNumberIsReportedOncePerParameter() {
+        let events = EventLog.events {
             for value in [0, -1, 1, 2] {
                 #expect(ComputedNumber.count(value, "aNumberIsReportedOnce(count:)", .retry) == max(1, value))
                 #expect(
