@@ -1,4 +1,4 @@
-public import TaskControl
+internal import TaskControl
 
 // Coded by hand, so that programs of different versions read each other's snapshots: a value that is missing is empty, and
 // a value that is not known is left out.

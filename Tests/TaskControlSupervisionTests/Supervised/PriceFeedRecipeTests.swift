@@ -44,7 +44,7 @@ struct PriceFeedRecipeTests {
     @Test func theFeedIsContinuedAfterEachLoss() throws {
         try simulate(seeds: Schedules.seeds(1_000, inDebug: 30)) { sim in
             let feed = PriceFeed()
-            let model = await PriceModel()
+            let model = PriceModel()
             let work = await model.connect(to: feed)
             for await state in work.states where state.isFinal { break }
             // Six connections: the first, and five restarts within a minute.
