@@ -81,19 +81,8 @@ public struct ClientPolicies: Sendable {
     /// clock.
     public var clock: any Clock<Duration>
 
-    /// Creates policies. By default, only the limit for collected bodies is enabled.
-    ///
-    /// - Parameters:
-    ///   - authenticator: Attaches credentials. `nil`: none are attached.
-    ///   - retry: The rule for when another attempt is made. `nil`: there is only one attempt.
-    ///   - resilience: The protection of the hosts. `nil`: there is none.
-    ///   - timeLimit: The longest time that a call may take, with all of its attempts. `nil`: no limit.
-    ///   - attemptTimeLimit: The longest time that an attempt may take. `nil`: no limit.
-    ///   - coalescesGETRequests: Whether equivalent GET requests share one exchange: see the property.
-    ///   - bodyLimit: The size in bytes of the largest response body that is collected. `nil`: no limit.
-    ///   - allowsInsecureRedirects: Whether redirects from HTTPS to HTTP are followed.
-    ///   - deadlineHeader: The header in which each attempt sends the time until the deadline. `nil`: none is sent.
-    ///   - clock: Measures the time limits and the delays before retries and hedges.
+    /// Creates policies. By default, only the limit for collected bodies is enabled. Each parameter is the property with its
+    /// name.
     public init(
         authenticator: EndpointAuthenticator? = nil,
         retry: HTTPRetryPolicy? = nil,

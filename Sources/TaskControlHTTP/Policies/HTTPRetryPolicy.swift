@@ -65,17 +65,7 @@ public struct HTTPRetryPolicy: Sendable {
     /// after which the other rules allow one.
     public var shouldRetry: @Sendable (any Error) -> Bool
 
-    /// Creates a policy. By default: three attempts, with the delays and budgets of the AWS SDKs.
-    ///
-    /// - Parameters:
-    ///   - attempts: The maximum number of attempts, including the first. Less than 1 counts as 1.
-    ///   - backoff: The delays after failed attempts.
-    ///   - budget: The budget that limits retries.
-    ///   - maxElapsed: The longest time from the beginning of the call to the end of a delay: a retry whose delay would
-    ///     end later is not made. `nil`: no limit.
-    ///   - methods: The methods of requests that can be sent again without harm, in upper or lower case.
-    ///   - statuses: The statuses that are worth another attempt.
-    ///   - shouldRetry: Returns `false` for an error after which no other attempt is made. By default `true`.
+    /// Creates a policy, by default with the numbers of the AWS SDKs. Each parameter is the property with its name.
     public init(
         attempts: Int = 3,
         backoff: RetryBackoff = .exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full),

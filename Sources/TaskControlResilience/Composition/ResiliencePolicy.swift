@@ -86,17 +86,7 @@ public struct ResiliencePolicy: Sendable {
         set { change { $0.attemptTimeout = newValue } }
     }
 
-    /// Creates a policy. A part that is not given is absent.
-    ///
-    /// - Parameters:
-    ///   - concurrentCalls: Limits how many calls run at the same time.
-    ///   - callParts: Parts of your own around each call, from the outside in.
-    ///   - breaker: Refuses all calls while the service fails.
-    ///   - hedging: Begins another attempt when the previous one takes unusually long.
-    ///   - retry: Calls the operation again when it fails.
-    ///   - rate: Limits the rate at which attempts begin: the first attempt of each call, retries and hedges.
-    ///   - attemptParts: Parts of your own around each attempt, from the outside in.
-    ///   - attemptTimeout: The time limit of each attempt. With zero or less, each attempt fails with `TimeoutError`.
+    /// Creates a policy. A part that is not given is absent. Each parameter is the property with its name.
     public init(
         concurrentCalls: AsyncSemaphore? = nil,
         callParts: [any PolicyPart] = [],
