@@ -131,6 +131,9 @@ typedef struct Progress {
     struct Progress *following;
 } Progress;
 
+/// The number of the task that runs in the current step of this thread; negative if there is none.
+extern HIDDEN _Thread_local int64_t tc_taskOfStep;
+
 /// Returns the state of the simulation that this thread runs; `NULL` if it runs none.
 HIDDEN Progress *tc_progress(void);
 /// Sets the name of the function in which the step is about to block; `NULL` when the function has returned.

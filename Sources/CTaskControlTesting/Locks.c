@@ -9,8 +9,8 @@
 /// A lock that this thread has acquired in the simulation.
 typedef struct {
     const void *lock;
-    /// The runtime's ID of the task that has acquired the lock; zero if no task was running.
-    uint64_t task;
+    /// The number of the task that has acquired the lock; negative if no task was running.
+    int64_t task;
 } Held;
 
 /// A program that holds more locks at a time is hardly one that a simulation can run: further locks are not noted.
@@ -21,16 +21,21 @@ static _Thread_local int heldCount;
 void tc_forgetLocks(void) { heldCount = 0; }
 bool tc_holdsLock(void) { return heldCount > 0; }
 
-static uint64_t current(void) {
-    void *task = tc_currentTask();
-    return task ? tc_taskID(task) : 0;
+// The runtime locks each task several times per step, so these functions are inlined, also in a debug build.
+
+INLINED void note(const void *lock) {
+    int index = heldCount;
+    if (index >= MostHeld) return;
+    held[index].lock = lock;
+    held[index].task = tc_taskOfStep;
+    heldCount = index + 1;
 }
 
-static void note(const void *lock) {
-    if (heldCount < MostHeld) held[heldCount++] = (Held){lock, current()};
-}
-
-static void forget(const void *lock) {
+INLINED void forget(const void *lock) {
+    if (held[heldCount - 1].lock == lock) {
+        heldCount--;
+        return;
+    }
     for (int index = heldCount - 1; index >= 0; index--) {
         if (held[index].lock != lock) continue;
         heldCount--;
@@ -74,11 +79,11 @@ typedef int (*MutexCall)(pthread_mutex_t *);
 
 #if defined(__GLIBC__)
 enum { KindMask = 3 };
-static int kind(const pthread_mutex_t *mutex) { return mutex->__data.__kind & KindMask; }
+INLINED int kind(const pthread_mutex_t *mutex) { return mutex->__data.__kind & KindMask; }
 /// Such a mutex reports by itself if a thread acquires it twice.
-static bool checksErrors(const pthread_mutex_t *mutex) { return kind(mutex) == PTHREAD_MUTEX_ERRORCHECK_NP; }
-static bool isRecursiveAndHeld(const pthread_mutex_t *mutex) {
-    return kind(mutex) == PTHREAD_MUTEX_RECURSIVE_NP && mutex->__data.__count > 0;
+INLINED bool checksErrors(const pthread_mutex_t *mutex) { return kind(mutex) == PTHREAD_MUTEX_ERRORCHECK_NP; }
+INLINED bool isRecursiveAndHeld(const pthread_mutex_t *mutex) {
+    return mutex->__data.__count > 0 && kind(mutex) == PTHREAD_MUTEX_RECURSIVE_NP;
 }
 #else
 static bool checksErrors(const pthread_mutex_t *mutex) { return false; }
@@ -89,7 +94,7 @@ static bool isRecursiveAndHeld(const pthread_mutex_t *mutex) { return false; }
 INLINED void checkOwner(const char *call, pthread_mutex_t *mutex) {
     if (!isRecursiveAndHeld(mutex)) return;
     const Held *holder = find(mutex);
-    if (holder && holder->task != current()) report(call, holder, __builtin_return_address(0));
+    if (holder && holder->task != tc_taskOfStep) report(call, holder, __builtin_return_address(0));
 }
 
 INTERPOSED int pthread_mutex_lock(pthread_mutex_t *mutex) {

@@ -10,6 +10,7 @@
 
 static _Thread_local Progress progress;
 static _Thread_local bool isSimulating;
+_Thread_local int64_t tc_taskOfStep = -1;
 /// The names of the tasks, indexed by the tasks' numbers.
 static _Thread_local char **names;
 static _Thread_local int64_t nameCount;
@@ -64,6 +65,7 @@ void tc_nameTask(int64_t number, const char *name) {
 void tc_beginStep(int64_t step, int64_t task) {
     SET(progress.name, task >= 0 && task < nameCount ? names[task] : NULL);
     SET(progress.task, task);
+    tc_taskOfStep = task;
     SET(progress.call, NULL);
     SET(progress.step, step);
     __atomic_store_n(&progress.isRunning, true, __ATOMIC_RELEASE);

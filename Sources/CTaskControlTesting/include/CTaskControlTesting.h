@@ -65,10 +65,10 @@ typedef struct {
     /// Called when the program waits for a lock that a task of the simulation holds, so that the wait would never end.
     ///
     /// - call: The name of the function.
-    /// - holder: The runtime's ID of the task that has acquired the lock; zero if no task was running.
+    /// - holder: The number of the task that has acquired the lock; negative if no task was running.
     /// - caller: The address to which the function returns.
     void (*_Nonnull blocked)(
-        void *_Nonnull context, const char *_Nonnull call, uint64_t holder, const void *_Nonnull caller);
+        void *_Nonnull context, const char *_Nonnull call, int64_t holder, const void *_Nonnull caller);
     /// Returns the next of the random numbers with which the simulation replaces those of the system.
     uint64_t (*_Nonnull draw)(void *_Nonnull context);
     /// Called when the program has blocked its thread for a time, so that virtual time must pass.

@@ -41,22 +41,27 @@ struct SharedActorTests {
         }
     }
 
-    @Test func actorsOfTheirOwnAreRunAtTheSameTime() async throws {
-        let (running, most) = (Locked(0), Locked(0))
-        try await onThreads(2) { _ in
-            try simulate(seeds: 0..<100) { _ in
-                let now = running.withLock { running in
-                    running += 1
-                    return running
+    /// Each waits until the other one has come as far: one after the other, neither would end.
+    @Test func simulationsWithActorsOfTheirOwnRunAtTheSameTime() async throws {
+        let arrivals = Locked(0)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    let done = Gate()
+                    Thread.detachNewThread {
+                        _ = try? simulate(seed: 1) { _ in
+                            await Counter().add(1)
+                            arrivals.withLock { $0 += 1 }
+                            while arrivals.withLock({ $0 }) < 2 { sched_yield() }
+                        }
+                        done.open()
+                    }
+                    try await done.wait()
                 }
-                most.withLock { $0 = max($0, now) }
-                let counter = Counter()
-                await counter.add(1)
-                if most.withLock({ $0 }) < 2 { usleep(200) }
-                running.withLock { $0 -= 1 }
             }
+            try await group.waitForAll()
         }
-        #expect(running.withLock { $0 } == 0)
+        #expect(arrivals.withLock { $0 } == 2)
     }
 
     /// The message names the actor, and says what to do.

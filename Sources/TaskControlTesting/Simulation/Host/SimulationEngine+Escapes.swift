@@ -46,11 +46,11 @@ extension SimulationEngine {
     ///
     /// - Parameters:
     ///   - call: The name of the function that waits.
-    ///   - holder: The runtime's ID of the task that has acquired the lock; zero if no task was running.
+    ///   - holder: The number of the task that has acquired the lock; negative if no task was running.
     ///   - caller: The address to which the function returns.
-    func waits(in call: String, forLockOf holder: UInt64, _ caller: UnsafeRawPointer) {
+    func waits(in call: String, forLockOf holder: Int64, _ caller: UnsafeRawPointer) {
         guard reason == nil else { return }
-        let (waiting, holding) = (ledger.current, ledger.number(ofID: holder))
+        let (waiting, holding) = (ledger.current, holder < 0 ? nil : Int(holder))
         let owner =
             holding == nil
             ? "code that is no task's has acquired"

@@ -58,9 +58,6 @@ struct TaskLedger: ~Copyable {
         numbers[tc_taskID(task)] != nil
     }
 
-    /// Returns the number of the task to which the runtime has given an ID; `nil` if it is not a task of the simulation.
-    func number(ofID id: UInt64) -> Int? { id == 0 ? nil : numbers[id] }
-
     /// Returns the number of a task. Adds the task if it is unknown: it is being created, or the runtime itself has
     /// created it for an `async let` or a sleep.
     ///
