@@ -387,14 +387,14 @@ let package = Package(
         // Code written against the libraries that TaskControl replaces, in their language mode.
         .testTarget(
             name: "SourceCompatibilityTests",
-            dependencies: ["TaskControl", "TaskControlApexy", "TaskControlTesting"],
+            dependencies: ["TaskControl", "TaskControlApexy", "TaskControlTesting", "TestSupport"],
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
         // The same code in language mode 6. A link is a file that needs no change; the others are copies with the changes that the articles *Moving
         // from …* list.
         .testTarget(
             name: "SourceCompatibility6Tests",
-            dependencies: ["TaskControl", "TaskControlApexy", "TaskControlTesting"]
+            dependencies: ["TaskControl", "TaskControlApexy", "TaskControlTesting", "TestSupport"]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 // MARK: The document's types
@@ -122,7 +123,7 @@ extension FeedViewController {
 
 // MARK: - Lifetimes
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .oneUserOfTheRegistry)
 @MainActor
 struct AsyncGuardKitLifetimeTests {
     let backend = HeldBackend()
@@ -234,7 +235,7 @@ struct AsyncGuardKitLifetimeTests {
 
 // MARK: - Strategies
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .oneUserOfTheRegistry)
 struct AsyncGuardKitStrategyTests {
     let backend = HeldBackend()
 

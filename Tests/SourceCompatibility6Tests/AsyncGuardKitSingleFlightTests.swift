@@ -1,5 +1,6 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 // AsyncGuardKit's document: its single flights. Its models that use one are in `AsyncGuardKitDocumentTests`.
@@ -35,7 +36,7 @@ public enum LibraryKey: Hashable, Sendable {
 
 // MARK: - Single flight
 
-@Suite(.timeLimit(.minutes(15)), .serialized)
+@Suite(.timeLimit(.minutes(15)), .serialized, .oneUserOfTheRegistry)
 struct AsyncGuardKitSingleFlightTests {
     let backend = HeldBackend()
 

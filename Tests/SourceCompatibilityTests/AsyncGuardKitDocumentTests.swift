@@ -1,5 +1,6 @@
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 // MARK: The document's types
@@ -118,7 +119,7 @@ extension FeedViewController {
 
 // MARK: - Lifetimes
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .oneUserOfTheRegistry)
 struct AsyncGuardKitLifetimeTests {
     let backend = HeldBackend()
 
@@ -229,7 +230,7 @@ struct AsyncGuardKitLifetimeTests {
 
 // MARK: - Strategies
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .oneUserOfTheRegistry)
 struct AsyncGuardKitStrategyTests {
     let backend = HeldBackend()
 

@@ -1,6 +1,7 @@
 import Foundation
 import TaskControl
 import TaskControlTesting
+import TestSupport
 import Testing
 
 // MARK: What the document's code uses and does not show
@@ -71,7 +72,7 @@ extension URLError {
 // MARK: - Retry
 
 /// Where a second attempt would follow a real delay, the first one succeeds or is not worth another.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(15)), .oneUserOfTheRegistry)
 struct AsyncGuardKitRetryTests {
     private let requests = OrderRecorder<String>()
 
