@@ -52,8 +52,15 @@ var continuation: CancellableContinuation<[Item]> { fatalError() }
 var recorder: TraceRecorder { fatalError() }
 var store: any CoordinationStore { fatalError() }
 var lease: Lease { fatalError() }
+var breaker: CircuitBreaker { fatalError() }
+var sim: Simulation { fatalError() }
+let savings = Savings()
+let cluster = Cluster()
 var log: Journal { fatalError() }
 
+struct Battery: Sendable { var isLow: Bool { false } }
+actor Savings { var balance = 0 }
+actor Cluster { var termCount = 0 }
 struct Photo: Sendable {}
 struct Order: Sendable {}
 struct Receipt: Sendable {}
@@ -93,6 +100,7 @@ func fetchBalance() async throws -> Int { 0 }
 func withdraw(_ amount: Int) async throws {}
 @discardableResult func send(_ order: Order) async throws -> Receipt { Receipt() }
 func pay(_ order: Order) async throws -> Receipt { Receipt() }
+func pay(_ order: Order, attempt: Int) async throws -> Receipt { Receipt() }
 func upload(_ photo: Photo) async {}
 func download(_ url: URL) async {}
 func write(_ text: String) async {}

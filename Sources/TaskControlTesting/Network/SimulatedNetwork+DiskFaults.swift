@@ -5,8 +5,7 @@ extension SimulatedNetwork {
     /// network decides each time.
     ///
     /// ```swift
-    /// let disk = SimulatedNetwork.DiskFaults(latency: .milliseconds(1) ... .milliseconds(9), losesUnsyncedWrites: true)
-    /// network.addNode("server", disk: disk) { process in … }
+    /// let disk = SimulatedNetwork.DiskFaults(latency: .milliseconds(1)...(.milliseconds(9)), losesUnsyncedWrites: true)
     /// ```
     public struct DiskFaults: Sendable, Hashable {
         /// The range from which the time of each ``SimulatedNetwork/Disk/sync()`` is drawn, evenly distributed.

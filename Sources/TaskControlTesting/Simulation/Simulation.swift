@@ -63,7 +63,7 @@ public final class Simulation: Sendable {
     /// Fails the run if two values are not equal, and shows both of them.
     ///
     /// ```swift
-    /// sim.expect(await account.balance, equals: 100, "both transfers have arrived")
+    /// sim.expect(await savings.balance, equals: 100, "both transfers have arrived")
     /// ```
     ///
     /// - Parameters:

@@ -15,7 +15,7 @@ final class World {
         self.scenario = scenario
         self.strategy = strategy
         self.simulation = simulation
-        protection = Protection(seed: scenario.seed)
+        protection = Protection()
         service = Service(capacity: scenario.capacity, outage: scenario.outage)
         timeline = Timeline(until: scenario.end)
     }
