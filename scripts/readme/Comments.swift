@@ -209,8 +209,8 @@ struct Register: Sendable {
 }
 struct Reports: Sendable { func write(_ account: String, token: FencingToken) async throws {} }
 struct Database: Sendable {
-    func serve(_ ready: () -> Void) async throws {}
-    func consume(from database: Database, _ ready: () -> Void) async throws {}
+    func serve(_ ready: @Sendable () -> Void) async throws {}
+    func consume(from database: Database, _ ready: @Sendable () -> Void) async throws {}
     func flush() async throws {}
 }
 

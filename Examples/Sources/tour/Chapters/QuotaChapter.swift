@@ -1,3 +1,4 @@
+import Foundation
 import TaskControl
 import TaskControlHTTP
 import TaskControlResilience

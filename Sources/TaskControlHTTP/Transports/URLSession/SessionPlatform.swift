@@ -1,5 +1,6 @@
-#if canImport(FoundationNetworking)
 internal import Foundation
+
+#if canImport(FoundationNetworking)
 
 typealias SessionUpload = UploadReader
 
