@@ -16,6 +16,7 @@ DRIVER_ONLY = {
 
 
 IMPORT_OF_FOUNDATION = re.compile(r"^[^/\n]*\bimport Foundation\b", flags=re.M)
+EXPORT_OF_FOUNDATION = re.compile(r"^@_exported public import Foundation$", flags=re.M)
 
 
 class Target:
@@ -53,7 +54,12 @@ class Plan:
         self.repository = str(repository)
         self.swift_targets = {}
         dependencies = description["targetDependencyMap"]
-        for command in description["swiftCommands"].values():
+        commands = description["swiftCommands"].values()
+        exporting = {
+            command["moduleName"] for command in commands
+            if any(EXPORT_OF_FOUNDATION.search(Path(source).read_text()) for source in command["sources"] if self.is_own(source))
+        }
+        for command in commands:
             name = command["moduleName"]
             sources = [source for source in command["sources"] if source.endswith(".swift")]
             # SwiftPM's own, which runs the tests.
@@ -61,7 +67,8 @@ class Plan:
                 continue
             is_own = all(self.is_own(source) for source in sources)
             flags = frontend_flags(command["otherArguments"]) + ["-module-name", name]
-            if any(IMPORT_OF_FOUNDATION.search(Path(source).read_text()) for source in sources):
+            imports = any(IMPORT_OF_FOUNDATION.search(Path(source).read_text()) for source in sources)
+            if imports or exporting & set(dependencies.get(name, [])):
                 flags += ["-import-module", FOUNDATION_PARTS]
             self.swift_targets[name] = Target(name, sources, flags, dependencies.get(name, []), is_own)
 
