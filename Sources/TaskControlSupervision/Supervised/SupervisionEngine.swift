@@ -108,6 +108,30 @@ final class SupervisionEngine: Sendable {
         if state.withLock({ $0.machine.abandon() }) { publishEnd() }
     }
 
+    /// Stops all children at once, without grace periods. When this function returns, the runs are cancelled.
+    ///
+    /// - Parameter reason: The reason of the cancellation; `nil` for none.
+    func cancelAll(because reason: String?) {
+        let (ended, running, coordinator) = state.withLock { books in
+            let answer = books.machine.cancelAll()
+            let children = { [children = books.children] in children[$0] as SupervisedChild? }
+            return (answer.ended.compactMap(children), answer.running.compactMap(children), answer.waking)
+        }
+        coordinator?.resume(returning: .reached)
+        for child in ended { publishEnd(of: child, .stopped) }
+        for child in running {
+            if let reason { child.lifetime.cancelAll(because: reason) } else { child.lifetime.cancelAll() }
+        }
+    }
+
+    /// Waits until no child is left, and stops none. A cancelled caller stops waiting immediately.
+    func drain() async throws(CancellationError) {
+        while let child = state.withLock({ $0.children.keys.first }) {
+            if Task.isCancelled { throw CancellationError() }
+            await waitForEnd(of: child)
+        }
+    }
+
     func stop(_ child: Int) async {
         let (answer, stopped, coordinator) = state.withLock { books in
             let (answer, coordinator) = books.machine.stop(child)

@@ -112,6 +112,42 @@ struct SupervisionStateMachine<Waiter> {
         return (.stops, wake())
     }
 
+    /// Stops all children permanently, at once and without grace periods.
+    ///
+    /// - Returns: The children whose end the caller must publish, because no coordinator has begun; those whose runs
+    ///   the caller must cancel; and the continuation of the coordinator if it must be resumed. A run whose task has
+    ///   not begun does not call its operation.
+    /// - Complexity: O(*n* log *n*).
+    mutating func cancelAll() -> (ended: [Int], running: [Int], waking: Waiter?) {
+        var (ended, running) = ([Int](), [Int]())
+        if isEnding { return (ended, running, nil) }
+        for child in children.numbers where !children[child].isOver {
+            children[child].isRetired = true
+            if !hasBegun {
+                children[child].phase = .retired
+                ended.append(child)
+                continue
+            }
+            children[child].mustStop = true
+            switch children[child].phase {
+            case .starting, .ready:
+                if children[child].stop?.isCancelled == true { continue }
+                children[child].stop = Stop(deadline: .zero, isCancelled: true)
+                running.append(child)
+            default: break
+            }
+        }
+        return (ended, running, hasBegun ? wake() : nil)
+    }
+
+    /// The number of children that have not ended and are not being stopped.
+    ///
+    /// - Complexity: O(*n* log *n*).
+    var count: Int {
+        if closing != nil { return 0 }
+        return children.numbers.count { !children[$0].isOver && !children[$0].isRetired }
+    }
+
     // MARK: Events of runs
 
     /// Records that the task of the run `run` of the child with the number `child` has begun. Returns whether the run

@@ -36,8 +36,10 @@ public import TaskControl
 ///
 /// ## Cancellation
 /// Cancelling the task that calls ``run(until:)`` stops all children, in reverse order and without a grace period.
+///
+/// As a `TaskOwner`, a supervisor can be drained, closed and shut down together with other owners.
 public final class Supervisor: Sendable {
-    private let engine: SupervisionEngine
+    let engine: SupervisionEngine
     private let clock: any Clock<Duration>
 
     /// Creates a supervisor without children.

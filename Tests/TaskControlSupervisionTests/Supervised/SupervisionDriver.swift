@@ -12,6 +12,7 @@ struct SupervisionDriver: MachineDriver {
         case advance
         case close(isAbrupt: Bool)
         case stop(Int)
+        case cancelAll
         case add
     }
 
@@ -97,7 +98,7 @@ struct SupervisionDriver: MachineDriver {
         }
         if !isClosed { events.append(.close(isAbrupt: false)) }
         if !isAbrupt { events.append(.close(isAbrupt: true)) }
-        if let first = isOver.firstIndex(of: false) { events.append(.stop(first)) }
+        if let first = isOver.firstIndex(of: false) { events += [.stop(first), .cancelAll] }
         if runs.count < most { events.append(.add) }
         return events
     }
@@ -129,6 +130,18 @@ struct SupervisionDriver: MachineDriver {
         case .stop(let child):
             isRetired[child] = true
             woken(machine.stop(child).waking)
+        case .cancelAll:
+            let present = isOver.indices.filter { !isOver[$0] }
+            let (ended, running, waking) = machine.cancelAll()
+            #expect(ended.isEmpty, "the coordinator publishes the ends")
+            #expect(
+                running == present.filter { runs[$0]?.hasBegun == true && runs[$0]?.isCancelled == false },
+                "each run that has begun is cancelled once"
+            )
+            for child in present { isRetired[child] = true }
+            for child in running { runs[child]?.isCancelled = true }
+            expect(machine.count, 0)
+            woken(waking)
         case .add:
             let (child, waking) = machine.add(rules(of: runs.count))
             #expect((child == nil) == isClosed, "a group that is closed takes no child")

@@ -347,6 +347,18 @@ struct SupervisionStateMachineTests {
         expect(machine.add(.init()).child, nil)
     }
 
+    @Test func childrenThatAreCancelledBeforeTheBeginningNeverRunAndLaterOnesDo() {
+        var machine = Machine(.all, .unlimited)
+        for _ in 0..<2 { _ = machine.add(.init()) }
+        expect(machine.count, 2)
+        let (ended, running, waking) = machine.cancelAll()
+        #expect(ended == [0, 1] && running.isEmpty && waking == nil && machine.count == 0)
+        _ = machine.add(.init())
+        expect(machine.count, 1)
+        expect(machine.begin(), true)
+        expect(machine.next(at: .zero), .start(2, run: 1))
+    }
+
     @Test func aChildThatIsStoppedBeforeTheBeginningNeverRuns() {
         var machine = Machine(.all, .unlimited)
         _ = machine.add(.init())
