@@ -60,11 +60,11 @@ public final class EndpointAuthenticator: Sendable {
 
     /// Returns an authenticator that attaches tokens as `Authorization: Bearer …` (RFC 6750).
     ///
-    /// A token that cannot be the value of a header, such as one that ends in the line break of the file that it was
-    /// read from, is not sent: the call of the client throws ``EndpointError/Reason/request``.
+    /// A token that is empty, or cannot be the value of a header, such as one that ends in the line break of the file
+    /// that it was read from, is not sent: the call of the client throws ``EndpointError/Reason/request``.
     ///
     /// - Parameters:
-    ///   - initial: The first token; `nil`: the first request calls `refresh` to obtain one.
+    ///   - initial: The first token; `nil` or empty: the first request calls `refresh` to obtain one.
     ///   - expiration: The rule by which tokens are renewed before they expire. `nil`, the default: a token is renewed
     ///     only when the server rejects it.
     ///   - refresh: Gets a new token. Receives the rejected or expiring token; `nil` if there was none. Runs in a task
@@ -75,8 +75,11 @@ public final class EndpointAuthenticator: Sendable {
         expiration: CredentialExpiration<String>? = nil,
         refresh: @escaping @Sendable (_ rejected: String?) async throws -> String
     ) -> EndpointAuthenticator {
-        EndpointAuthenticator(initial: initial, expiration: expiration) { token, request in
-            guard HeaderField.isValid(value: token) else { throw HeaderField.invalidValue(of: "Authorization") }
+        let initial = initial.flatMap { $0.isEmpty ? nil : $0 }
+        return EndpointAuthenticator(initial: initial, expiration: expiration) { token, request in
+            guard !token.isEmpty, HeaderField.isValid(value: token) else {
+                throw HeaderField.invalidValue(of: "Authorization")
+            }
             request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
         } refresh: { rejected in
             try await refresh(rejected)
@@ -87,7 +90,7 @@ public final class EndpointAuthenticator: Sendable {
     /// that does not receive the rejected token.
     ///
     /// - Parameters:
-    ///   - initial: The first token; `nil`: the first request calls `refresh` to obtain one.
+    ///   - initial: The first token; `nil` or empty: the first request calls `refresh` to obtain one.
     ///   - expiration: The rule by which tokens are renewed before they expire. `nil`, the default: a token is renewed
     ///     only when the server rejects it.
     ///   - refresh: Gets a new token. Runs in a task of its own. Must not use a client that has this authenticator: a

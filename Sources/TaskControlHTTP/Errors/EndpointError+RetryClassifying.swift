@@ -1,8 +1,8 @@
 public import TaskControl
 
 extension EndpointError: RetryClassifying {
-    /// The statuses after which another attempt could succeed: the default of ``HTTPRetryPolicy/statuses``.
-    private static let transientStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+    /// The statuses after which another attempt could succeed.
+    private static let transientStatuses = HTTPRetryPolicy().statuses
 
     /// Whether another attempt could succeed, for `retry` around a call of a client: `true` after a transient error of
     /// the transport, and after the statuses 408, 425, 429, 500, 502, 503 and 504. `false` after every other status,

@@ -46,6 +46,27 @@ struct EndpointAuthenticatorTests {
         #expect(rejected.events == [nil])
     }
 
+    @Test func anEmptyInitialTokenIsNone() async throws {
+        let transport = Self.server(good: "a")
+        let rejected = OrderRecorder<String?>()
+        let authenticator = EndpointAuthenticator.bearer(initial: "") {
+            rejected.record($0)
+            return "a"
+        }
+        let client = EndpointClient(transport, policies: ClientPolicies(authenticator: authenticator))
+        #expect(try await client.request(Text()) == "in")
+        #expect(transport.sent.count == 1)
+        #expect(rejected.events == [nil])
+    }
+
+    @Test func anEmptyTokenIsNotSent() async throws {
+        let transport = Self.server(good: "")
+        let client = EndpointClient(transport, policies: ClientPolicies(authenticator: .bearer { "" }))
+        let error = await #expect(throws: EndpointError.self) { try await client.request(Text()) }
+        #expect(error?.reason == .request)
+        #expect(transport.sent.count == 0)
+    }
+
     @Test func fiveHundredRequestsOverAnExpiredTokenMakeOneRefresh() async throws {
         let transport = Self.server(good: "new")
         let rejected = OrderRecorder<String?>()

@@ -24,6 +24,18 @@ struct RedirectTests {
         #expect(server.hadOneConnection, "their bodies are read, so the connection is used again")
     }
 
+    /// URLSession on Linux reports a redirect after its body.
+    @Test(arguments: TransportUnderTest.allCases.filter { $0 != .urlSession || !URLSessionTransport.isHeldBack })
+    func aRedirectWhoseBodyNeverEndsIsFollowed(_ kind: TransportUnderTest) async throws {
+        let server = try RawServer { connection, request in
+            if request.target == "/b" { return try connection.respond(body: Array("there".utf8)) }
+            try connection.send("HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 10\r\n\r\nmoved")
+            connection.waitUntilClosed()
+        }
+        let (head, body) = try await kind.make().fetch(server.url("a"))
+        #expect(head.statusCode == 200 && body == Data("there".utf8))
+    }
+
     @Test(arguments: TransportUnderTest.allCases)
     func seventeenAreTooMany(_ kind: TransportUnderTest) async throws {
         let server = try countdown()
