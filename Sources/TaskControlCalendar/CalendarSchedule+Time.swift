@@ -11,7 +11,11 @@ extension CalendarSchedule {
         ///   - minute: The minute. Less than 0 counts as 0, and more than 59 as 59.
         ///   - second: The second. Less than 0 counts as 0, and more than 59 as 59.
         public init(hour: Int, minute: Int, second: Int = 0) {
-            seconds = (min(max(0, hour), 23) * 60 + min(max(0, minute), 59)) * 60 + min(max(0, second), 59)
+            let hours = CalendarSchedule.number(hour, in: 0...23, "CalendarSchedule.Time(hour:)")
+            let minutes = CalendarSchedule.number(minute, in: 0...59, "CalendarSchedule.Time(minute:)")
+            seconds =
+                (hours * 60 + minutes) * 60
+                + CalendarSchedule.number(second, in: 0...59, "CalendarSchedule.Time(second:)")
         }
 
         /// Creates a time from a text that is known at run time only, such as a setting.

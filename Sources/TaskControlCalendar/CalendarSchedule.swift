@@ -1,4 +1,5 @@
 public import Foundation
+internal import TaskControl
 
 /// The times at which periodic work begins, in the calendar of a time zone: each hour, day, week or month.
 ///
@@ -44,7 +45,12 @@ public struct CalendarSchedule: Hashable, Sendable, CustomStringConvertible {
     ///     minute, the schedule has no times.
     ///   - timeZone: The time zone, whose offset to UTC is not always a whole number of hours.
     public static func hour(atMinutes minutes: Set<Int>, in timeZone: TimeZone) -> Self {
-        Self(rule: .hour(minutes: Set(minutes.map { min(max(0, $0), 59) }).sorted()), timeZone: timeZone)
+        Self(
+            rule: .hour(
+                minutes: Set(minutes.map { number($0, in: 0...59, "CalendarSchedule.hour(atMinutes:)") }).sorted()
+            ),
+            timeZone: timeZone
+        )
     }
 
     /// Returns a schedule with one time per day.
@@ -75,7 +81,11 @@ public struct CalendarSchedule: Hashable, Sendable, CustomStringConvertible {
     ///   - time: The time of the day, such as "02:00".
     ///   - timeZone: The time zone.
     public static func month(onDay day: Int, at time: Time, in timeZone: TimeZone) -> Self {
-        Self(rule: .month(day: min(max(1, day), 31), time), timeZone: timeZone)
+        Self(rule: .month(day: number(day, in: 1...31, "CalendarSchedule.month(onDay:)"), time), timeZone: timeZone)
+    }
+
+    static func number(_ value: Int, in range: ClosedRange<Int>, _ parameter: StaticString) -> Int {
+        ComputedNumber.count(value, in: range, parameter, TaskEvent.Primitive(rawValue: "CalendarSchedule"))
     }
 
     /// Returns the first time of the schedule after a date.

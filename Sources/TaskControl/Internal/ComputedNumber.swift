@@ -49,6 +49,18 @@ package enum ComputedNumber {
         return nearest
     }
 
+    /// Returns a duration, or the shortest one that is not zero.
+    package static func duration(
+        _ value: Duration,
+        _ parameter: StaticString,
+        _ primitive: TaskEvent.Primitive
+    ) -> Duration {
+        let shortest = Duration.nanoseconds(1)
+        if value >= shortest { return value.saturated }
+        report("\(value)", as: "\(shortest)", parameter, primitive)
+        return shortest
+    }
+
     @inline(never)
     private static func report(
         _ value: String,

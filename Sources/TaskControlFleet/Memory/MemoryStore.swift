@@ -58,7 +58,9 @@ public final class MemoryStore: CoordinationStore, StoreOperations {
     ///     less, that is so after every transaction that changes entries.
     public init(clock: any Clock<Duration> = ContinuousClock(), historyLimit: Int = 1_000) {
         stopwatch = Stopwatch(clock)
-        state = Locked(State(machine: Machine(historyLimit: historyLimit)))
+        let primitive = TaskEvent.Primitive(rawValue: "MemoryStore")
+        let limit = ComputedNumber.count(historyLimit, atLeast: 0, "MemoryStore(historyLimit:)", primitive)
+        state = Locked(State(machine: Machine(historyLimit: limit)))
     }
 
     /// Removes all changes that the store keeps for watches, as the compaction of a database does. A watch that needs

@@ -12,7 +12,7 @@ struct MemoryStoreHistory {
     ///
     /// - Parameter limit: The maximum number of changes.
     init(limit: Int) {
-        self.limit = max(0, limit)
+        self.limit = limit
     }
 
     /// Returns whether the history contains all changes after a revision.

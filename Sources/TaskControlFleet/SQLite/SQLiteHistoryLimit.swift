@@ -16,7 +16,7 @@ struct SQLiteHistoryLimit: Hashable, Sendable {
     ///   - bytes: The maximum size of all changes. By default 4 MiB: 1,000 changes with values of 4 KiB, which is more than the entries of leases and
     ///     the results of most ``FleetFlight`` operations need.
     init(changes: Int, bytes: Int = 4 << 20) {
-        (self.changes, self.bytes) = (max(0, changes), Int64(max(0, bytes)))
+        (self.changes, self.bytes) = (changes, Int64(bytes))
     }
 }
 #endif

@@ -117,7 +117,7 @@ public final class SQLiteStore: CoordinationStore, StoreOperations {
     ///     store. By default 1 s, in which hundreds of transactions of other processes end, and which is less than the
     ///     time between two renewals of a lease of 15 s. Clamped to the range from zero to an hour.
     ///   - historyLimit: The maximum number of changes that the file keeps for watches. By default 1,000, which is as
-    ///     many as all processes together can make within the poll interval. All kept changes together have at most 4
+    ///     many as all processes together can make within the poll interval. Less than 0 counts as 0. All kept changes together have at most 4
     ///     MiB: if changes are large, the file keeps fewer of them. If changes were removed before a watch has reported
     ///     them, the watch's next report is incomplete (`StoreChanges.isComplete`).
     ///   - clock: The clock that measures the poll interval.
@@ -133,10 +133,12 @@ public final class SQLiteStore: CoordinationStore, StoreOperations {
         guard !path.isEmpty, path != ":memory:", !path.hasPrefix("file:"), !path.utf8.contains(0),
             let path = Self.absolute(path)
         else { throw StoreError(.refused, "a store needs the path of a file that other processes can open") }
+        let primitive = TaskEvent.Primitive(rawValue: "SQLiteStore")
+        let limit = ComputedNumber.count(historyLimit, atLeast: 0, "SQLiteStore(historyLimit:)", primitive)
         let file = SQLiteFile(
             path: path,
             wait: BusyWait(timeout: busyTimeout),
-            history: SQLiteHistoryLimit(changes: historyLimit),
+            history: SQLiteHistoryLimit(changes: limit),
             clock: .system,
             settleTime: Self.settleTime
         )

@@ -79,18 +79,18 @@ public final class CircuitBreaker: PolicyPart {
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics; `nil` if the breaker has none.
-    ///   - failureThreshold: The share of failures among the calls in the window at which the breaker opens. Traps
-    ///     unless it is more than 0, and at most 1.
-    ///   - window: The time for which an outcome counts, with a precision of a tenth of the window. Traps unless it is
-    ///     more than zero.
-    ///   - minimumCalls: The number of calls in the window below which the breaker stays closed. Traps if it is less
-    ///     than 1.
-    ///   - openDuration: The time for which the breaker refuses all calls after it has opened. Traps unless it is more
-    ///     than zero.
+    ///   - failureThreshold: The share of failures among the calls in the window at which the breaker opens. 0
+    ///     or less counts as the smallest share, one failure, more than 1 as 1, and NaN as the default.
+    ///   - window: The time for which an outcome counts, with a precision of a tenth of the window. Less than a
+    ///     nanosecond counts as one.
+    ///   - minimumCalls: The number of calls in the window below which the breaker stays closed. Less than 1 counts
+    ///     as 1.
+    ///   - openDuration: The time for which the breaker refuses all calls after it has opened. Less than a nanosecond
+    ///     counts as one.
     ///   - probes: The number of probes that must succeed to close the breaker. Also the largest number of probes that
-    ///     run at the same time. Traps if it is less than 1.
+    ///     run at the same time. Less than 1 counts as 1.
     ///   - slowCall: A call that takes this long or longer counts as a failure, regardless of its outcome. `nil`, the
-    ///     default: durations do not count. Traps unless it is more than zero.
+    ///     default: durations do not count. Less than a nanosecond counts as one.
     ///   - isFailure: Returns whether a call that throws an error counts as a failure; `false`: it counts as a success.
     ///     By default `true` for every error. Not called for the calls that do not count: see "What counts" in
     ///     ``CircuitBreaker``.
@@ -106,34 +106,28 @@ public final class CircuitBreaker: PolicyPart {
         isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true },
         clock: some Clock<Duration> = ContinuousClock()
     ) {
-        insist(
-            failureThreshold > 0 && failureThreshold <= 1,
-            "CircuitBreaker(failureThreshold: \(failureThreshold)): the threshold is a share of the calls. Give more than 0, and at most 1."
-        )
-        insist(window > .zero, "CircuitBreaker(window: \(window)): no outcome would count. Give more than zero.")
-        insist(
-            minimumCalls >= 1,
-            "CircuitBreaker(minimumCalls: \(minimumCalls)): without calls there is no share of failures. Give 1 or more."
-        )
-        insist(
-            openDuration > .zero,
-            "CircuitBreaker(openDuration: \(openDuration)): the breaker would never refuse a call. Give more than zero."
-        )
-        insist(probes >= 1, "CircuitBreaker(probes: \(probes)): the breaker would never close. Give 1 or more.")
-        insist(
-            slowCall ?? .seconds(1) > .zero,
-            "CircuitBreaker(slowCall: \(slowCall ?? .zero)): every call would be slow. Give more than zero, or nil."
-        )
         source = EventSource(.circuitBreaker, name: name)
         machine = Locked(
             CircuitBreakerStateMachine(
                 CircuitBreakerStateMachine.Configuration(
-                    failureThreshold: failureThreshold,
-                    window: window.saturated,
-                    minimumCalls: minimumCalls,
-                    openDuration: openDuration.saturated,
-                    probes: probes,
-                    slowCall: slowCall
+                    failureThreshold: ComputedNumber.number(
+                        failureThreshold,
+                        in: .leastNonzeroMagnitude...1,
+                        default: 0.1,
+                        "CircuitBreaker(failureThreshold:)",
+                        .circuitBreaker
+                    ),
+                    window: ComputedNumber.duration(window, "CircuitBreaker(window:)", .circuitBreaker),
+                    minimumCalls: ComputedNumber.count(minimumCalls, "CircuitBreaker(minimumCalls:)", .circuitBreaker),
+                    openDuration: ComputedNumber.duration(
+                        openDuration,
+                        "CircuitBreaker(openDuration:)",
+                        .circuitBreaker
+                    ),
+                    probes: ComputedNumber.count(probes, "CircuitBreaker(probes:)", .circuitBreaker),
+                    slowCall: slowCall.map {
+                        ComputedNumber.duration($0, "CircuitBreaker(slowCall:)", .circuitBreaker)
+                    }
                 )
             )
         )

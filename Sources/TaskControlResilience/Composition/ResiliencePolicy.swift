@@ -166,7 +166,7 @@ public struct ResiliencePolicy: Sendable {
         /// - Parameters:
         ///   - delay: The time after which another attempt begins if there is no result yet, counted from the beginning
         ///     of the previous attempt.
-        ///   - maxHedges: The largest number of attempts after the first. Less than 1 counts as 0. By default 1, as in
+        ///   - maxHedges: The largest number of attempts after the first. Less than 0 counts as 0. By default 1, as in
         ///     failsafe-go.
         ///   - budget: Pays for the attempts after the first. By default a full budget pays for five of these attempts;
         ///     then, each call that succeeds returns one twentieth of the cost of an attempt. So in the long run at

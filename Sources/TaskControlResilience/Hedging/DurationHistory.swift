@@ -20,26 +20,28 @@ public final class DurationHistory: Sendable {
     ///
     /// - Parameters:
     ///   - quantile: The share of calls that end without a hedge: a hedge begins when a call takes longer than this
-    ///     share of the recent calls did. Traps unless it is more than 0, and less than 1. By default 0.95: about one
-    ///     call in 20 is hedged ("The Tail at Scale", 2013).
+    ///     share of the recent calls did. Less than 0.01 counts as 0.01, more than 0.999 as 0.999, and NaN as the
+    ///     default. By default 0.95: about one call in 20 is hedged ("The Tail at Scale", 2013).
     ///   - capacity: The largest number of durations that are kept. In a full history, a new duration replaces the
-    ///     oldest. Traps if it is less than `minimumSamples`.
+    ///     oldest. Less than `minimumSamples` counts as `minimumSamples`.
     ///   - minimumSamples: The number of durations that are needed for an estimate. With fewer durations, a call is
-    ///     hedged only after a failure. Traps if it is less than 1.
+    ///     hedged only after a failure. Less than 1 counts as 1.
     public init(quantile: Double = 0.95, capacity: Int = 1_000, minimumSamples: Int = 100) {
-        insist(
-            quantile > 0 && quantile < 1,
-            "DurationHistory(quantile: \(quantile)): the quantile is a share of the calls. Give more than 0, and less than 1."
+        let minimum = ComputedNumber.count(minimumSamples, "DurationHistory(minimumSamples:)", .withHedging)
+        let capacity = ComputedNumber.count(
+            capacity,
+            atLeast: minimum,
+            "DurationHistory(capacity:)",
+            .withHedging
         )
-        insist(
-            minimumSamples >= 1,
-            "DurationHistory(minimumSamples: \(minimumSamples)): without durations there is no quantile. Give 1 or more."
+        let quantile = ComputedNumber.number(
+            quantile,
+            in: 0.01...0.999,
+            default: 0.95,
+            "DurationHistory(quantile:)",
+            .withHedging
         )
-        insist(
-            capacity >= minimumSamples,
-            "DurationHistory(capacity: \(capacity)): there would never be \(minimumSamples) durations. Give \(minimumSamples) or more."
-        )
-        samples = Locked(CensoredDurations(quantile: quantile, capacity: capacity, minimum: minimumSamples))
+        samples = Locked(CensoredDurations(quantile: quantile, capacity: capacity, minimum: minimum))
     }
 
     /// The quantile of the recent durations: the duration that the share `quantile` of them does not exceed. `nil` if

@@ -16,7 +16,8 @@ struct _HedgeRace: Sendable {
 
     @usableFromInline
     init(_ delay: HedgeDelay, maxHedges: Int, budget: RetryBudget, _ clock: some Clock<Duration>) {
-        machine = HedgeStateMachine(maxAttempts: max(1, maxHedges == .max ? .max : maxHedges + 1))
+        let hedges = ComputedNumber.count(maxHedges, atLeast: 0, "withHedging(maxHedges:)", .withHedging)
+        machine = HedgeStateMachine(maxAttempts: hedges == .max ? .max : hedges + 1)
         self.delay = delay
         self.budget = budget
         time = Stopwatch(clock)

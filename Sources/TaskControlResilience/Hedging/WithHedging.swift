@@ -42,7 +42,7 @@ public import TaskControl
 /// - Parameters:
 ///   - delay: The time after which another attempt begins if there is no result yet, counted from the beginning of the
 ///     previous attempt.
-///   - maxHedges: The largest number of attempts after the first. Less than 1 counts as 0. By default 1, as in
+///   - maxHedges: The largest number of attempts after the first. Less than 0 counts as 0. By default 1, as in
 ///     failsafe-go.
 ///   - budget: Pays for the attempts after the first. Each call of this function that succeeds gives 1 token back to
 ///     the budget, regardless of its number of attempts.

@@ -46,9 +46,9 @@ public final class RateLimiter: PolicyPart {
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics; `nil` if the limiter has none.
-    ///   - rate: The number of tokens that are refilled per `period`. Traps if it is less than 1.
-    ///   - period: The time in which `rate` tokens are refilled. Traps unless it is more than zero.
-    ///   - burst: The number of tokens in a full bucket. Traps if it is less than 1. `nil`, the default: as many as
+    ///   - rate: The number of tokens that are refilled per `period`. Less than 1 counts as 1.
+    ///   - period: The time in which `rate` tokens are refilled. Less than a nanosecond counts as one.
+    ///   - burst: The number of tokens in a full bucket. Less than 1 counts as 1. `nil`, the default: as many as
     ///     `rate`, the usual meaning of a limit such as "100 per second". With 1, calls are spaced evenly.
     ///   - clock: Measures the time.
     public init(
@@ -58,17 +58,14 @@ public final class RateLimiter: PolicyPart {
         burst: Int? = nil,
         clock: some Clock<Duration> = ContinuousClock()
     ) {
-        insist(rate >= 1, "RateLimiter(rate: \(rate)): no call would ever be made. Give 1 or more.")
-        insist(period > .zero, "RateLimiter(per: \(period)): the rate would be infinite. Give more than zero.")
-        insist(
-            burst ?? 1 >= 1,
-            "RateLimiter(burst: \(burst ?? 1)): a bucket without tokens admits no call. Give 1 or more."
-        )
+        let rate = ComputedNumber.count(rate, "RateLimiter(rate:)", .rateLimiter)
+        let period = ComputedNumber.duration(period, "RateLimiter(per:)", .rateLimiter)
+        let burst = ComputedNumber.count(burst ?? rate, "RateLimiter(burst:)", .rateLimiter)
         source = EventSource(.rateLimiter, name: name)
         machine = Locked(
             Machine(
-                interval: max(period.saturated / rate, Duration(secondsComponent: 0, attosecondsComponent: 1)),
-                burst: burst ?? rate
+                interval: max(period / rate, Duration(secondsComponent: 0, attosecondsComponent: 1)),
+                burst: burst
             )
         )
         time = Stopwatch(clock)
@@ -76,6 +73,10 @@ public final class RateLimiter: PolicyPart {
     }
 
     deinit { Diagnostics.emit(source.event(.deallocated)) }
+
+    private static func tokens(_ weight: Int) -> Int {
+        ComputedNumber.count(weight, atLeast: 0, "RateLimiter.acquire(_:)", .rateLimiter)
+    }
 
     /// The number of available tokens in the bucket. It may have changed by the time the caller uses it.
     public var available: Int {
@@ -92,6 +93,7 @@ public final class RateLimiter: PolicyPart {
     /// - Returns: Whether the tokens were taken.
     /// - Complexity: O(1).
     public func tryAcquire(_ weight: Int = 1) -> Bool {
+        let weight = Self.tokens(weight)
         let now = time.now
         let (isTaken, moment) = machine.withLock { ($0.tryAcquire(weight, at: now), Diagnostics.moment) }
         Diagnostics.emit(at: moment, source.event(isTaken ? .tokensTaken : .callRefused, count: weight))
@@ -118,6 +120,7 @@ public final class RateLimiter: PolicyPart {
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquire(_ weight: Int = 1, within limit: Duration? = nil) async throws {
         if _isTaskCancelled { throw CancellationError() }
+        let weight = Self.tokens(weight)
         var time = PolicyTime()
         if takeAtOnce(weight, &time) { return }
         var limit = limit

@@ -187,29 +187,3 @@ struct HedgedTests {
         #expect(events.unpaired == [])
     }
 }
-
-#if SUBPROCESSES
-@Suite(.timeLimit(.minutes(15)))
-struct DurationHistoryTrapTests {
-    @Test(.oneProcessAtATime) func aQuantileOfNothing() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = DurationHistory(quantile: 1)
-        }
-        #expect(text(result).contains("DurationHistory(quantile: 1.0): the quantile is a share of the calls."))
-    }
-
-    @Test(.oneProcessAtATime) func noSamples() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = DurationHistory(minimumSamples: 0)
-        }
-        #expect(text(result).contains("DurationHistory(minimumSamples: 0): without durations there is no quantile."))
-    }
-
-    @Test(.oneProcessAtATime) func tooSmall() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = DurationHistory(capacity: 99)
-        }
-        #expect(text(result).contains("DurationHistory(capacity: 99): there would never be 100 durations."))
-    }
-}
-#endif

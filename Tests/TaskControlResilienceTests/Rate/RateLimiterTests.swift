@@ -176,31 +176,3 @@ struct RateLimiterTests {
         #expect(own.unpaired == [])
     }
 }
-
-#if SUBPROCESSES
-@Suite(.timeLimit(.minutes(15)))
-struct RateLimiterTrapTests {
-    @Test(.oneProcessAtATime) func noRate() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = RateLimiter(rate: 0)
-        }
-        #expect(text(result).contains("RateLimiter(rate: 0): no call would ever be made. Give 1 or more."))
-    }
-
-    @Test(.oneProcessAtATime) func noTime() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = RateLimiter(rate: 1, per: .zero)
-        }
-        #expect(
-            text(result).contains("RateLimiter(per: 0.0 seconds): the rate would be infinite. Give more than zero.")
-        )
-    }
-
-    @Test(.oneProcessAtATime) func noBurst() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = RateLimiter(rate: 1, burst: 0)
-        }
-        #expect(text(result).contains("RateLimiter(burst: 0): a bucket without tokens admits no call. Give 1 or more."))
-    }
-}
-#endif

@@ -30,9 +30,6 @@ public final class RetryBudget: Sendable {
     private let cost: Int
     private let throttledCost: Int
     private let tokens: AtomicWord
-    /// The closure that returns whether retries can take tokens at present; `nil` if they always can. The closure can
-    /// call code of the program, such as a clock, so it is never called while a lock is held.
-    private let isOpen: (@Sendable () -> Bool)?
 
     /// Creates a full budget.
     ///
@@ -42,21 +39,11 @@ public final class RetryBudget: Sendable {
     ///   - cost: The tokens that a retry takes after an error without a hint. Less than 1 counts as 1.
     ///   - throttledCost: The tokens that a retry takes after an error with a hint (see ``RetryAfterProviding``). Less
     ///     than 1 counts as 1.
-    public convenience init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
-        self.init(capacity: capacity, cost: cost, throttledCost: throttledCost, isOpen: nil)
-    }
-
-    /// Creates a full budget from which retries can take tokens only while a condition holds. The other parameters are
-    /// those of ``init(capacity:cost:throttledCost:)``.
-    ///
-    /// - Parameter isOpen: Returns whether the condition holds. Called by each retry, on any thread; must not retain
-    ///   the budget. `nil`: no condition.
-    package init(capacity: Int, cost: Int, throttledCost: Int, isOpen: (@Sendable () -> Bool)?) {
+    public init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
         let capacity = ComputedNumber.count(capacity, atLeast: 0, "RetryBudget(capacity:)", .retry)
         self.capacity = capacity
         self.cost = ComputedNumber.count(cost, "RetryBudget(cost:)", .retry)
         self.throttledCost = ComputedNumber.count(throttledCost, "RetryBudget(throttledCost:)", .retry)
-        self.isOpen = isOpen
         tokens = AtomicWord(Int64(capacity))
     }
 
@@ -92,10 +79,8 @@ public final class RetryBudget: Sendable {
     /// Takes the cost of a retry from the budget.
     ///
     /// - Parameter isThrottled: Whether the error of the failed attempt has a hint: see ``RetryAfterProviding``.
-    /// - Returns: The number of tokens that were taken; `nil` if no tokens were taken, because the budget has too few
-    ///   or its condition does not hold.
+    /// - Returns: The number of tokens that were taken; `nil` if no tokens were taken, because the budget has too few.
     package func take(isThrottled: Bool) -> Int? {
-        if let isOpen, !isOpen() { return nil }
         let cost = isThrottled ? throttledCost : cost
         return tokens.replace { $0 >= cost ? $0 - Int64(cost) : nil } ? cost : nil
     }
