@@ -53,12 +53,8 @@ struct Attempt: Sendable {
         if Task.isCancelled { return CancellationError() }
         if error is DownloadRestart {
             restarts = true
-            return completed(
-                EndpointError(
-                    .status,
-                    detail: "the server can't continue the download, which begins with its first byte"
-                )
-            )
+            let detail = "the server can't continue the download, which begins with its first byte"
+            return completed(EndpointError(.status, detail: detail))
         }
         if isRejection { rejectedCredential = request?.credential }
         if let error = error as? EndpointError { return completed(error) }
