@@ -20,15 +20,18 @@ extern HIDDEN _Thread_local TCSimulation *tc_simulation;
 // The executable's definition of a function takes precedence over that of a shared library, for all code that calls the
 // function by name.
 #if __has_feature(thread_sanitizer)
+// Foundation calls such functions while a thread ends, after ThreadSanitizer has forgotten the thread: its checks would crash there.
+#define UNSANITIZED __attribute__((disable_sanitizer_instrumentation))
 // Not weak: ThreadSanitizer has weak definitions of its own, which would take precedence.
-#define INTERPOSED __attribute__((visibility("default")))
+#define INTERPOSED UNSANITIZED __attribute__((visibility("default")))
 #else
+#define UNSANITIZED
 // Weak: if the runtime is linked statically, its own definitions take precedence, and the simulation is not available.
 #define INTERPOSED __attribute__((weak, visibility("default")))
 #endif
 
 /// Returns the original definition of an interposed function.
-static inline void *next(const char *name) {
+UNSANITIZED static inline void *next(const char *name) {
 #if __has_feature(thread_sanitizer)
     // The interceptor of ThreadSanitizer, if there is one for this function: ThreadSanitizer must see the calls that it
     // checks.

@@ -22,7 +22,7 @@ static _Thread_local bool hasHint;
 
 void tc_exempt(void) { exemptions++; }
 void tc_stopExempting(void) { exemptions--; }
-bool tc_isProgram(void) { return simulation && !exemptions; }
+UNSANITIZED bool tc_isProgram(void) { return simulation && !exemptions; }
 
 void tc_hint(void) { hasHint = true; }
 
