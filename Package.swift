@@ -105,7 +105,7 @@ let package = Package(
         .target(
             name: "TaskControlTrace",
             dependencies: ["TaskControl", "_TaskControlShared"],
-            // The sources of the page of a trace: scripts/embed-trace-page embeds them in a source file.
+            // The sources of the page of a trace: scripts/trace-page embed embeds them in a source file.
             exclude: ["Page"],
             packageAccess: false
         ),
