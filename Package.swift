@@ -86,8 +86,9 @@ let package = Package(
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
+        // The core: owners, queues, flights, policies, callbacks, events. CONTRIBUTING.md has a picture of it.
         .target(name: "TaskControl", dependencies: ["CTaskControl"]),
-        // The switch of the diagnostics: a word that is read without a lock.
+        // Atomics, thread-locals, a clock, and functions of the Swift runtime that Swift code cannot call, or only slowly.
         .target(name: "CTaskControl"),
         // Code that the other targets share and no client uses. Its declarations are public for the targets that have no package access.
         .target(
@@ -105,7 +106,7 @@ let package = Package(
         .target(
             name: "TaskControlTrace",
             dependencies: ["TaskControl", "_TaskControlShared"],
-            // The sources of the page of a trace: scripts/embed-trace-page embeds them in a source file.
+            // The sources of the page of a trace: scripts/trace-page embed embeds them in a source file.
             exclude: ["Page"],
             packageAccess: false
         ),
@@ -136,6 +137,7 @@ let package = Package(
             ],
             packageAccess: false
         ),
+        // The HTTP client, over URLSession, or over AsyncHTTPClient with the trait of that name.
         .target(
             name: "TaskControlHTTP",
             dependencies: [
@@ -206,6 +208,7 @@ let package = Package(
         ),
         // The store in a cluster of etcd. Uses the HTTP client's transport, which the other stores do not need.
         .target(name: "TaskControlEtcd", dependencies: ["TaskControl", "TaskControlFleet", "TaskControlHTTP"]),
+        // The simulation, and tools for tests, such as a clock.
         .target(
             name: "TaskControlTesting",
             dependencies: ["TaskControl", "_TaskControlShared", "TaskControlTrace", "CTaskControlTesting"]
@@ -217,7 +220,7 @@ let package = Package(
             name: "TaskControlTestingTraits",
             dependencies: ["TaskControl", "TaskControlSnapshot", "_TaskControlShared", "TaskControlTesting"]
         ),
-        // Code that tests of several targets share.
+        // For the tests of this package only: tags, sizes of tests, and other code that several test targets share.
         .target(
             name: "TestSupport",
             dependencies: ["TaskControl", "TaskControlTesting"],
@@ -249,6 +252,7 @@ let package = Package(
                 "TaskControl", "TaskControlSnapshot", "TaskControlTesting", "TaskControlTrace", "TestSupport",
             ]
         ),
+        // The products behind traits beside the libraries that they adapt to. Without the traits, nearly empty.
         .testTarget(
             name: "TaskControlIntegrationTests",
             dependencies: [
@@ -323,7 +327,7 @@ let package = Package(
                 "TestSupport",
             ]
         ),
-        // Without package access, so that it proves that a policy of another package can be added to `withPolicy` and to the client.
+        // A policy of another package, without package access: it proves that one can be added to `withPolicy` and to the client.
         .testTarget(
             name: "PolicyExtensionTests",
             dependencies: ["TaskControl", "TaskControlHTTP", "TaskControlResilience", "TaskControlTesting"],
@@ -333,7 +337,7 @@ let package = Package(
             name: "TaskControlSupervisionTests",
             dependencies: ["TaskControl", "TaskControlSupervision", "TaskControlTesting", "TestSupport"]
         ),
-        // Without package access, so that it proves that the public API of owners and supervisors suffices for services of another library.
+        // Services of another library, without package access: it proves that the public API of owners and supervisors suffices for them.
         .testTarget(
             name: "ServiceExtensionTests",
             dependencies: ["TaskControl", "TaskControlSupervision", "TaskControlTesting"],
@@ -378,8 +382,9 @@ let package = Package(
                 "TaskControl", "TaskControlSnapshot", "TaskControlTesting", "TaskControlTestingTraits", "TestSupport",
             ]
         ),
-        // Declares what other libraries declare under the names of this package, such as swift-concurrency-extras, swift-clocks, Vapor and Alamofire.
+        // For its tests only: the names of this package that swift-concurrency-extras, swift-clocks, Vapor and Alamofire declare too.
         .target(name: "NeighborLibrary", path: "Tests/NeighborLibrary"),
+        // A client that imports both can name each.
         .testTarget(
             name: "NeighborLibraryTests",
             dependencies: ["TaskControl", "TaskControlHTTP", "TaskControlTesting", "NeighborLibrary"]

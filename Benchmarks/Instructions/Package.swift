@@ -3,7 +3,7 @@
 import Foundation
 import PackageDescription
 
-// The version of the library that is measured: scripts/instructions sets it, once per version.
+// The version of the library that is measured: scripts/benchmark instructions sets it, once per version.
 let path = ProcessInfo.processInfo.environment["TASK_CONTROL_PATH"] ?? "../.."
 
 // An older version has fewer products: what was in the core is imported with it.

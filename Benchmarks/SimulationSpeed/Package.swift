@@ -3,7 +3,7 @@
 import Foundation
 import PackageDescription
 
-// Built against two versions of the library by scripts/simulation-speed.
+// Built against two versions of the library by scripts/benchmark simulation.
 let library = ProcessInfo.processInfo.environment["TASK_CONTROL_PATH"] ?? "../.."
 
 let package = Package(

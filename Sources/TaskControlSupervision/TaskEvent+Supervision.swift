@@ -4,7 +4,7 @@ extension TaskEvent.Primitive {
     /// The primitive in events of calls of ``TaskControl/AsyncLifetime/keepRunning(_:restart:limit:backoff:stableAfter:grace:priority:clock:operation:)``.
     public static var keepRunning: Self { Self("keepRunning", []) }
     /// The primitive in events of calls of
-    /// ``TaskControl/AsyncLifetime/every(_:timing:jitter:initialDelay:backoff:for:name:priority:clock:using:perform:onError:)``.
+    /// ``TaskControl/AsyncLifetime/every(_:timing:jitter:initialDelay:backoff:for:name:priority:clock:using:work:deliver:onError:)``.
     public static var every: Self { Self("every", [.call]) }
     /// The primitive in events of a ``Supervisor``.
     public static var supervisor: Self { Self("Supervisor", []) }

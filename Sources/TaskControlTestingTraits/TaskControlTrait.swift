@@ -10,7 +10,7 @@ public struct TaskControlTrait: TestTrait, SuiteTrait, TestScoping {
     /// Whether the trait of a suite also applies to the tests of the suite and of the suites within it. Always `true`.
     public var isRecursive: Bool { true }
 
-    /// Runs the test with the trait. Called by Swift Testing.
+    /// Runs the test with the trait. Called by Swift Testing. Cancelling the caller cancels the test.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,

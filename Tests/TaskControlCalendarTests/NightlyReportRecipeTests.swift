@@ -14,7 +14,11 @@ private struct ReportJob: Sendable {
     let berlin = TimeZone(identifier: "Europe/Berlin")!
 
     func start(in lifetime: AsyncLifetime) {
-        lifetime.every(.day(at: "02:00", in: berlin), name: "nightly report", wallClock: wallClock) { tick in
+        lifetime.every(
+            .day(at: "02:00", in: berlin),
+            name: "nightly report",
+            wallClock: wallClock
+        ) { tick in
             try await runOnce("nightly report", for: tick.period, in: store) { lease in
                 try await write(tick.period, lease.token)
             }

@@ -1,7 +1,7 @@
 #if SUBPROCESSES
 import Foundation
 
-/// The headless browser that `TASKCONTROL_BROWSER` names. `scripts/check-trace-page` finds one and sets the variable: a browser takes more time
+/// The headless browser that `TASKCONTROL_BROWSER` names. `scripts/trace-page check` finds one and sets the variable: a browser takes more time
 /// than all other tests of the page's target, and hardly any change concerns the page.
 enum Browser {
     static let path = ProcessInfo.processInfo.environment["TASKCONTROL_BROWSER"]

@@ -9,7 +9,7 @@ import Testing
 /// The page, in a real browser: what is drawn, and what the keyboard does.
 @Suite(
     .serialized,
-    .enabled(if: Browser.path != nil, "run scripts/check-trace-page, or name a browser in TASKCONTROL_BROWSER"),
+    .enabled(if: Browser.path != nil, "run scripts/trace-page check, or name a browser in TASKCONTROL_BROWSER"),
     .timeLimit(.minutes(15))
 )
 struct TracePageTests {
@@ -388,7 +388,7 @@ struct TracePageSourceTests {
         let text = (TracePage.head + TracePage.tail).map(\.description).joined()
         for name in try FileManager.default.contentsOfDirectory(atPath: page.path) where name != "page.html" {
             let part = try String(contentsOf: page.appendingPathComponent(name), encoding: .utf8)
-            #expect(text.contains(part.trimmingCharacters(in: .newlines)), "run scripts/embed-trace-page: \(name)")
+            #expect(text.contains(part.trimmingCharacters(in: .newlines)), "run scripts/trace-page embed: \(name)")
         }
         // Nothing from elsewhere.
         #expect(!text.contains(/(src|href)=|url\(|@import|fetch\(|https?:(?!\/\/www\.w3\.org\/2000\/svg)/))

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The seeds that a test runs: all of them in an optimized build (`scripts/check-schedules`), a few of them in a debug build.
+/// The seeds that a test runs: all of them in an optimized build (`scripts/tests schedules`), a few of them in a debug build.
 ///
 /// A debug build runs a window of the seeds, and each process draws another window, so that many short runs cover what a single run leaves out.
 /// All windows lie within the seeds of the optimized build. A process prints the number of its window, and `TASKCONTROL_SEED_WINDOW=17` repeats

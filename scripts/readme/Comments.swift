@@ -62,7 +62,8 @@ struct Battery: Sendable { var isLow: Bool { false } }
 actor Savings { var balance = 0 }
 actor Cluster { var termCount = 0 }
 struct Photo: Sendable {}
-struct Order: Sendable {}
+struct Order: Codable, Sendable {}
+struct Refusal: Decodable, Sendable { var fields: [String] = [] }
 struct Receipt: Sendable {}
 struct Page: Sendable {}
 struct Profile: Sendable {}

@@ -38,3 +38,10 @@ enum Field: Hashable { case search, draft, feed }
 struct Book: Decodable, Sendable {}
 
 func login() async throws -> String { "" }
+
+/// A counter of the reader's own.
+struct Metrics: Sendable {
+    func count(_ name: String, _ label: String) {}
+}
+
+let metrics = Metrics()

@@ -5,6 +5,24 @@ extension TaskEvent.Primitive {
     public static var taskStore: Self { Self("TaskStore", [.line, .overtaking]) }
     /// The primitive in events of a ``TaskSlot``.
     public static var taskSlot: Self { Self("TaskSlot", [.line, .overtaking]) }
+    /// The primitive in events of a ``CancellableQueue``.
+    public static var cancellableQueue: Self { Self("CancellableQueue", []) }
+}
+
+// The registry names these in its events and reports.
+extension TaskEvent.Primitive {
+    /// The primitive in events of an ``AsyncTask``.
+    ///
+    /// - Note: A spelling of AsyncGuardKit: see <doc:MovingFromAsyncGuardKit>.
+    public static var asyncTask: Self { Self("AsyncTask", []) }
+    /// The primitive in events of a ``TaskBag``.
+    ///
+    /// - Note: A spelling of TaskBag: see <doc:MovingFromTaskBag>.
+    public static var taskBag: Self { Self("TaskBag", []) }
+    /// The primitive in events of an ``IdentifiableTaskBag``.
+    ///
+    /// - Note: A spelling of TaskBag: see <doc:MovingFromTaskBag>.
+    public static var identifiableTaskBag: Self { Self("IdentifiableTaskBag", []) }
 }
 
 extension TaskEvent.Kind {

@@ -24,8 +24,6 @@ extension TaskEvent.Kind {
     public static var unsatisfied: Self { Self("unsatisfied") }
     /// A call, for example of ``withTimeout(_:clock:operation:)``, exceeded its time limit.
     public static var timedOut: Self { Self("timedOut") }
-    /// Work has ended that its caller no longer awaited, for example after a time limit was exceeded.
-    public static var abandonedWorkEnded: Self { Self("abandonedWorkEnded") }
     /// A caller acquired permits, for example those of an ``AsyncSemaphore``.
     public static var acquired: Self { Self("acquired") }
     /// A caller released permits, for example those of an ``AsyncSemaphore``.

@@ -5,8 +5,6 @@ extension TaskEvent.Primitive {
     public static var concurrentQueue: Self { Self("ConcurrentQueue", [.line, .drainsEarlier]) }
     /// The primitive in events of an ``ActorQueue``.
     public static var actorQueue: Self { Self("ActorQueue", [.drainsEarlier]) }
-    /// The primitive in events of a ``CancellableQueue``.
-    public static var cancellableQueue: Self { Self("CancellableQueue", []) }
 }
 
 extension TaskEvent.Kind {

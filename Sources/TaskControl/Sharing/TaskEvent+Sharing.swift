@@ -9,6 +9,8 @@ extension TaskEvent.Kind {
     /// ``SingleFlight/forget(_:)`` was called for a key whose work is in progress: the next caller of the key begins
     /// new work.
     public static var forgotten: Self { Self("forgotten") }
+    /// Work has ended that its caller no longer awaited, for example after a time limit was exceeded.
+    public static var abandonedWorkEnded: Self { Self("abandonedWorkEnded") }
 }
 
 extension TaskOrigin {

@@ -27,11 +27,16 @@ extension RequestEndpoint where Content: Decodable {
     /// - Parameter request: Creates the request.
     init(_ request: @escaping @Sendable () throws -> URLRequest) {
         self.init(request) { endpoint, _, body in
-            if let content = body as? Content { return content }
-            if Content.self == String.self, let content = String(decoding: body, as: UTF8.self) as? Content {
-                return content
-            }
-            return try endpoint.decode(Content.self, from: body)
+            try Self.content(of: body) { try endpoint.decode(Content.self, from: $0) }
         }
+    }
+
+    /// Returns the content of a body: the body (`Data`), its text (`String`), or a value that is decoded from it.
+    static func content(of body: Data, decode: (Data) throws -> Content) rethrows -> Content {
+        if let content = body as? Content { return content }
+        if Content.self == String.self, let content = String(decoding: body, as: UTF8.self) as? Content {
+            return content
+        }
+        return try decode(body)
     }
 }

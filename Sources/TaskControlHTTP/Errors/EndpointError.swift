@@ -10,7 +10,7 @@ public import Foundation
 /// this library recognizes:
 /// - The URL is shown without user, password and fragment, and with the names of its query items but not their values.
 /// - The body of a response with a 2xx status is not shown at all, since the whole body may be a credential.
-/// - Of any other body, only the first bytes are shown. In them, and in the text of ``underlyingError``, `…` replaces
+/// - Of any other body, only the first bytes are shown (``decode(_:with:)`` reads the whole body). In them, and in the text of ``underlyingError``, `…` replaces
 ///   the credentials of the request (also in Base64, percent-encoded, or in another case), and all text that looks like
 ///   a credential.
 ///
@@ -64,8 +64,15 @@ public struct EndpointError: Error, Sendable {
     /// The request with which the call failed, unredacted: the texts without secrets are created only when the error is shown, which seldom happens.
     private var asked: Asked?
 
-    /// The first bytes of the response's body, unredacted; `nil` if there are none, or if the status is 2xx.
-    private var body: Redaction.Excerpt?
+    /// The response's body, unredacted: the whole body, or the first bytes of a large one. `nil` if there is none, or if
+    /// the status is 2xx.
+    private(set) var body: Redaction.Excerpt?
+
+    /// Whether the `Content-Type` of the response is that of problem details: see ``problem``.
+    private(set) var hasProblem = false
+
+    /// The JSON decoder of the client that threw the error; `nil` if no client did.
+    private(set) var decoder: JSONDecoder?
 
     /// The method of the request; `nil` if there is no request, or if its method is not valid.
     public var method: String? { asked?.method }
@@ -102,6 +109,32 @@ public struct EndpointError: Error, Sendable {
         self.reason = reason
         self.detail = detail
         self.underlyingError = underlyingError
+    }
+
+    /// Creates the error for a response with a status that is not accepted, as a client throws it: for tests and
+    /// previews of the code that handles errors.
+    ///
+    /// ```swift
+    /// let taken = EndpointError(status: 409, body: Data(#"{"fields": ["name"]}"#.utf8))
+    /// ```
+    ///
+    /// The ``reason`` is ``Reason/status``. A client throws ``Reason/unauthorized`` instead if the server rejects the
+    /// credential of an ``EndpointAuthenticator``.
+    ///
+    /// - Parameters:
+    ///   - status: The status of the response.
+    ///   - headers: The headers of the response, such as `Retry-After`, and `Content-Type` for a ``problem``.
+    ///   - body: The body of the response, which the error does not keep if the status is 2xx.
+    public init(status: Int, headers: [String: String] = [:], body: Data = Data()) {
+        let head = HTTPURLResponse(
+            url: URL(fileURLWithPath: "/"),
+            statusCode: status,
+            httpVersion: nil,
+            headerFields: HeaderField.joined(headers)
+        )
+        self.init(.status)
+        statusCode = status
+        self = completed(request: nil, response: head, data: body)
     }
 }
 
@@ -145,19 +178,23 @@ extension EndpointError {
     ///   - response: The head of the response; `nil` if none has arrived.
     ///   - data: The part of the body that has arrived; `nil` if none has.
     ///   - credentials: The headers that the authenticator attached, by name.
+    ///   - decoder: The JSON decoder of the client; `nil` if there is none.
     func completed(
         request: URLRequest?,
         response: HTTPURLResponse?,
         data: Data?,
-        credentials: [String: String] = [:]
+        credentials: [String: String] = [:],
+        decoder: JSONDecoder? = nil
     ) -> EndpointError {
         var error = self
+        error.decoder = self.decoder ?? decoder
         error.credentials.merge(credentials) { $1 }
         error.asked = asked ?? request.map(Asked.init)
         error.statusCode = statusCode ?? response?.statusCode
         // The body of a success is the requested content: often the credential itself.
         let isSuccess = error.statusCode.map((200..<300).contains) ?? false
         error.body = isSuccess ? nil : body ?? data.flatMap(Redaction.Excerpt.init)
+        error.hasProblem = hasProblem || body == nil && response?.mediaType == "application/problem+json"
         error.retryAfter = retryAfter ?? response?.retryAfter()
         return error
     }

@@ -96,19 +96,25 @@ enum Redaction {
         return text + "?" + items.joined(separator: "&")
     }
 
-    /// The first bytes of a body, unredacted.
+    /// A body, unredacted: the whole body, or the first bytes of a large one.
     struct Excerpt: Sendable {
+        /// The number of bytes that are shown.
         private static let limit = 512
 
         private let bytes: Data
         /// The number of bytes of the whole body.
         private let count: Int
 
+        /// The whole body; `nil` if it is too large to be kept. A body of which only as many bytes were read as are
+        /// kept may have more.
+        var complete: Data? { count < EndpointCall<Void>.excerpt ? bytes : nil }
+
         /// Creates the excerpt of a body; `nil` if the body is empty.
         init?(_ body: Data) {
             guard !body.isEmpty else { return nil }
+            let isKept = body.count < EndpointCall<Void>.excerpt
             // A copy: a slice of the body would keep the whole body in memory.
-            bytes = Data(Array(body.prefix(Self.limit)))
+            bytes = Data(Array(isKept ? body : body.prefix(Self.limit)))
             count = body.count
         }
 
@@ -118,6 +124,7 @@ enum Redaction {
         /// - Parameter secrets: Texts that are replaced wherever they occur, the longest first.
         func text(without secrets: [String]) -> String {
             // A character that is cut at the limit, of up to four bytes, is left out.
+            let bytes = bytes.prefix(Self.limit)
             let cuts = count > bytes.count ? 0...3 : 0...0
             let text = cuts.lazy.compactMap { String(data: bytes.dropLast($0), encoding: .utf8) }.first
             guard let text, !bytes.contains(where: { $0 < 9 }) else { return "\(count) bytes that are not text" }

@@ -13,6 +13,10 @@ extension HTTPURLResponse {
         value(forHTTPHeaderField: name).map { HeaderField.single($0) }
     }
 
+    /// The media type of the body without its parameters, in lower case, such as `application/json`; `nil` if the response
+    /// does not state it.
+    var mediaType: String? { singleValue("Content-Type").map(HeaderField.mediaType) }
+
     /// The value of the `Location` header, without whitespace around it; `nil` if there is no such header, or if it is
     /// empty.
     ///
@@ -41,6 +45,11 @@ extension HTTPURLResponse {
 }
 
 extension HeaderField {
+    /// Returns the media type of a `Content-Type` without its parameters, in lower case.
+    static func mediaType(_ contentType: String) -> String {
+        contentType.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+    }
+
     /// Returns one of the values of a header if it consists of equal values; otherwise the whole text. Whitespace
     /// around the result is removed.
     ///

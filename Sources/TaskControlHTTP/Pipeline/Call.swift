@@ -173,7 +173,7 @@ struct Call {
             pipeline.sharing.didEnd(request)
             // Later attempts, of this call or of another, must not join an exchange that takes too long.
             if error is TimeoutError, let key = attempt.sharingKey { pipeline.sharing.didTimeOut(key) }
-            let failure = attempt.fail(with: error)
+            let failure = attempt.fail(with: error, pipeline.coding.decoder)
             events?.end(.failed, .failed, error: failure, attempt: attempts, status: attempt.response.head?.statusCode)
             pipeline.notifyObserver(of: attempt, failure)
             throw failure

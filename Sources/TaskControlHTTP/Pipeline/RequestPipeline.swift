@@ -106,7 +106,7 @@ struct RequestPipeline: Sendable {
             }
             return (request, body)
         } catch {
-            let failure = attempt.fail(with: error)
+            let failure = attempt.fail(with: error, coding.decoder)
             notifyObserver(of: attempt, failure)
             throw failure
         }

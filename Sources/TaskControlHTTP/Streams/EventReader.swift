@@ -7,13 +7,20 @@ struct EventReader {
     /// The `Content-Type` of the response, which is checked before the first event; `nil` if it has been checked or if the response has none.
     private var contentType: String?
     private let limit: Int?
+    private let onResumption: ((_ id: String?, _ retry: Duration?) -> Void)?
     private var isAtEnd = false
 
-    init(_ body: HTTPResponseBody, contentType: String?, limit: Int?) {
+    init(
+        _ body: HTTPResponseBody,
+        contentType: String?,
+        limit: Int?,
+        onResumption: ((_ id: String?, _ retry: Duration?) -> Void)?
+    ) {
         lines = ByteLines(body, limit: limit)
         machine = EventStreamStateMachine(limit: limit)
         self.contentType = contentType
         self.limit = limit
+        self.onResumption = onResumption
     }
 
     /// Returns the next event; `nil` after the last one.
@@ -24,7 +31,11 @@ struct EventReader {
         try checkType()
         while let line = try await lines.next() {
             do {
-                guard let event = try machine.receive(line) else { continue }
+                let former = machine.resumption
+                let event = try machine.receive(line)
+                let resumption = machine.resumption
+                if resumption != former { onResumption?(resumption.id, resumption.retry) }
+                guard let event else { continue }
                 isAtEnd = false
                 return event
             } catch {
@@ -36,7 +47,7 @@ struct EventReader {
 
     private mutating func checkType() throws {
         guard let contentType = contentType.take() else { return }
-        let mediaType = contentType.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+        let mediaType = HeaderField.mediaType(contentType)
         guard mediaType == "text/event-stream" else {
             let shown = Redaction.withoutCredentials(in: String(mediaType.prefix(100)))
             throw EndpointError(.content, detail: "the response is not an event stream: its type is \(shown)")

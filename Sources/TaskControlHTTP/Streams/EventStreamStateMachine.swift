@@ -3,11 +3,22 @@ struct EventStreamStateMachine {
     /// The error for an event whose data is longer than the limit.
     struct EventTooLong: Error, Hashable {}
 
+    /// The values with which a client connects again.
+    struct Resumption: Hashable {
+        /// The last ID of a complete block; `nil` if there is none, or if it is empty.
+        var id: String?
+        /// The delay that the stream has last requested; `nil` if it has requested none.
+        var retry: Duration?
+    }
+
+    /// The values with which a client connects again. A block without data changes them too: an ID counts from the end of
+    /// its block on, and a delay at once.
+    private(set) var resumption = Resumption()
     private var data: [UInt8] = []
     private var type = ""
-    /// The last ID that the stream contained. It is also the ID of later events that have none.
+    /// The last ID that the stream contained, also in a block that is incomplete. It is the ID of later events that have
+    /// none.
     private var id = ""
-    private var retry: Duration?
     private var isAtBeginning = true
     private let limit: Int
 
@@ -50,20 +61,21 @@ struct EventStreamStateMachine {
             guard !value.isEmpty, value.allSatisfy(digits.contains) else { break }
             // A number that is too large for `Int64`, or longer than a hundred years, counts as a hundred years.
             let longest: Int64 = 3_155_760_000_000
-            retry = .milliseconds(min(Int64(String(decoding: value, as: UTF8.self)) ?? longest, longest))
+            resumption.retry = .milliseconds(min(Int64(String(decoding: value, as: UTF8.self)) ?? longest, longest))
         default: break
         }
     }
 
     private mutating func dispatch() -> ServerSentEvent? {
         defer { (data, type) = ([], "") }
+        resumption.id = id.isEmpty ? nil : id
         guard !data.isEmpty else { return nil }
         return ServerSentEvent(
             type: type.isEmpty ? "message" : type,
             // Without the line feed of its last line.
             data: String(decoding: data.dropLast(), as: UTF8.self),
-            id: id.isEmpty ? nil : id,
-            retry: retry
+            id: resumption.id,
+            retry: resumption.retry
         )
     }
 }

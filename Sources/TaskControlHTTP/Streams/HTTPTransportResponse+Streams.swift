@@ -40,19 +40,39 @@ extension HTTPTransportResponse {
     /// If the connection breaks off, the iteration throws. If the server ends the body, the iteration ends without an
     /// error; an event that is incomplete by then is dropped, as the standard requires. There is no automatic reconnection:
     /// to continue, send another request, with the ``ServerSentEvent/id`` of the last event in the header `Last-Event-ID`.
+    /// ``events(limit:onResumption:)`` also reports an ID that comes without an event.
     ///
     /// An open stream of events has one of the transport's connections to its host, which by default are 6 or 8: use a
     /// client with a transport of its own for streams.
-    public var events: ResponseStream<ServerSentEvent> { events(limit: 1 << 20) }
+    public var events: ResponseStream<ServerSentEvent> { events() }
 
-    /// Returns the server-sent events of the body, as they arrive.
+    /// Returns the server-sent events of the body, as they arrive, and reports the values with which a client connects
+    /// again.
     ///
-    /// - Parameter limit: The length of the longest line, and of the longest data of one event, in bytes; `nil`: no
-    ///   limit. At a longer line or longer data, the iteration throws ``EndpointError/Reason/bodyTooLarge``.
-    public func events(limit: Int?) -> ResponseStream<ServerSentEvent> {
+    /// ```swift
+    /// var last: (id: String?, retry: Duration?) = (nil, nil)
+    /// try await client.withResponse(to: Changes()) { response in
+    ///     for try await event in response.events(onResumption: { last = ($0, $1) }) { add(event.data) }
+    /// }
+    /// ```
+    ///
+    /// A server may send an ID or a delay without data, for example to mark a place that a client need not read again.
+    /// Such a block is no event, but it counts when the client connects again.
+    ///
+    /// - Parameters:
+    ///   - limit: The length of the longest line, and of the longest data of one event, in bytes; `nil`: no limit. At a
+    ///     longer line or longer data, the iteration throws ``EndpointError/Reason/bodyTooLarge``.
+    ///   - onResumption: Called when one of its two values has changed, before the event that has changed it is
+    ///     returned, in the isolation of the code that iterates. `id` is the last ID of a complete block, for the
+    ///     header `Last-Event-ID`, and `retry` the delay before the client connects again; each is `nil` until the
+    ///     server has sent one, and `id` also after an empty one.
+    public func events(
+        limit: Int? = 1 << 20,
+        onResumption: ((_ id: String?, _ retry: Duration?) -> Void)? = nil
+    ) -> ResponseStream<ServerSentEvent> {
         let contentType = head.singleValue("Content-Type")
         return ResponseStream { [body] in
-            var events = EventReader(body, contentType: contentType, limit: limit)
+            var events = EventReader(body, contentType: contentType, limit: limit, onResumption: onResumption)
             return { try await events.next() }
         }
     }

@@ -207,7 +207,7 @@ extension AsyncSemaphore: PolicyPart {
         _takeOne() ? Pass(holding: .scoped) : nil
     }
 
-    /// Acquires a permit, after a wait for the caller's turn.
+    /// Acquires a permit, after a wait for the turn of the caller. A caller that is cancelled holds none, and throws `CancellationError`.
     public nonisolated(nonsending) func waitToEnter() async throws -> Pass {
         var holding = _PermitHolding.scoped
         if !_acquireAtOnce(1, &holding) { try await _acquireInLine(1, holding) }

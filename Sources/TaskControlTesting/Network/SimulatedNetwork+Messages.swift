@@ -42,8 +42,9 @@ extension SimulatedNetwork {
     ///   - node: The name of the node that receives the request.
     /// - Returns: The value that the handler returns.
     /// - Throws: The error that the handler throws; ``ConnectionLostError`` if the seed of the network decides that the
-    ///   connection is lost; ``NoHandlerError`` if the node has no handler for the request; `CancellationError` if the
-    ///   caller is cancelled, or the closure of ``run(_:)`` has returned before the reply has arrived.
+    ///   connection is lost; an error that names the request if the node has no handler for the request;
+    ///   `CancellationError` if the caller is cancelled, or the closure of ``run(_:)`` has returned before the reply has
+    ///   arrived.
     public func send<Message: Request>(_ request: Message, to node: String) async throws -> Message.Reply {
         try await storage.send(request, as: nil, to: node)
     }

@@ -100,8 +100,8 @@ extension SimulatedNetwork {
         ///     that name.
         /// - Returns: The value that the handler returns.
         /// - Throws: The error that the handler throws; ``ConnectionLostError`` if the seed decides that the connection is lost;
-        ///   ``NoHandlerError`` if the node has no handler for the request; `CancellationError` if the caller is cancelled or this process
-        ///   has ended.
+        ///   an error that names the request if the node has no handler for the request; `CancellationError` if the
+        ///   caller is cancelled or this process has ended.
         /// - Complexity: O(*n*) in the number of nodes.
         public func send<Message: Request>(_ request: Message, to node: String) async throws -> Message.Reply {
             try await network.send(request, as: id, to: node)

@@ -32,7 +32,7 @@ internal import TaskControl
 /// many steps as the failure took, with fewer and fewer deviations from the plain schedule (see ``SimulationSchedule``),
 /// without the faults that the failure does not need, and with simple numbers of ``Simulation/random``. The failure shows
 /// the shortest schedule that still fails. See the documentation of
-/// ``SimulationFailure/shrunk`` for the failures whose schedule is not shortened.
+/// ``SimulationFailure/shortestSchedule`` for the failures whose schedule is not shortened.
 ///
 /// If Swift Testing's `#require` throws in the body, it has already recorded its error as an issue. Therefore
 /// `simulate` rethrows this error unchanged in place of a ``SimulationFailure``, and writes the failure to standard

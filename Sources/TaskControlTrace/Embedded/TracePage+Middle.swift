@@ -1,4 +1,4 @@
-// Made of the files in Page by scripts/embed-trace-page; not to be changed here.
+// Made of the files in Page by scripts/trace-page; not to be changed here.
 // swift-format-ignore-file
 
 extension TracePage {

@@ -1,4 +1,4 @@
-// Made by scripts/embed-trace-page; not to be changed here.
+// Made by scripts/trace-page; not to be changed here.
 
 /// The HTML page of a trace: the constant text before the data of the trace, and the constant text after the data.
 enum TracePage {

@@ -118,4 +118,28 @@ struct EventStreamStateMachineTests {
             #expect(try events(stream.map { $0 + "\n" }.joined()) == expected)
         }
     }
+
+    /// All streams of up to five lines of a few kinds: an ID counts from the end of its block on, a delay at once, and
+    /// neither needs data.
+    @Test func theLastIDAndTheDelayNeedNoEvent() throws {
+        let kinds = ["", "data: x", "id: i", "id", "retry: 5", "retry: x"]
+        var streams: [[String]] = [[]]
+        for _ in 0..<5 { streams += streams.flatMap { stream in kinds.map { stream + [$0] } } }
+        for stream in Set(streams) {
+            var machine = EventStreamStateMachine(limit: nil)
+            var (id, next, retry): (String?, String?, Duration?) = (nil, nil, nil)
+            for line in stream {
+                let event = try machine.receive(Array(line.utf8))
+                switch line {
+                case "": id = next
+                case "id: i": next = "i"
+                case "id": next = nil
+                case "retry: 5": retry = .milliseconds(5)
+                default: break
+                }
+                #expect(machine.resumption == .init(id: id, retry: retry))
+                if let event { #expect(event.id == id && event.retry == retry) }
+            }
+        }
+    }
 }

@@ -35,6 +35,26 @@ struct ResponseStreamTests {
         #expect(events == [ServerSentEvent(type: "added", data: "1")])
     }
 
+    /// The values that a client needs to connect again are reported with and without an event, before the event, and once.
+    @Test func anIDAndADelayWithoutAnEventAreReported() async throws {
+        let client = client(
+            ["retry: 500\n\nid: 1\ndata: a\n\n: idle\nid: 1\n\nid: 2\n", "\ndata: b\n\nid\n\nid: 3\nretry: 7\n"],
+            failure: URLError(.networkConnectionLost)
+        )
+        var seen: [String] = []
+        let error = await thrown {
+            try await client.withResponse(to: Checked()) { response in
+                let events = response.events { id, retry in
+                    seen.append("\(id ?? "-") \(retry?.components.attoseconds ?? -1)")
+                }
+                for try await event in events { seen.append(event.data + (event.id ?? "-")) }
+            }
+        }
+        let (half, seven) = ("500000000000000000", "7000000000000000")
+        #expect(seen == ["- \(half)", "1 \(half)", "a1", "2 \(half)", "b2", "- \(half)", "- \(seven)"])
+        #expect((error as? EndpointError)?.reason == .transport)
+    }
+
     @Test func aResponseOfAnotherTypeIsNoEventStream() async throws {
         let error = await #expect(throws: EndpointError.self) {
             try await client(["data: 1\n\n"], type: "text/html").withResponse(to: Checked()) { response in

@@ -31,7 +31,8 @@ private struct PriceFeed: Sendable {
     @discardableResult
     func connect(to feed: PriceFeed) -> SupervisedWork {
         lifetime.keepRunning("prices", for: self) { last in
-            try await feed.prices(after: last?.id)  // as the header Last-Event-ID does
+            // as the header Last-Event-ID does
+            try await feed.prices(after: last?.id)
         } deliver: { model, price in
             model.prices.append(price)
         }

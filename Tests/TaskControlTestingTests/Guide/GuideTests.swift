@@ -3,12 +3,12 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-// The examples of the article TestsThatCannotFlake.md, each before its fix and after it. `scripts/check-guide` checks that the guide shows this code and
+// The examples of the article TestsThatCannotFlake.md, each before its fix and after it. `scripts/check-excerpts --guide` checks that the guide shows this code and
 // the output of these tests unchanged. `TASKCONTROL_GUIDE=1 swift test --filter OrdinaryTests` measures how often ordinary tests find the bugs.
 
 private let showsWhatTheGuideShows = ProcessInfo.processInfo.environment["TASKCONTROL_GUIDE"] != nil
 
-/// Runs a simulation that must fail, and prints the failure for `scripts/check-guide`.
+/// Runs a simulation that must fail, and prints the failure for `scripts/check-excerpts --guide`.
 private func failure(of simulation: () throws -> Void) throws -> SimulationFailure {
     let failure = try #require(throws: SimulationFailure.self, performing: simulation)
     if showsWhatTheGuideShows { print("\(failure)") }

@@ -3,7 +3,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-/// Measures the corpus for the guide. `scripts/planted-bugs` runs it: it takes longer than tests may.
+/// Measures the corpus for the guide. `scripts/tests planted` runs it: it takes longer than tests may.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct PlantedBugReport {
     private static let isWanted = ProcessInfo.processInfo.environment["TASKCONTROL_PLANTED_BUGS"] != nil

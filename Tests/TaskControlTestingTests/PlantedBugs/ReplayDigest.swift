@@ -3,7 +3,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-/// Prints one number for the schedules of the whole corpus. `scripts/check-replay` compares it between processes.
+/// Prints one number for the schedules of the whole corpus. `scripts/tests replay` compares it between processes.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: Simulation.isSupported))
 struct ReplayDigest {
     private static let isWanted = ProcessInfo.processInfo.environment["TASKCONTROL_REPLAY_DIGEST"] != nil

@@ -2,7 +2,7 @@ import TaskControlTesting
 import XCTest
 
 /// The simulation inside the other framework.
-// XCTest has no tags. scripts/tests-tagged reads this line: .tags(.schedules)
+// XCTest has no tags. scripts/tests tagged reads this line: .tags(.schedules)
 final class SimulationXCTests: XCTestCase {
     func testASimulationInAnOrdinaryTest() throws {
         try XCTSkipUnless(Simulation.isSupported)

@@ -253,7 +253,7 @@ struct FIFOQueueTests {
     }
 
     #if SUBPROCESSES
-    /// A million in an optimized build (`scripts/check-schedules`), a tenth of that in a debug build.
+    /// A million in an optimized build (`scripts/tests schedules`), a tenth of that in a debug build.
     @Test(.oneProcessAtATime, .tags(.large, .unsanitized)) func aMillionPendingTasksAreNoProblem() async {
         await #expect(processExitsWith: .success) {
             let tasks = fullSize(1_000_000, inDebug: 30_000)

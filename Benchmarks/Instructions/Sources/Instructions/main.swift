@@ -1,4 +1,4 @@
-// Runs one operation of the library a given number of times, for scripts/instructions, which counts the instructions.
+// Runs one operation of the library a given number of times, for scripts/benchmark instructions, which counts the instructions.
 import TaskControl
 import TaskControlResilience
 

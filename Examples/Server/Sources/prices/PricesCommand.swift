@@ -38,7 +38,8 @@ struct PricesCommand: AsyncParsableCommand {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        // More than all graces together, and less than the 30 seconds after which Kubernetes kills the process.
+        // More than all graces together, and less than the 30 seconds after which
+        // Kubernetes kills the process.
         configuration.maximumGracefulShutdownDuration = .seconds(25)
         try await ServiceGroup(configuration: configuration).run()
     }

@@ -93,15 +93,22 @@ struct PricesServer: Sendable {
             ShutdownPlan(
                 name: "closing",
                 clock: clock,
-                steps: [.operation("flush usage", grace: .seconds(3)) { try await store.flush() }]
+                steps: [
+                    .operation("flush usage", grace: .seconds(3)) {
+                        try await store.flush()
+                    }
+                ]
             ),
-            // 4. Records of requests that have ended are stored. None is added, since the HTTP server has ended.
+            // 4. Records of requests that have ended are stored. None is added,
+            // since the HTTP server has ended.
             usage.pending.service(grace: .seconds(5), clock: clock),
             // 3. The background work.
             background,
-            // 2. The HTTP server closes its port and finishes the requests, which the deadline limits.
+            // 2. The HTTP server closes its port and finishes the requests, which
+            // the deadline limits.
             application,
-            // 1. The load balancer sends requests elsewhere, while the server still answers.
+            // 1. The load balancer sends requests elsewhere, while the server still
+            // answers.
             ShutdownPlan(
                 name: "arrivals",
                 clock: clock,

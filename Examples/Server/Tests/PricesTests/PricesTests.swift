@@ -104,10 +104,13 @@ struct PricesTests {
 
     // MARK: Deadlines
 
-    @Test func aRequestEndsAtTheDeadlineOfItsClientAndCancelsTheCallOfTheSupplier() async throws {
+    @Test func aRequestEndsAtTheDeadlineOfItsClientAndCancelsTheCallOfTheSupplier()
+        async throws
+    {
         let gate = Gate()
         let supplier = StubSupplier(["tea": .success(Self.tea)], gate: gate)
-        try await makeServer(supplier, clock: clock).application.test(.router) { client in
+        try await makeServer(supplier, clock: clock).application.test(.router) {
+            client in
             async let response = client.execute(
                 uri: "/prices/tea",
                 method: .get,

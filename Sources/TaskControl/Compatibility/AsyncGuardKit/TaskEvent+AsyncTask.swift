@@ -1,10 +1,3 @@
-extension TaskEvent.Primitive {
-    /// The primitive in events of an ``AsyncTask``.
-    ///
-    /// - Note: A spelling of AsyncGuardKit: see <doc:MovingFromAsyncGuardKit>.
-    public static var asyncTask: Self { Self("AsyncTask", []) }
-}
-
 extension TaskEvent.Kind {
     /// An ``AsyncTask`` was bound to a lifetime, which is the owner of the event.
     ///

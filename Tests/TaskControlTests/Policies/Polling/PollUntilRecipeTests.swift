@@ -24,7 +24,9 @@ private struct ExportServer: Sendable {
     }
 }
 
-private func finishedExport(_ id: String, of server: ExportServer) async throws -> Export {
+private func finishedExport(_ id: String, of server: ExportServer) async throws
+    -> Export
+{
     try await poll(within: .seconds(120)) {
         try await withTimeout(.seconds(10)) { try await server.export(id) }
     } until: { export in

@@ -22,13 +22,19 @@ final class PriceList: Sendable {
                 staleWhileRevalidate: .seconds(60),
                 staleIfError: .seconds(600)
             ),
-            // An unknown product is cached as well, so that a client that asks for it again and again does not reach the supplier.
+            // An unknown product is cached as well, so that a client that asks for
+            // it again and again does not reach the supplier.
             freshnessLifetime: { result in
-                if case .failure(is UnknownProductError) = result { .seconds(10) } else { nil }
+                if case .failure(is UnknownProductError) = result {
+                    .seconds(10)
+                } else {
+                    nil
+                }
             },
             clock: clock
         ) { product in
-            // A load is shared, so it does not have the deadline of one of its callers. It needs a limit of its own.
+            // A load is shared, so it does not have the deadline of one of its
+            // callers. It needs a limit of its own.
             try await withDeadline(in: .seconds(3), clock: clock) {
                 try await withPolicy(policy, clock: clock) {
                     try await supplier.price(of: product)
@@ -64,7 +70,9 @@ final class PriceList: Sendable {
             ),
             retry: RetryPolicy(
                 backoff: backoff,
-                shouldRetry: { RetryPolicy.isWorthRetrying($0) && !($0 is UnknownProductError) }
+                shouldRetry: {
+                    RetryPolicy.isWorthRetrying($0) && !($0 is UnknownProductError)
+                }
             ),
             attemptTimeout: .seconds(1)
         )

@@ -23,6 +23,8 @@ final class UsageLog: Sendable {
     /// Records that the price of a product was sent. Returns at once.
     func record(_ product: String) {
         guard pending.count < limit else { return }
-        pending.addTask(whenCancelledWaiting: .skip) { [store] in await store.append(product) }
+        pending.addTask(whenCancelledWaiting: .skip) { [store] in
+            await store.append(product)
+        }
     }
 }

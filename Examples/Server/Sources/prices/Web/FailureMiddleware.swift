@@ -14,14 +14,25 @@ struct FailureMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch is DeadlineExceededError {
             throw HTTPError(.gatewayTimeout, message: "The deadline has passed.")
         } catch is TimeoutError {
-            throw HTTPError(.gatewayTimeout, message: "The supplier has not answered in time.")
+            throw HTTPError(
+                .gatewayTimeout,
+                message: "The supplier has not answered in time."
+            )
         } catch let error as UnknownProductError {
-            throw HTTPError(.notFound, message: "There is no product '\(error.product)'.")
+            throw HTTPError(
+                .notFound,
+                message: "There is no product '\(error.product)'."
+            )
         } catch let refusal as any RetryAfterProviding {
-            // The circuit is open, or a limit is reached: the client learns when to come back.
+            // The circuit is open, or a limit is reached: the client learns when to
+            // come back.
             let seconds = refusal.retryAfter?.wholeSeconds ?? 1
             let headers: HTTPFields = [.retryAfter: "\(seconds)"]
-            throw HTTPError(.serviceUnavailable, headers: headers, message: "The supplier is not available.")
+            throw HTTPError(
+                .serviceUnavailable,
+                headers: headers,
+                message: "The supplier is not available."
+            )
         } catch is SupplierFailure {
             throw HTTPError(.badGateway, message: "The supplier has failed.")
         }
