@@ -49,25 +49,21 @@ struct Attempt: Sendable {
 
     /// Ends the attempt with an error, and returns the error for the caller: an ``EndpointError`` with the request and the response for errors of
     /// the transport and of the client, `CancellationError` for a cancelled caller, and otherwise the error unchanged.
-    ///
-    /// - Parameters:
-    ///   - error: The error.
-    ///   - decoder: The JSON decoder of the client, which reads the body of the error.
-    mutating func fail(with error: any Error, _ decoder: JSONDecoder) -> any Error {
+    mutating func fail(with error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
         if error is DownloadRestart {
             restarts = true
             let detail = "the server can't continue the download, which begins with its first byte"
-            return completed(EndpointError(.status, detail: detail), decoder)
+            return completed(EndpointError(.status, detail: detail))
         }
         if isRejection { rejectedCredential = request?.credential }
-        if let error = error as? EndpointError { return completed(error, decoder) }
+        if let error = error as? EndpointError { return completed(error) }
         guard stage == .exchange, !(error is TimeoutError), !(error is CallRefusedError) else { return error }
-        return completed(EndpointError(.transport, underlyingError: error), decoder)
+        return completed(EndpointError(.transport, underlyingError: error))
     }
 
-    private func completed(_ error: EndpointError, _ decoder: JSONDecoder) -> EndpointError {
-        response.completed(error, of: request, decoder)
+    private func completed(_ error: EndpointError) -> EndpointError {
+        response.completed(error, of: request)
     }
 
     /// Returns what the attempt has shown about its host.
@@ -104,17 +100,13 @@ struct ReceivedResponse: Sendable {
     }
 
     /// Returns an error that has the request and this response.
-    func completed(
-        _ error: EndpointError,
-        of request: PreparedRequest?,
-        _ decoder: JSONDecoder? = nil
-    ) -> EndpointError {
+    func completed(_ error: EndpointError, of request: PreparedRequest?) -> EndpointError {
         error.completed(
             request: request?.requestWithoutCredentials,
             response: head,
             data: body,
             credentials: request?.credentials ?? [:],
-            decoder: decoder
+            decoder: request?.decoder
         )
     }
 

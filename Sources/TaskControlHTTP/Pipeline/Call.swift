@@ -158,7 +158,7 @@ struct Call {
     ) async throws -> Value {
         attempts += 1
         attempt = Attempt()
-        attempt.request = PreparedRequest(request, body)
+        attempt.request = PreparedRequest(request, body, pipeline.coding.decoder)
         let events = pipeline.emitStarted(request, attempt: attempts)
         do {
             let value = try await policies.limited(to: policies.attemptTimeLimit) {
@@ -173,7 +173,7 @@ struct Call {
             pipeline.sharing.didEnd(request)
             // Later attempts, of this call or of another, must not join an exchange that takes too long.
             if error is TimeoutError, let key = attempt.sharingKey { pipeline.sharing.didTimeOut(key) }
-            let failure = attempt.fail(with: error, pipeline.coding.decoder)
+            let failure = attempt.fail(with: error)
             events?.end(.failed, .failed, error: failure, attempt: attempts, status: attempt.response.head?.statusCode)
             pipeline.notifyObserver(of: attempt, failure)
             throw failure
@@ -189,7 +189,7 @@ struct Call {
         var request = request
         try change(&request)
         try checkDeadline()
-        var prepared = PreparedRequest(request, body)
+        var prepared = PreparedRequest(request, body, pipeline.coding.decoder)
         prepared.allowsInsecureRedirects = policies.allowsInsecureRedirects
         // The callers of a shared request have different deadlines.
         let isShared = policies.coalescesGETRequests && request.httpMethod == "GET"

@@ -7,6 +7,8 @@ struct PreparedRequest: Sendable {
     /// The request without the credential, which endpoints and the response observer receive.
     let requestWithoutCredentials: URLRequest
     let body: UploadEndpointBody?
+    /// The JSON decoder of the client, with which the body of an error is read.
+    let decoder: JSONDecoder
     /// The serial number of the authenticator's credential in ``request``; `nil` if there is none.
     var credential: CredentialSerial?
     /// The header that is added to ``request`` when it is sent, with the time until the deadline; `nil` for none.
@@ -18,15 +20,10 @@ struct PreparedRequest: Sendable {
     /// A closure that the transport calls before it follows a redirect; `nil` if there is none.
     var willFollowRedirect: (@Sendable () -> Void)?
 
-    /// Creates a request without a credential.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - body: The body of an upload; `nil` if the request is no upload.
-    init(_ request: URLRequest, _ body: UploadEndpointBody?) {
-        self.request = request
-        requestWithoutCredentials = request
-        self.body = body
+    /// Creates a request without a credential: `body` is that of an upload, and `decoder` the JSON decoder of the client.
+    init(_ request: URLRequest, _ body: UploadEndpointBody?, _ decoder: JSONDecoder) {
+        (self.request, requestWithoutCredentials) = (request, request)
+        (self.body, self.decoder) = (body, decoder)
     }
 
     /// The headers that the authenticator attached, by name.

@@ -95,7 +95,7 @@ struct RequestPipeline: Sendable {
         var attempt = Attempt()
         do {
             var (request, body) = try make()
-            attempt.request = PreparedRequest(request, body)
+            attempt.request = PreparedRequest(request, body, coding.decoder)
             request = try await adapter.adapt(request)
             if let url = request.url?.withLowercaseScheme { request.url = url }
             if body == nil, let stream = request.httpBodyStream {
@@ -106,7 +106,7 @@ struct RequestPipeline: Sendable {
             }
             return (request, body)
         } catch {
-            let failure = attempt.fail(with: error, coding.decoder)
+            let failure = attempt.fail(with: error)
             notifyObserver(of: attempt, failure)
             throw failure
         }
