@@ -8,15 +8,14 @@
 /// A schedule is described by its differences from the *plain schedule*. In the plain schedule, the task that ran last
 /// continues if it can; otherwise the job that has been ready longest runs; a timer fires only when no job is ready, and
 /// after the actions of ``Simulation/atAnyPoint(_:)``.
-/// ``deviations`` lists the choices that differ. A failure with few deviations is easier to understand. For this
-/// reason, ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)`` removes the
-/// deviations that a failure does not need.
+/// A failure with few differences is easier to understand. For this reason, ``simulate(seeds:strategy:maxSteps:checksDeterminism:fileID:filePath:line:column:_:)`` removes the
+/// differences that a failure does not need.
 ///
 /// A schedule is valid for one version of a program: a change of the code under test may change the meaning of each choice.
 public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringConvertible, ExpressibleByStringLiteral {
     /// A choice that differs from the plain schedule (defined at ``SimulationSchedule``): a question, which is a point
     /// at which the schedule can continue in several ways, and its answer, which is the way in which it continues.
-    public struct Deviation: Sendable, Hashable, Codable {
+    package struct Deviation: Sendable, Hashable, Codable {
         /// The number of the question (a point at which the schedule can continue in several ways), from 0, in the order in which questions
         /// arise.
         ///
@@ -24,7 +23,7 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
         /// may run. Further questions are whether a timer fires now, if the strategy has slowness
         /// (``SimulationStrategy/withSlowness()``), and whether a created task starts now, if it has early starts
         /// (``SimulationStrategy/withEarlyStarts()``).
-        public let question: Int
+        package let question: Int
         /// The number of the answer, at least 1. Answer 0 is always that of the plain schedule (defined at
         /// ``SimulationSchedule``), and is no deviation.
         ///
@@ -36,7 +35,7 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
         ///   first action, the others follow from 1, and the last answer means none, unless an action must run because
         ///   no task sleeps.
         /// - All other questions: 0 means no, and 1 means yes.
-        public let answer: Int
+        package let answer: Int
 
         /// Creates a deviation.
         ///
@@ -44,7 +43,7 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
         ///   - question: The number of the question (a point at which the schedule can continue in several ways), from 0.
         ///   - answer: The number of the answer (one of the ways in which the schedule can continue), from 1. See
         ///     ``answer``.
-        public init(question: Int, answer: Int) {
+        package init(question: Int, answer: Int) {
             self.question = question
             self.answer = answer
         }
@@ -54,15 +53,15 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
     public let seed: UInt64
     /// The choices that differ from the plain schedule (the standard order of jobs, defined at ``SimulationSchedule``),
     /// sorted by ``Deviation/question``.
-    public let deviations: [Deviation]
+    package let deviations: [Deviation]
     /// Whether timers may fire although jobs are ready: see ``SimulationStrategy/withSlowness()``.
-    public let hasSlowness: Bool
+    package let hasSlowness: Bool
     /// Whether created tasks may start before their creator continues: see ``SimulationStrategy/withEarlyStarts()``.
-    public let hasEarlyStarts: Bool
+    package let hasEarlyStarts: Bool
     /// The random decisions that have their simplest outcome instead of that of the seed, by their numbers in the order in
     /// which they arise, sorted: a number of ``Simulation/random`` is 1, and a fault that a ``SimulatedNetwork`` has drawn
     /// does not happen.
-    public let simplified: [Int]
+    package let simplified: [Int]
 
     /// Creates a schedule.
     ///
@@ -76,7 +75,7 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
     ///     ``SimulationStrategy/withEarlyStarts()``.
     ///   - simplified: The numbers of the random decisions that have their simplest outcome, in any order: see
     ///     ``simplified``. Negative numbers are removed.
-    public init(
+    package init(
         seed: UInt64,
         deviations: [Deviation] = [],
         hasSlowness: Bool = false,
