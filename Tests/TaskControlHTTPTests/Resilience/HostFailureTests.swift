@@ -174,7 +174,7 @@ struct HostFailureTests {
     /// The limit of the call, and that of an attempt.
     @Test(arguments: [true, false], [true, false])
     func aLimitThatEndsDuringTheWaitForATokenSaysNothing(_ isOfTheCall: Bool, _ isShared: Bool) async throws {
-        let (clock, rate) = (TestClock(), RateLimiter(rate: 1, per: .seconds(100), burst: 1))
+        let (clock, rate) = (TestClock(), RateLimiter(rate: 1, per: .seconds(100), burst: 1, clock: TestClock()))
         #expect(rate.tryAcquire())
         let transport = ScriptedTransport()
         let client = client(transport) {
