@@ -115,7 +115,7 @@ struct PolicyPartTests {
 
     @Test func theBuiltInPartsCanStandInAnyOrder() async throws {
         let breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 3)
-        let (slots, rate) = (AsyncSemaphore(value: 1), RateLimiter(rate: 10))
+        let (slots, rate) = (AsyncSemaphore(value: 1), RateLimiter(rate: 10, clock: TestClock()))
         let policy = ResiliencePolicy(
             callParts: [rate],
             retry: RetryPolicy(attempts: 5, backoff: .none, shouldRetry: { $0 is MarkedError }),
@@ -132,7 +132,7 @@ struct PolicyPartTests {
     }
 
     @Test func onePartIsAPolicyToo() async throws {
-        let (slots, rate) = (AsyncSemaphore(value: 1), RateLimiter(rate: 10))
+        let (slots, rate) = (AsyncSemaphore(value: 1), RateLimiter(rate: 10, clock: TestClock()))
         #expect(try await withPolicy(slots) { slots.available } == 0)
         #expect(try await withPolicy(rate) { rate.available } == 9)
         #expect(slots.available == 1)
