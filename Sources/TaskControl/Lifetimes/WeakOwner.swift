@@ -77,7 +77,9 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         onEnd: @escaping @isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void,
         in origin: _WorkOrigin
     ) -> NotifyingWork {
-        NotifyingWork(origin: origin, receivesAtEnd: onError == nil) {
+        // Not `==`, which needs the runtime type of the closure: iOS 17 has none for a closure that is `@isolated(any)`.
+        let receivesAtEnd = if case .some = onError { false } else { true }
+        return NotifyingWork(origin: origin, receivesAtEnd: receivesAtEnd) {
             await hand(try await work(), deliver, isolation: deliver.isolation)
         } receive: { error in
             guard let onError else { return await hand(.failed(error), onEnd, isolation: onEnd.isolation) }
