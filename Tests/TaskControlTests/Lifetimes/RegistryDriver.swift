@@ -17,6 +17,9 @@ struct RegistryDriver: MachineDriver {
     /// The machine's answers to one event, and to those that follow from it.
     private var retired: [RegistryMachine.ID] = []
     private var liveCountChange: Int32 = 0
+    private var startsWaitingTask = false
+    /// The tasks that waited before the event.
+    private var waiting: Set<Int> = []
     var drainers: [Drainer] = []
     var drainerIDs: [RegistryMachine.DrainID] = []
     /// The keys that are drained; `nil` for a drainer of all.
@@ -55,7 +58,8 @@ struct RegistryDriver: MachineDriver {
     }
 
     mutating func play(_ event: Event) {
-        (retired, liveCountChange, model.retired) = ([], 0, [])
+        (retired, liveCountChange, startsWaitingTask, model.retired) = ([], 0, false, [])
+        waiting = Set(model.tasks.filter(\.phase.waits).map(\.number))
         let liveCount = machine.liveCount
         var effects = RegistryMachine.Effects()
         switch event {
@@ -132,6 +136,7 @@ struct RegistryDriver: MachineDriver {
     mutating func note(_ effects: borrowing RegistryMachine.Effects) {
         retired += effects.lists?.retired ?? []
         liveCountChange += effects.liveCountChange
+        startsWaitingTask = startsWaitingTask || effects.startsWaitingTask
     }
 
     private func check() {
@@ -149,6 +154,9 @@ struct RegistryDriver: MachineDriver {
         for task in model.tasks where task.key == nil && !task.isAttached {
             #expect(!mayBeginUnasked(task.number), "a task that begins before it has a handle asks")
         }
+        // Observers see that a task no longer waits, also where the number of tasks stays the same.
+        let hasStarted = model.tasks.contains { waiting.contains($0.number) && $0.phase.isLive && !$0.phase.waits }
+        #expect(startsWaitingTask || !hasStarted)
         // A task that another waits for has been raised, if it has a handle.
         for task in model.tasks where task.isAttached { #expect(raised[task.number, default: 0] >= task.raisedTo) }
     }
