@@ -11,6 +11,14 @@ import TaskControl
         case sent
         case failed(String)
         case cancelled
+
+        init(_ outcome: DeliveryOutcome) {
+            switch outcome {
+            case .delivered: self = .sent
+            case .failed(let error): self = .failed(error.localizedDescription)
+            default: self = .cancelled
+            }
+        }
     }
 
     struct Row: Identifiable {
@@ -27,8 +35,7 @@ import TaskControl
     }
 
     private(set) var rows: [Row] = []
-    @ObservationIgnored let uploads = TaskStore<UUID>(name: "uploads")
-    @ObservationIgnored private let places = AsyncSemaphore(name: "uploads", value: 2)
+    @ObservationIgnored let uploads = TaskStore<UUID>(name: "uploads", maxConcurrentTasks: 2)
     @ObservationIgnored private let server: Server
 
     init(server: Server) { self.server = server }
@@ -44,25 +51,19 @@ import TaskControl
         start(row)
     }
 
-    func cancel(_ row: Row) {
-        uploads.cancelTask(forKey: row.id)
-        show(.cancelled, in: row.id)
-    }
+    func cancel(_ row: Row) { uploads.cancelTask(forKey: row.id) }
 
     private func start(_ row: Row) {
         let (id, book) = (row.id, row.book)
-        uploads.run(forKey: id, for: self) { [server, places, weak self] in
-            try await places.withPermit {
-                let cover = try Self.cover()
-                defer { try? FileManager.default.removeItem(at: cover) }
-                try await server.upload(cover, of: book.id) { fraction in
-                    MainActor.queue.addTask { self?.show(.sending(fraction), in: id) }  // in order
-                }
+        uploads.run(forKey: id, for: self) { [server, weak self] in
+            let cover = try Self.cover()
+            defer { try? FileManager.default.removeItem(at: cover) }
+            try await server.upload(cover, of: book.id) { fraction in
+                MainActor.queue.addTask { self?.show(.sending(fraction), in: id) }  // in order
             }
-        } deliver: { model, _ in
-            model.show(.sent, in: id)
-        } onError: { model, error in
-            model.show(.failed(error.localizedDescription), in: id)
+        } deliver: { _, _ in
+        } onEnd: { model, outcome in
+            model.show(State(outcome), in: id)  // also for an upload that was cancelled before it began
         }
     }
 

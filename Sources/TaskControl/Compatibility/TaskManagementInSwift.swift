@@ -29,12 +29,14 @@ extension TaskStoreDuplicateKeyBehavior {
 
     /// Whether the new task replaces the running tasks of the key, which are then cancelled.
     ///
-    /// `true` for ``cancelPrevious(wait:)``, which cancels them at once, and for ``debounce(for:)`` and
-    /// ``throttle(for:)``, which cancel them when the new task starts; `false` for every other behavior.
+    /// `true` for ``cancelPrevious(wait:)``, which cancels them at once, and for ``debounce(for:then:)`` and
+    /// ``throttle(for:)``, which cancel them when the new task starts; `false` for every other behavior, and for
+    /// `debounce(for:then: .keepLatest)`.
     ///
     /// - Note: A spelling of the series *Task Management in Swift*: see <doc:MovingFromATaskStore>.
     public var cancelPrevious: Bool {
         switch kind {
+        case .debounce(_, then: .keepLatest): false
         case .cancelPrevious, .debounce, .throttle: true
         case .wait, .runConcurrently, .preferPrevious, .keepLatest: false
         }
@@ -42,14 +44,14 @@ extension TaskStoreDuplicateKeyBehavior {
 
     /// Whether a new task starts only when the present tasks of the key have ended.
     ///
-    /// `true` for `cancelPrevious(wait: true)`, ``wait`` and ``keepLatest``, and for ``preferPrevious-type.property``,
-    /// which creates a new task only if the key has no present task; `false` for every other behavior.
+    /// `true` for `cancelPrevious(wait: true)`, ``wait``, ``keepLatest`` and `debounce(for:then: .keepLatest)`, and for
+    /// ``preferPrevious-type.property``, which creates a new task only if the key has no present task; `false` for every other behavior.
     ///
     /// - Note: A spelling of the series *Task Management in Swift*: see <doc:MovingFromATaskStore>.
     public var waitForPrevious: Bool {
         switch kind {
         case .cancelPrevious(let wait): wait
-        case .wait, .keepLatest, .preferPrevious: true
+        case .wait, .keepLatest, .preferPrevious, .debounce(_, then: .keepLatest): true
         case .runConcurrently, .debounce, .throttle: false
         }
     }

@@ -21,6 +21,25 @@ extension AsyncLifetime {
     /// The work can check `Task.isCancelled`, as in any task. Once the task is cancelled, neither `deliver` nor
     /// `onError` begins.
     ///
+    /// ## The end of the task
+    /// `onEnd` is called exactly once per call of this function, as long as the owner exists, so a state such as
+    /// "sending" always ends:
+    ///
+    /// ```swift
+    /// lifetime.run(for: self) { [api] in
+    ///     try await api.fetchFeed()
+    /// } deliver: { model, feed in
+    ///     model.items = feed
+    /// } onEnd: { model, outcome in
+    ///     if case .cancelled(let cause) = outcome { print("cancelled: \(cause)") }
+    /// }
+    /// ```
+    ///
+    /// It is a part of the task, as `deliver` is: the task is removed from the lifetime after `onEnd` has returned, so
+    /// ``TaskOwner/drain()`` waits for it. It also runs in a cancelled task, in which a call that waits may throw at once.
+    /// If the lifetime is closed, so that the work is not started, `onEnd` runs in the returned task, which the lifetime
+    /// does not own.
+    ///
     /// - Parameters:
     ///   - owner: The object that receives the result. Held weakly.
     ///   - name: The name shown in debuggers and diagnostics.
@@ -33,9 +52,11 @@ extension AsyncLifetime {
     ///   - onError: Receives the error that the work threw. Runs like `deliver`. If `nil`, or if the owner was
     ///     deallocated, the error is reported to diagnostics instead. Whether the error is received or reported, the
     ///     outcome is ``DeliveryOutcome/failed(_:)``. If the task was cancelled, the error is neither received nor
-    ///     reported, and the outcome is ``DeliveryOutcome/cancelled``.
+    ///     reported, and the outcome is ``DeliveryOutcome/cancelled(_:)``.
+    ///   - onEnd: Receives the outcome when the work has ended, after `deliver` or `onError`, or was cancelled, also before
+    ///     it began. See *The end of the task*. If `onError` is `nil`, an error is received here and not reported.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, the work is not started, and the
-    ///   outcome is ``DeliveryOutcome/cancelled``.
+    ///   outcome is ``DeliveryOutcome/cancelled(_:)``.
     @discardableResult
     @inlinable
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -44,8 +65,10 @@ extension AsyncLifetime {
         priority: TaskPriority? = nil,
         work: @escaping @Sendable () async throws -> Value,
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
-        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
+        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil,
+        @_inheritActorContext onEnd: (@isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
+        if let onEnd { return _run(_WeakOwner(owner), name, priority, work, deliver, onError, onEnd) }
         guard let place = _enter(name) else { return _refused(name) }
         let body = _DeliveryBody(
             place: place,
@@ -62,7 +85,7 @@ extension AsyncLifetime {
 
     /// Does work without retaining its owner, which is an actor, and then passes the result to the actor if it still exists.
     ///
-    /// `deliver` and `onError` run on the actor. In all other respects, including cancellation, this function is the
+    /// `deliver`, `onError` and `onEnd` run on the actor. In all other respects, including cancellation, this function is the
     /// same as `run(for:)` for an owner that is not an actor.
     ///
     /// The parameters and the outcome are those of `run(for:)` for an object that is not an actor. (Swift has two types for a
@@ -74,9 +97,14 @@ extension AsyncLifetime {
         priority: TaskPriority? = nil,
         work: @escaping @Sendable () async throws -> Value,
         deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
-        onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
+        onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil,
+        onEnd: (@Sendable (isolated Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        start(name: name, priority: priority, _WeakOwner(owner).work(work, deliver, onError, in: .lifetimeRun))
+        let owner = _WeakOwner(owner)
+        guard let onEnd else {
+            return start(name: name, priority: priority, owner.work(work, deliver, onError, in: .lifetimeRun))
+        }
+        return registry.addNotifying(name, priority, owner.work(work, deliver, onError, onEnd: onEnd, in: .lifetimeRun))
     }
 
     /// Passes each element of a sequence to an owner, for as long as the owner exists.
@@ -113,9 +141,9 @@ extension AsyncLifetime {
     ///   - onError: Receives the error that ended the sequence. Runs like `perform`. If `nil`, or if the owner was
     ///     deallocated, the error is reported to diagnostics instead. Whether the error is received or reported, the
     ///     outcome is ``DeliveryOutcome/failed(_:)``. If the task was cancelled, the error is neither received nor
-    ///     reported, and the outcome is ``DeliveryOutcome/cancelled``.
+    ///     reported, and the outcome is ``DeliveryOutcome/cancelled(_:)``.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, the work is not started, and the
-    ///   outcome is ``DeliveryOutcome/cancelled``.
+    ///   outcome is ``DeliveryOutcome/cancelled(_:)``.
     @discardableResult
     public func forEach<Owner: AnyObject & Sendable, Elements: AsyncSequence & SendableMetatype>(
         _ elements: sending Elements,
@@ -134,7 +162,7 @@ extension AsyncLifetime {
                     let outcome = await owner.hand(element, perform, isolation: perform.isolation)
                     guard case .delivered = outcome else { return outcome }
                 }
-                return Task.isCancelled ? .cancelled : .delivered
+                return Task.isCancelled ? .cancelledNow : .delivered
             } catch {
                 return await owner.settle(error, onError, in: .lifetimeForEach)
             }
@@ -167,12 +195,26 @@ extension AsyncLifetime {
                     let outcome = await owner.hand(element, perform)
                     guard case .delivered = outcome else { return outcome }
                 }
-                return Task.isCancelled ? .cancelled : .delivered
+                return Task.isCancelled ? .cancelledNow : .delivered
             } catch {
                 return await owner.settle(error, onError, in: .lifetimeForEach)
             }
         }
         return start(name: name, priority: priority, work)
+    }
+
+    /// Starts a task of `run(for:)` that notifies its owner of its end.
+    @usableFromInline
+    func _run<Owner: AnyObject & Sendable, Value: Sendable>(
+        _ owner: _WeakOwner<Owner>,
+        _ name: String?,
+        _ priority: TaskPriority?,
+        _ work: @escaping @Sendable () async throws -> Value,
+        _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
+        _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
+        _ onEnd: @escaping @isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void
+    ) -> Task<DeliveryOutcome, Never> {
+        registry.addNotifying(name, priority, owner.work(work, deliver, onError, onEnd: onEnd, in: .lifetimeRun))
     }
 
     /// Registers a task that `run(for:)` is about to create.
@@ -186,7 +228,7 @@ extension AsyncLifetime {
 
     @usableFromInline
     func _refused(_ name: String?) -> Task<DeliveryOutcome, Never> {
-        TaskRegistry.cancelledTask(name, returning: .cancelled)
+        TaskRegistry.cancelledTask(name, returning: .cancelled(registry.refusal))
     }
 
     /// Starts a task of this lifetime that runs `work`. The task inherits the caller's task-local values, and its

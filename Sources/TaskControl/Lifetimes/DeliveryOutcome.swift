@@ -25,8 +25,9 @@ public enum DeliveryOutcome: Sendable {
 
     /// The task was cancelled before the value, an element or the error was delivered, or before the work began. An
     /// ``AsyncLifetime``, ``TaskStore`` or ``TaskSlot`` cancels its tasks when it is closed or deallocated, for example
-    /// because the object that stores it is deallocated.
-    case cancelled
+    /// because the object that stores it is deallocated. The cause is that of `Task.cancellationCause`; for a task that a
+    /// closed owner refuses, it is ``CancellationCause/shutdown(name:)``.
+    indirect case cancelled(CancellationCause)
 
     /// The owner was deallocated before it could receive the value or an element, and the task was not cancelled.
     case ownerReleased
@@ -42,6 +43,9 @@ public enum DeliveryOutcome: Sendable {
 }
 
 extension DeliveryOutcome {
+    /// The outcome of the current task, which is cancelled.
+    @usableFromInline static var cancelledNow: DeliveryOutcome { .cancelled(Task.cancellationCause ?? .unknown) }
+
     var isDelivered: Bool {
         if case .delivered = self { true } else { false }
     }

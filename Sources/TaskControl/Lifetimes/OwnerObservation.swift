@@ -38,8 +38,8 @@ extension TaskStore {
         return registry.isRunning(_ErasedKey(key))
     }
 
-    /// Returns whether a key has a task that waits to start: for older tasks, for a quiet time, or for the end of an
-    /// interval. Observable, as ``TaskOwner/count`` is.
+    /// Returns whether a key has a task that waits to start: for older tasks, for a quiet time, for the end of an interval,
+    /// or for a place in a store with a limit. Observable, as ``TaskOwner/count`` is.
     ///
     /// - Complexity: O(*n*) in the number of tasks under the key.
     public func taskIsWaiting(forKey key: Key) -> Bool {

@@ -36,7 +36,7 @@ public final class TaskSlot: TaskOwner, ObservableOwner {
     ///   - name: The name shown in diagnostics; `nil` for none.
     ///   - behavior: The rule for a new task and for the tasks that run or wait when it is added. By default, the new
     ///     task starts at once and the others are cancelled.
-    ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and
+    ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:then:)`` and
     ///     ``TaskStoreDuplicateKeyBehavior/throttle(for:)``. Its `sleep` must end when its task is cancelled, as
     ///     `Clock` requires: otherwise a task that is cancelled while it waits for such a time ends only when the time
     ///     has passed.
@@ -116,12 +116,16 @@ public final class TaskSlot: TaskOwner, ObservableOwner {
     ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
     ///     deallocated, the error is reported to diagnostics instead. Whether it is received or reported, the outcome
     ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is not received: the outcome is
-    ///     ``DeliveryOutcome/cancelled``.
+    ///     ``DeliveryOutcome/cancelled(_:)``.
+    ///   - onEnd: Receives the outcome of the new task, once, when the work has ended, after `deliver` or `onError`, or
+    ///     was cancelled, also before it began or because the slot is closed. It is a part of the task, which is removed
+    ///     from the slot after it has returned. Called as long as the owner exists, and not for a present task that is
+    ///     returned in place of a new one. If `onError` is `nil`, an error is received here and not reported.
     /// - Returns: The new task, whose value is its outcome. With
     ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if there is a present task: the present task,
     ///   or a proxy for it. A proxy is a task that waits for the present task and has the same outcome, or
     ///   ``DeliveryOutcome/duplicate`` if `addTask` created the present task; cancelling the proxy cancels the present
-    ///   task. If the slot is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
+    ///   task. If the slot is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled(_:)``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -130,16 +134,22 @@ public final class TaskSlot: TaskOwner, ObservableOwner {
         priority: TaskPriority? = nil,
         work: @escaping @Sendable () async throws -> Value,
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
-        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
+        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil,
+        @_inheritActorContext onEnd: (@isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        let delivery = _WeakOwner(owner).work(work, deliver, onError, in: .slotRun)
+        let owner = _WeakOwner(owner)
+        if let onEnd {
+            let notifying = owner.work(work, deliver, onError, onEnd: onEnd, in: .slotRun)
+            return registry.addNotifying(Self.key, behavior, name, priority, notifying)
+        }
+        let delivery = owner.work(work, deliver, onError, in: .slotRun)
         return registry.addDelivery(Self.key, behavior, name, priority, delivery)
     }
 
     /// Does work for an actor, according to the behavior of the slot, and passes the result to the actor if it still
     /// exists. The work does not retain the actor.
     ///
-    /// `deliver` and `onError` run on the actor. In all other respects, this function is the same as `run(for:)` for an
+    /// `deliver`, `onError` and `onEnd` run on the actor. In all other respects, this function is the same as `run(for:)` for an
     /// object that is not an actor.
     ///
     /// ## Cancellation
@@ -154,9 +164,15 @@ public final class TaskSlot: TaskOwner, ObservableOwner {
         priority: TaskPriority? = nil,
         work: @escaping @Sendable () async throws -> Value,
         deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
-        onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
+        onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil,
+        onEnd: (@Sendable (isolated Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        let delivery = _WeakOwner(owner).work(work, deliver, onError, in: .slotRun)
+        let owner = _WeakOwner(owner)
+        if let onEnd {
+            let notifying = owner.work(work, deliver, onError, onEnd: onEnd, in: .slotRun)
+            return registry.addNotifying(Self.key, behavior, name, priority, notifying)
+        }
+        let delivery = owner.work(work, deliver, onError, in: .slotRun)
         return registry.addDelivery(Self.key, behavior, name, priority, delivery)
     }
 }

@@ -35,12 +35,16 @@ extension TaskStore {
     ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
     ///     deallocated, the error is reported to diagnostics instead. Whether it is received or reported, the outcome
     ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is not received: the outcome is
-    ///     ``DeliveryOutcome/cancelled``.
+    ///     ``DeliveryOutcome/cancelled(_:)``.
+    ///   - onEnd: Receives the outcome of the new task, once, when the work has ended, after `deliver` or `onError`, or
+    ///     was cancelled, also before it began or because the store is closed. It is a part of the task, which is removed
+    ///     from the store after it has returned. Called as long as the owner exists, and not for a present task that is
+    ///     returned in place of a new one. If `onError` is `nil`, an error is received here and not reported.
     /// - Returns: The new task, whose value is its outcome. With
     ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, if there is a present task: the present task,
     ///   or a proxy for it. A proxy is a task that waits for the present task and has the same outcome, or
     ///   ``DeliveryOutcome/duplicate`` if `addTask` created the present task; cancelling the proxy cancels the present
-    ///   task. If the store is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled``.
+    ///   task. If the store is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled(_:)``.
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
@@ -51,16 +55,22 @@ extension TaskStore {
         priority: TaskPriority? = nil,
         work: @escaping @Sendable () async throws -> Value,
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
-        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
+        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil,
+        @_inheritActorContext onEnd: (@isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        let delivery = _WeakOwner(owner).work(work, deliver, onError, in: .storeRun)
+        let owner = _WeakOwner(owner)
+        if let onEnd {
+            let notifying = owner.work(work, deliver, onError, onEnd: onEnd, in: .storeRun)
+            return registry.addNotifying(_ErasedKey(key), duplicateKeyBehavior, name, priority, notifying)
+        }
+        let delivery = owner.work(work, deliver, onError, in: .storeRun)
         return registry.addDelivery(_ErasedKey(key), duplicateKeyBehavior, name, priority, delivery)
     }
 
     /// Does work for an actor, under a key, and passes the result to the actor if it still exists. The work does not
     /// retain the actor.
     ///
-    /// `deliver` and `onError` run on the actor. In all other respects, this function is the same as
+    /// `deliver`, `onError` and `onEnd` run on the actor. In all other respects, this function is the same as
     /// `run(forKey:for:)` for an object that is not an actor.
     ///
     /// ## Cancellation
@@ -77,9 +87,15 @@ extension TaskStore {
         priority: TaskPriority? = nil,
         work: @escaping @Sendable () async throws -> Value,
         deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
-        onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
+        onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil,
+        onEnd: (@Sendable (isolated Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        let delivery = _WeakOwner(owner).work(work, deliver, onError, in: .storeRun)
+        let owner = _WeakOwner(owner)
+        if let onEnd {
+            let notifying = owner.work(work, deliver, onError, onEnd: onEnd, in: .storeRun)
+            return registry.addNotifying(_ErasedKey(key), duplicateKeyBehavior, name, priority, notifying)
+        }
+        let delivery = owner.work(work, deliver, onError, in: .storeRun)
         return registry.addDelivery(_ErasedKey(key), duplicateKeyBehavior, name, priority, delivery)
     }
 }

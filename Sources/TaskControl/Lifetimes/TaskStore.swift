@@ -29,6 +29,24 @@
 /// Tasks that wait under one key start in the order of the calls, regardless of their priorities. A task must not await
 /// a later task of its own key that waits for it: both would wait until the later task is cancelled.
 ///
+/// ## A limit
+/// A store with a limit runs only that many of its tasks at once, whatever their keys:
+///
+/// ```swift
+/// let uploads = TaskStore<URL>(name: "uploads", maxConcurrentTasks: 4)
+/// for file in files {
+///     uploads.addTask(forKey: file) { try await server.upload(file) }
+/// }
+/// ```
+///
+/// A task takes its place in line when the rule for its key lets it start: with most behaviors in the call that adds it, and
+/// after a wait for an older task of its key, a quiet time or an interval at the end of that wait. Tasks start in the order
+/// of the line, regardless of their priorities. While a task is in line, the tasks before it and those that run are
+/// escalated to its priority, where the system supports it (<doc:Ordering#Priorities>). A cancelled task leaves the line at
+/// once; a task that is cancelled while it runs counts until it has ended. ``taskIsWaiting(forKey:)`` and
+/// ``taskIsRunning(forKey:)`` tell the two states apart. If all running tasks await later tasks of the store, they wait
+/// forever.
+///
 /// ## Cancellation
 /// ``cancelTask(forKey:)`` cancels the running and waiting tasks of a key, ``TaskOwner/cancelAll()`` those of every
 /// key, and ``TaskOwner/close()`` also refuses later ones. ``drain(forKey:)`` and ``TaskOwner/drain()`` wait until the
@@ -42,14 +60,22 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, ObservableOwn
     ///
     /// - Parameters:
     ///   - name: The name shown in diagnostics; `nil` for none.
-    ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:)`` and
+    ///   - maxConcurrentTasks: The number of tasks that may run at once; `nil` for any number. Less than 1 counts as 1.
+    ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:then:)`` and
     ///     ``TaskStoreDuplicateKeyBehavior/throttle(for:)``. Its `sleep` must end when its task is cancelled, as
     ///     `Clock` requires: otherwise a task that is cancelled while it waits for such a time ends only when the time
     ///     has passed.
-    public init(name: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
+    public init(
+        name: String? = nil,
+        maxConcurrentTasks: Int? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
         let observation = OwnerObservation()
         self.observation = observation
-        registry = TaskRegistry(.taskStore, name: name, clock: clock, onChange: observation.changed)
+        let limit = maxConcurrentTasks.map {
+            ComputedNumber.count($0, "TaskStore(maxConcurrentTasks:)", .taskStore)
+        }
+        registry = TaskRegistry(.taskStore, name: name, limit: limit, clock: clock, onChange: observation.changed)
     }
 
     deinit {

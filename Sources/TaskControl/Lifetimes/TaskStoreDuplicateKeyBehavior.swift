@@ -7,7 +7,8 @@
 /// | ``runConcurrently`` | continues | starts at once |
 /// | ``preferPrevious-type.property`` | continues | is not created |
 /// | ``keepLatest`` | a running task continues, a waiting one is cancelled | starts when the running task has ended |
-/// | ``debounce(for:)`` | is cancelled at the latest when the new task starts | starts after a quiet time |
+/// | ``debounce(for:then:)`` | is cancelled at the latest when the new task starts | starts after a quiet time |
+/// | `debounce(for:then: .keepLatest)` | as for `keepLatest` | starts after a quiet time, when the running task has ended |
 /// | ``throttle(for:)`` | as for `debounce` | starts at once, or an interval after the last start |
 ///
 /// The present tasks are those that run or wait to start. A cancelled task is not a present task. But a new task that
@@ -15,6 +16,9 @@
 /// it began never runs, and no task waits for it. The exception is a task that was cancelled through its own `Task`
 /// handle, and whose operation is isolated to a busy actor: the task ends, and later tasks stop waiting for it, when
 /// the actor is free.
+///
+/// In a store that limits how many of its tasks run, a task that would start may have to wait for tasks of other keys. It
+/// is then a waiting task: the behaviors treat it like one that waits for an older task of its key.
 public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case cancelPrevious(wait: Bool)
@@ -22,7 +26,7 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
         case runConcurrently
         case preferPrevious
         case keepLatest
-        case debounce(Duration)
+        case debounce(Duration, then: AfterQuietTime)
         case throttle(Duration)
     }
 
@@ -68,11 +72,26 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// Starts the new task after a quiet time, in which no other task with this behavior is added under the key.
     ///
     /// A newer call with this behavior restarts the quiet time, and the task of the older call is cancelled without
-    /// having run. A running task continues until the quiet time is over, and is cancelled when the new task starts.
+    /// having run, also if its quiet time is over and it waits to start. By default, a running task continues until the
+    /// quiet time is over, and is cancelled when the new task starts. With ``AfterQuietTime/keepLatest``, it is not
+    /// cancelled, and the new task starts when it has ended: an autosave waits for a pause, and never interrupts a save.
     ///
-    /// - Parameter quietTime: Measured by the store's clock. If zero or negative, the task starts as soon as it is
-    ///   scheduled.
-    public static func debounce(for quietTime: Duration) -> Self { Self(kind: .debounce(quietTime)) }
+    /// - Parameters:
+    ///   - quietTime: Measured by the store's clock. If zero or negative, the task starts as soon as it is scheduled.
+    ///   - rule: The rule for the running tasks when the quiet time is over.
+    public static func debounce(for quietTime: Duration, then rule: AfterQuietTime = .cancelPrevious) -> Self {
+        Self(kind: .debounce(quietTime, then: rule))
+    }
+
+    /// The rule for the running tasks of a key at the end of a quiet time.
+    @nonexhaustive
+    public enum AfterQuietTime: Hashable, Sendable {
+        /// The running tasks are cancelled, and the new task starts at once.
+        case cancelPrevious
+        /// The running tasks continue, the other waiting tasks are cancelled, and the new task starts when the running
+        /// tasks have ended.
+        case keepLatest
+    }
 
     /// Starts the new task at once, or, during the interval of an earlier task of the key, at the end of that interval.
     ///
@@ -80,7 +99,7 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// of the latest call starts, at the end of the interval; the other tasks are cancelled without having run. A
     /// running task continues until the new task starts, and is then cancelled. Combine's
     /// `throttle(for:scheduler:latest: true)` does the same with values. To start after the calls have stopped, use
-    /// ``debounce(for:)``.
+    /// ``debounce(for:then:)``.
     ///
     /// - Parameter interval: The length of the interval that the new task begins, measured by the store's clock. If
     ///   zero or negative, there is no interval, and the next task does not wait.

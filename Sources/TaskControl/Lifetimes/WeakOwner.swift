@@ -58,10 +58,35 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         _ receiver: @isolated(any) @Sendable (Owner, Value) async -> Void,
         isolation: isolated (any Actor)?
     ) async -> DeliveryOutcome {
-        guard !_isTaskCancelled else { return .cancelled }
+        guard !_isTaskCancelled else { return .cancelledNow }
         guard let owner else { return .ownerReleased }
         await receiver(owner, value)
         return .delivered
+    }
+
+    /// Returns the work of a task that also passes its outcome to the owner, if the owner still exists.
+    ///
+    /// - Parameters:
+    ///   - onEnd: Receives the outcome, also if the task is cancelled, or was before the work began. Without an
+    ///     `onError`, it receives errors in its place.
+    ///   - origin: The public function that started the work, for the report of an error.
+    func work<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value,
+        _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
+        _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
+        onEnd: @escaping @isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void,
+        in origin: _WorkOrigin
+    ) -> NotifyingWork {
+        // Not `==`, which needs the runtime type of the closure: iOS 17 has none for a closure that is `@isolated(any)`.
+        let receivesAtEnd = if case .some = onError { false } else { true }
+        return NotifyingWork(origin: origin, receivesAtEnd: receivesAtEnd) {
+            await hand(try await work(), deliver, isolation: deliver.isolation)
+        } receive: { error in
+            guard let onError else { return await hand(.failed(error), onEnd, isolation: onEnd.isolation) }
+            return await hand(error, onError, isolation: onError.isolation)
+        } notify: { outcome in
+            if let owner { await onEnd(owner, outcome) }
+        }
     }
 
     @usableFromInline
@@ -74,7 +99,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
             guard let onError else { return false }
             return await hand(error, onError, isolation: onError.isolation).isDelivered
         }
-        return settlement == .partOfCancellation ? .cancelled : .failed(error)
+        return settlement == .partOfCancellation ? .cancelledNow : .failed(error)
     }
 }
 
@@ -100,7 +125,7 @@ extension _WeakOwner where Owner: Actor {
         _ value: Value,
         _ receiver: @Sendable (isolated Owner, Value) async -> Void
     ) async -> DeliveryOutcome {
-        guard let owner else { return Task.isCancelled ? .cancelled : .ownerReleased }
+        guard let owner else { return Task.isCancelled ? .cancelledNow : .ownerReleased }
         return await Self.hand(value, to: owner, receiver)
     }
 
@@ -109,9 +134,26 @@ extension _WeakOwner where Owner: Actor {
         to owner: isolated Owner,
         _ receiver: @Sendable (isolated Owner, Value) async -> Void
     ) async -> DeliveryOutcome {
-        guard !Task.isCancelled else { return .cancelled }
+        guard !Task.isCancelled else { return .cancelledNow }
         await receiver(owner, value)
         return .delivered
+    }
+
+    func work<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value,
+        _ deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
+        _ onError: (@Sendable (isolated Owner, any Error) async -> Void)?,
+        onEnd: @escaping @Sendable (isolated Owner, DeliveryOutcome) async -> Void,
+        in origin: _WorkOrigin
+    ) -> NotifyingWork {
+        NotifyingWork(origin: origin, receivesAtEnd: onError == nil) {
+            await hand(try await work(), deliver)
+        } receive: { error in
+            guard let onError else { return await hand(.failed(error), onEnd) }
+            return await hand(error, onError)
+        } notify: { outcome in
+            if let owner { await onEnd(owner, outcome) }
+        }
     }
 
     nonisolated(nonsending) func settle(
@@ -123,6 +165,6 @@ extension _WeakOwner where Owner: Actor {
             guard let onError else { return false }
             return await hand(error, onError).isDelivered
         }
-        return settlement == .partOfCancellation ? .cancelled : .failed(error)
+        return settlement == .partOfCancellation ? .cancelledNow : .failed(error)
     }
 }

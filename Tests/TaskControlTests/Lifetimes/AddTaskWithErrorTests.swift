@@ -213,6 +213,7 @@ struct AddTaskWithErrorTests {
             (.cancelPrevious(wait: false), false, true, false), (.runConcurrently, false, false, false),
             (.preferPrevious, true, false, true), (.keepLatest, false, false, true),
             (.debounce(for: .seconds(1)), false, true, false),
+            (.debounce(for: .seconds(1), then: .keepLatest), false, false, true),
         ]
         for (behavior, prefers, cancels, waits) in rows {
             #expect(behavior.preferPrevious == prefers && behavior.runNewTask == !prefers)

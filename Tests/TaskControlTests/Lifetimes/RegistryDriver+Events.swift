@@ -44,6 +44,7 @@ extension RegistryDriver {
         .keepLatest,
         .throttle(for: .seconds(2)),
         .debounce(for: .seconds(1)),
+        .debounce(for: .seconds(1), then: .keepLatest),
     ]
 
     /// All tasks, and those of each key.
@@ -56,8 +57,9 @@ extension RegistryDriver {
         var events: [Event] = [.cancelAll]
         if !model.isClosed { events.append(.close) }
         if ids.count < maxTasks {
+            // A registry with a limit has only tasks with keys that it creates.
             for key in keys {
-                events.append(.insert(key: key))
+                if model.limit == nil { events.append(.insert(key: key)) }
                 if key == nil {
                     events.append(.add(key: nil, .runConcurrently))
                     if isWide { events.append(.reserve) }

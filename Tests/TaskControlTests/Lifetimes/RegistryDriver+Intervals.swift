@@ -6,18 +6,23 @@ import Testing
 extension RegistryDriver {
     static var timer: Int { 3_000 }
 
-    /// The task cancels those before it, and begins an interval.
-    mutating func beginInterval(_ number: Int, _ effects: borrowing RegistryMachine.Effects) {
+    /// The task cancels those before it, and begins an interval if it has claimed one.
+    mutating func beginAdmitted(_ number: Int, _ effects: borrowing RegistryMachine.Effects) {
         let key = model[number]!.key!
         let older = model.linked(key).prefix { $0.number != number }
         let jobs = model.cancel(older.map(\.number))
-        model.intervals[key] = number
         let interval = effects.lists?.interval
-        #expect(interval?.time == .seconds(2))
+        #expect(interval?.time == (model[number]!.claims ? .seconds(2) : nil))
+        if model[number]!.claims {
+            model.intervals[key] = number
+            model[number]?.claims = false
+        }
         if let id = interval?.id {
             #expect(timers[id] == nil)
             timers[id] = false
         }
+        #expect(Set(effects.waking) == model.promoteAll())
+        wake(effects.waking)
         cancelled(effects, jobs)
     }
 

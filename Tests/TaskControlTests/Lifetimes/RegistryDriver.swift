@@ -7,7 +7,7 @@ import Testing
 ///
 /// A value: a search copies it and continues from both copies.
 struct RegistryDriver: MachineDriver {
-    var machine = RegistryMachine()
+    var machine: RegistryMachine
     var model = RegistryModel()
     private(set) var ids: [RegistryMachine.ID] = []
     private(set) var places: [Place] = []
@@ -17,6 +17,9 @@ struct RegistryDriver: MachineDriver {
     /// The machine's answers to one event, and to those that follow from it.
     private var retired: [RegistryMachine.ID] = []
     private var liveCountChange: Int32 = 0
+    private var startsWaitingTask = false
+    /// The tasks that waited before the event.
+    private var waiting: Set<Int> = []
     var drainers: [Drainer] = []
     var drainerIDs: [RegistryMachine.DrainID] = []
     /// The keys that are drained; `nil` for a drainer of all.
@@ -28,6 +31,11 @@ struct RegistryDriver: MachineDriver {
     private(set) var followers: [Int: Int] = [:]
     /// The intervals that have begun, and whether the handle of their timer is attached.
     var timers: [RegistryMachine.IntervalID: Bool] = [:]
+
+    init(limit: Int? = nil) {
+        machine = RegistryMachine(limit: limit)
+        model.limit = limit
+    }
 
     /// Same signature, same future.
     var signature: Int {
@@ -43,12 +51,15 @@ struct RegistryDriver: MachineDriver {
         hasher.combine(raised)
         hasher.combine(followers)
         hasher.combine(model.intervals)
+        hasher.combine(model.line)
+        hasher.combine(model.line.map { machine.sides[ids[$0].slot]?.raisedLineTo })
         hasher.combine(Set(timers.filter(\.value).map { model.key(of: $0.key, ids) }))
         return hasher.finalize()
     }
 
     mutating func play(_ event: Event) {
-        (retired, liveCountChange, model.retired) = ([], 0, [])
+        (retired, liveCountChange, startsWaitingTask, model.retired) = ([], 0, false, [])
+        waiting = Set(model.tasks.filter(\.phase.waits).map(\.number))
         let liveCount = machine.liveCount
         var effects = RegistryMachine.Effects()
         switch event {
@@ -78,8 +89,10 @@ struct RegistryDriver: MachineDriver {
         case .cancelKey(let key):
             machine.cancel(key: key, &effects)
             note(effects)
-            #expect(effects.waking == [])
-            cancelled(effects, model.cancel(model.live(key).map(\.number)))
+            let jobs = model.cancel(model.live(key).map(\.number))
+            #expect(Set(effects.waking) == model.promoteAll())
+            wake(effects.waking)
+            cancelled(effects, jobs)
         case .cancelOne(let number):
             machine.cancel(ids[number], &effects)
             note(effects)
@@ -123,6 +136,7 @@ struct RegistryDriver: MachineDriver {
     mutating func note(_ effects: borrowing RegistryMachine.Effects) {
         retired += effects.lists?.retired ?? []
         liveCountChange += effects.liveCountChange
+        startsWaitingTask = startsWaitingTask || effects.startsWaitingTask
     }
 
     private func check() {
@@ -140,6 +154,9 @@ struct RegistryDriver: MachineDriver {
         for task in model.tasks where task.key == nil && !task.isAttached {
             #expect(!mayBeginUnasked(task.number), "a task that begins before it has a handle asks")
         }
+        // Observers see that a task no longer waits, also where the number of tasks stays the same.
+        let hasStarted = model.tasks.contains { waiting.contains($0.number) && $0.phase.isLive && !$0.phase.waits }
+        #expect(startsWaitingTask || !hasStarted)
         // A task that another waits for has been raised, if it has a handle.
         for task in model.tasks where task.isAttached { #expect(raised[task.number, default: 0] >= task.raisedTo) }
     }
@@ -265,9 +282,9 @@ struct RegistryDriver: MachineDriver {
             #expect((phase == .starting || phase == .admitted) && !isCancelled)
             model[number]?.phase = .running
             places[number] = .running
-            if phase == .admitted { beginInterval(number, effects) }
+            if phase == .admitted { beginAdmitted(number, effects) }
         case .wait:
-            #expect(phase == .waiting && !isCancelled)
+            #expect((phase == .waiting || phase == .queued) && !isCancelled)
             places[number] = .aboutToPark
         case .throttle(let interval):
             #expect(phase == .throttled && !isCancelled && interval == .seconds(2))
@@ -297,11 +314,11 @@ struct RegistryDriver: MachineDriver {
 
     private mutating func park(_ number: Int) {
         if machine.park(ids[number], number) {
-            #expect(model[number]?.phase == .waiting || model[number]?.phase == .throttled)
+            #expect(model[number].map { [.waiting, .throttled, .queued].contains($0.phase) } == true)
             model[number]?.isParked = true
             places[number] = .parked
         } else {
-            #expect(model[number]?.phase != .waiting && model[number]?.phase != .throttled)
+            #expect(model[number].map { [.waiting, .throttled, .queued].contains($0.phase) } != true)
             places[number] = .unstarted
         }
     }
@@ -313,20 +330,40 @@ struct RegistryDriver: MachineDriver {
         let start = machine.quietTimeEnded(ids[number], isCancelled: isCancelled, &effects)
         note(effects)
         switch start {
-        case .run:
+        case .run, .wait:
             #expect(phase == .quiet && !isCancelled)
-            let older = model.linked(model[number]!.key!).prefix { $0.number != number }
-            let jobs = model.cancel(older.map(\.number))
-            model[number]?.phase = .running
-            places[number] = .running
+            let jobs = endQuietTime(number)
+            #expect((start == .run) == (places[number] == .running))
             #expect(Set(effects.waking) == model.promoteAll())
             wake(effects.waking)
             cancelled(effects, jobs)
         case .skip:
             #expect(phase == .skipped || isCancelled)
             skipped(number, effects.waking)
-        case .wait, .quiet, .throttle: #expect(Bool(false), "a quiet time ends once")
+        case .quiet, .throttle: #expect(Bool(false), "a quiet time ends once")
         }
+    }
+
+    /// - Returns: The jobs that must be cancelled.
+    private mutating func endQuietTime(_ number: Int) -> [Int] {
+        let older = model.linked(model[number]!.key!).prefix { $0.number != number }
+        var jobs: [Int] = []
+        if model[number]?.afterQuietTime == .keepLatest {
+            jobs = model.cancel(older.filter(\.isToCome).map(\.number))
+            model[number]?.phase = .waiting
+            if model.linked(model[number]!.key!).first?.number == number {
+                var woken = Set<Int>()
+                model.start(number, as: .running, &woken)
+            }
+        } else if model.hasPermits {
+            jobs = model.cancel(older.map(\.number))
+            model[number]?.phase = .running
+        } else {
+            model[number]?.phase = .queued
+            model.line.append(number)
+        }
+        places[number] = model[number]?.phase == .running ? .running : .unstarted
+        return jobs
     }
 
     private mutating func skipped(_ number: Int, _ waking: [Int]) {

@@ -18,6 +18,16 @@ struct RegistryModel {
         var isFlagged = false
         /// The highest priority of those that wait for it.
         var raisedTo: UInt8 = 0
+        /// The rule after a quiet time of a debounced task.
+        var afterQuietTime: TaskStoreDuplicateKeyBehavior.AfterQuietTime?
+        /// Whether it claims the interval of its key, which has not begun.
+        var claims = false
+
+        /// Whether it cancels those before it when it begins.
+        var replaces: Bool { claims || afterQuietTime == .cancelPrevious }
+        var hasPermit: Bool { [.starting, .admitted, .running, .cancelled].contains(phase) }
+        /// Whether it waits for something other than its own end.
+        var isToCome: Bool { [.waiting, .quiet, .throttled, .queued].contains(phase) }
 
         var isKnownToBeFlagged: Bool { isAttached && isFlagged }
     }
@@ -26,6 +36,10 @@ struct RegistryModel {
     /// The tasks that were cancelled while they were live.
     var retired: [Int] = []
     var isClosed = false
+    /// How many may run at once.
+    var limit: Int?
+    /// The tasks that wait for a permit.
+    var line: [Int] = []
     /// The interval of a key: the number of the task that has begun it, or `nil` while an admitted task claims it.
     var intervals: [String: Int?] = [:]
 
@@ -75,6 +89,8 @@ struct RegistryModel {
         for number in numbers {
             guard var task = self[number], task.phase.isLive else { continue }
             giveIntervalUp(task)
+            line.removeAll { $0 == number }
+            task.claims = false
             task.phase = task.phase == .running ? .cancelled : .skipped
             self[number] = task
             retired.append(number)
@@ -88,6 +104,9 @@ struct RegistryModel {
         switch self[number]?.phase {
         case .waiting: self[number]?.phase = .left
         case .throttled: self[number]?.phase = .leaving
+        case .queued:
+            self[number]?.phase = .leaving
+            line.removeAll { $0 == number }
         default: break
         }
     }
@@ -101,25 +120,46 @@ struct RegistryModel {
 
     /// A task that should have begun an interval does not.
     mutating func giveIntervalUp(_ task: Task) {
-        if let key = task.key, task.phase == .admitted { intervals[key] = nil }
+        if let key = task.key, task.claims { intervals[key] = nil }
     }
 
     /// - Returns: The tasks that are woken, since it is their turn.
     mutating func promoteAll() -> Set<Int> {
-        var woken = Set<Int>()
-        for (index, task) in tasks.enumerated() where task.phase == .throttled {
+        var woken = passPermitsOn()
+        for task in tasks where task.phase == .throttled {
             guard let key = task.key, intervals[key] == nil else { continue }
             intervals[key] = .some(nil)
-            tasks[index].phase = .admitted
-            if task.isParked { woken.insert(task.number) }
-            tasks[index].isParked = false
+            self[task.number]?.claims = true
+            start(task.number, as: .admitted, &woken)
         }
         for key in Set(tasks.compactMap(\.key)) {
-            guard var first = linked(key).first, first.phase == .waiting else { continue }
-            first.phase = .starting
-            if first.isParked { woken.insert(first.number) }
-            first.isParked = false
-            self[first.number] = first
+            guard let first = linked(key).first, first.phase == .waiting else { continue }
+            start(first.number, as: .starting, &woken)
+        }
+        return woken
+    }
+
+    // MARK: The limit
+
+    var hasPermits: Bool { limit.map { tasks.count(where: \.hasPermit) < $0 } ?? true }
+
+    /// A task may start, or waits for a permit.
+    mutating func start(_ number: Int, as phase: Phase, _ woken: inout Set<Int>) {
+        guard hasPermits else {
+            self[number]?.phase = .queued
+            return line.append(number)
+        }
+        self[number]?.phase = phase
+        if self[number]!.isParked { woken.insert(number) }
+        self[number]?.isParked = false
+    }
+
+    /// - Returns: The tasks that are woken, since they have a permit.
+    mutating func passPermitsOn() -> Set<Int> {
+        var woken = Set<Int>()
+        while hasPermits, !line.isEmpty {
+            let first = line.removeFirst()
+            start(first, as: self[first]!.replaces ? .admitted : .starting, &woken)
         }
         return woken
     }
@@ -130,6 +170,9 @@ struct RegistryModel {
 
     /// All that it waits for, and itself, since it has that priority.
     mutating func raise(before number: Int, to priority: UInt8) {
+        if self[number]?.phase == .queued {
+            return raise(line.prefix { $0 != number } + tasks.filter(\.hasPermit).map(\.number), to: priority)
+        }
         guard let task = self[number], task.phase == .waiting else { return }
         raise(linked(task.key!).map(\.number).filter { $0 <= number }, to: priority)
     }
@@ -147,13 +190,13 @@ struct RegistryModel {
             if behavior == .wait || behavior == .keepLatest {
                 // A task that was cancelled before it began holds up no other.
                 while let first = linked(key).first, first.isKnownToBeFlagged,
-                    [.starting, .quiet, .throttled, .leaving, .admitted].contains(first.phase)
+                    [.starting, .quiet, .throttled, .queued, .leaving, .admitted].contains(first.phase)
                 {
                     drop(first.number, &consequences)
                 }
             }
             // Nor does one that should have begun an interval.
-            while case .throttle = behavior.kind, let claimant = linked(key).first(where: { $0.phase == .admitted }),
+            while case .throttle = behavior.kind, let claimant = linked(key).first(where: \.claims),
                 claimant.isKnownToBeFlagged
             {
                 drop(claimant.number, &consequences)
@@ -162,9 +205,10 @@ struct RegistryModel {
             switch behavior.kind {
             case .cancelPrevious: consequences.cancelled += cancel(before.map(\.number))
             case .keepLatest:
-                let waiting = before.filter { [.waiting, .quiet, .throttled].contains($0.phase) }
-                consequences.cancelled += cancel(waiting.map(\.number))
-            case .debounce: consequences.cancelled += cancel(before.filter { $0.phase == .quiet }.map(\.number))
+                consequences.cancelled += cancel(before.filter(\.isToCome).map(\.number))
+            case .debounce:
+                let debounced = before.filter { $0.isToCome && $0.afterQuietTime != nil }
+                consequences.cancelled += cancel(debounced.map(\.number))
             case .throttle: consequences.cancelled += cancel(before.filter { $0.phase == .throttled }.map(\.number))
             case .wait, .runConcurrently, .preferPrevious: break
             }
@@ -175,7 +219,13 @@ struct RegistryModel {
             case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: break
             }
         }
-        tasks.append(Task(number: number, key: key, phase: phase))
+        consequences.woken.formUnion(passPermitsOn())
+        var task = Task(number: number, key: key, phase: phase)
+        if case .debounce(_, let rule) = behavior.kind { task.afterQuietTime = rule }
+        // Until it has started, it has no permit.
+        if phase == .starting { task.phase = .queued }
+        tasks.append(task)
+        if phase == .starting { start(number, as: .starting, &consequences.woken) }
         consequences.woken.formUnion(promoteAll())
         return consequences
     }

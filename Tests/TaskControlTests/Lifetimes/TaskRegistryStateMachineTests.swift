@@ -20,6 +20,36 @@ struct TaskRegistryStateMachineTests {
         #expect(steps > 1_000)
     }
 
+    /// The same with a limit, in which tasks of one key wait for those of another.
+    @Test(arguments: [
+        (keys: ["a"] as [String?], limit: 1, depth: fullSize(6, inDebug: 4), isWide: false),
+        (keys: ["a", "b"] as [String?], limit: 1, depth: fullSize(5, inDebug: 3), isWide: false),
+        (keys: ["a", "b"] as [String?], limit: 1, depth: fullSize(4, inDebug: 3), isWide: true),
+        (keys: ["a"] as [String?], limit: 2, depth: fullSize(6, inDebug: 4), isWide: false),
+    ])
+    func everyShortSequenceWithALimitAgreesWithTheModel(keys: [String?], limit: Int, depth: Int, isWide: Bool) {
+        let steps = RegistryDriver(limit: limit).playEverySequence(upTo: depth) {
+            $0.possibleEvents(keys: keys, maxTasks: 3, isWide: isWide)
+        }
+        #expect(steps > 1_000)
+    }
+
+    @Test(arguments: Schedules.seeds(60, inDebug: 12))
+    func longRandomSequencesWithALimitAgreeWithTheModel(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var driver = RegistryDriver(limit: Int(seed % 3) + 1)
+        for _ in 0..<300 {
+            let events = driver.possibleEvents(
+                keys: ["a", "b", "c"],
+                maxTasks: 60,
+                maxDrainers: 4,
+                isWide: seed % 2 == 1
+            )
+            .filter { event in event != .close && (event != .cancelAll || random.next() % 8 == 0) }
+            driver.play(events.randomElement(using: &random)!)
+        }
+    }
+
     /// Long programs with many tasks, which the search above does not reach.
     @Test(arguments: Schedules.seeds(40, inDebug: 8))
     func longRandomSequencesAgreeWithTheModel(seed: UInt64) {
@@ -90,6 +120,74 @@ struct TaskRegistryStateMachineTests {
         #expect(raised == [0], "whoever parks after its predecessor finds that raised")
         #expect(machine.raise(before: ids[999], to: 17).count == 999)
         #expect(machine.raise(before: ids[998], to: 17).isEmpty)
+        machine.checkInvariants()
+    }
+
+    /// However many wait for a permit, each is raised once to each priority, and so are those that run.
+    @Test func aLineIsRaisedOnceToEachPriority() {
+        var machine = RegistryMachine(limit: 2)
+        var effects = RegistryMachine.Effects()
+        let ids = (0..<1_000).map { machine.added("\($0)") }
+        for (number, id) in ids.enumerated() { machine.attach(id, job: number, &effects) }
+        #expect(ids.map { machine.phase(of: $0) == .queued } == [false, false] + Array(repeating: true, count: 998))
+        var raised: [Int] = []
+        for id in ids { raised += machine.raise(before: id, to: 9) }
+        #expect(raised.sorted() == Array(0..<999), "the last one waits for all others")
+        #expect(machine.raise(before: ids[999], to: 9).isEmpty)
+        #expect(machine.raise(before: ids[500], to: 17).sorted() == Array(0..<500))
+        machine.checkInvariants()
+    }
+
+    /// A task of another key has raised one task of a key: those before it are raised for a task that waits for them.
+    @Test func aLaneIsRaisedAlsoIfATaskInItWasRaisedForAnotherKey() {
+        var machine = RegistryMachine(limit: 1)
+        let (running, queued) = (machine.added("a", .runConcurrently), machine.added("a", .runConcurrently))
+        let (other, waiting) = (machine.added("b"), machine.added("a"))
+        var effects = RegistryMachine.Effects()
+        for (number, id) in [running, queued, other, waiting].enumerated() { machine.attach(id, job: number, &effects) }
+        let start = machine.begin(running, isCancelled: false, &effects)
+        #expect(start == .run)
+        machine.finish(running)
+        #expect(machine.phase(of: queued) == .starting && machine.phase(of: other) == .queued)
+        #expect(machine.raise(before: other, to: 9) == [1])
+        let older = machine.added("a", .runConcurrently)
+        machine.attach(older, job: 4, &effects)
+        let last = machine.added("a")
+        machine.attach(last, job: 5, &effects)
+        #expect(Set(machine.raise(before: last, to: 9)) == [3, 4])
+    }
+
+    /// The order of the line is that in which keys let their tasks start.
+    @Test func aTaskThatWaitsForItsKeyIsNotInLine() {
+        var machine = RegistryMachine(limit: 1)
+        var effects = RegistryMachine.Effects()
+        let (first, second, other) = (machine.added("a"), machine.added("a"), machine.added("b"))
+        #expect(machine.phase(of: second) == .waiting && machine.phase(of: other) == .queued)
+        let start = machine.begin(first, isCancelled: false, &effects)
+        #expect(start == .run)
+        machine.finish(first)
+        #expect(machine.phase(of: other) == .starting && machine.phase(of: second) == .queued)
+        machine.checkInvariants()
+    }
+
+    @Test func aBurstBehindALimitLeavesNothingBehind() {
+        var machine = RegistryMachine(limit: 3)
+        let ids = (0..<10_000).map { machine.added("\($0)") }
+        for (number, id) in ids.enumerated().dropFirst(3) {
+            let isParked = machine.park(id, number)
+            #expect(isParked)
+        }
+        var woken = 0
+        for id in ids.shuffled() {
+            var effects = RegistryMachine.Effects()
+            if machine.phase(of: id) == .queued { machine.leave(id, &effects) }
+            let start = machine.begin(id, isCancelled: machine.phase(of: id) == .leaving, &effects)
+            #expect(start == .run || start == .skip)
+            _ = machine.finish(id, &effects)
+            woken += effects.waking.count
+        }
+        #expect(woken == 9_997, "each that waited is woken once")
+        #expect(machine.capacity <= 256 && machine.lanes.isEmpty && machine.limit?.permits.available == 3)
         machine.checkInvariants()
     }
 

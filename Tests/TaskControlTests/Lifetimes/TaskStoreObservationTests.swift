@@ -41,6 +41,25 @@ struct TaskStoreObservationTests {
         gate.open()
     }
 
+    /// The number of tasks stays the same: the task that ends was cancelled before.
+    @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func aTaskThatReceivesThePlaceOfACancelledOneIsAChange() async throws {
+        let (store, begun, gate, next) = (TaskStore<Int>(maxConcurrentTasks: 1), Gate(), Gate(), Gate())
+        store.addTask(forKey: 1) {
+            begun.open()
+            await gate.waitIgnoringCancellation()
+        }
+        store.addTask(forKey: 2) { try? await next.wait() }
+        try await begun.wait()
+        store.cancelTask(forKey: 1)
+        let changed = change { _ = store.taskIsRunning(forKey: 2) }
+        gate.open()
+        try await changed.wait()
+        #expect(store.taskIsRunning(forKey: 2) && !store.taskIsWaiting(forKey: 2))
+        next.open()
+        try await store.drain()
+    }
+
     @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     func cancellingAllIsAChange() async throws {
         let store = TaskStore<Int>()

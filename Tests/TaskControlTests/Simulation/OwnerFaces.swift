@@ -16,6 +16,7 @@ struct OwnerFace: Sendable, CustomStringConvertible {
     var behaviors: [TaskStoreDuplicateKeyBehavior] = [.runConcurrently]
     var canClose = false
     var canAdopt = false
+    var limit: Int?
 
     let add: @Sendable (String?, TaskStoreDuplicateKeyBehavior, @escaping Body) -> Added
     var adopt: @Sendable (String?, Task<Void, Never>) -> Bool = { _, _ in false }
@@ -80,16 +81,18 @@ struct OwnerFace: Sendable, CustomStringConvertible {
         )
     }
 
-    static func store() -> OwnerFace {
-        let store = TaskStore<String>()
+    static func store(limit: Int? = nil) -> OwnerFace {
+        let store = TaskStore<String>(maxConcurrentTasks: limit)
         let tasks = Locked<Set<Task<Void, Never>>>([])
         return OwnerFace(
-            description: "TaskStore",
+            description: limit.map { "TaskStore that runs \($0)" } ?? "TaskStore",
             keys: ["a", "b"],
-            // A quiet time and an interval that end while bodies still run.
-            behaviors: RegistryDriver.behaviors.dropLast(2) + [
+            // A quiet time and an interval that end while bodies still run. Not the rules that cancel waiting tasks where the model
+            // cannot know which ones wait.
+            behaviors: RegistryDriver.behaviors.filter { !$0.isTimed && (limit == nil || $0 != .keepLatest) } + [
                 .debounce(for: .milliseconds(2)), .throttle(for: OwnerWorld.interval),
             ],
+            limit: limit,
             add: { key, behavior, body in
                 let task = store.addTask(forKey: key!, duplicateKeyBehavior: behavior) { await body() }
                 return tasks.withLock { $0.insert(task).inserted } ? .started(cancel: { task.cancel() }) : .existing

@@ -6,11 +6,11 @@ import Testing
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct OwnerSimulationTests {
     private static let faces: [@Sendable () -> OwnerFace] = [
-        { .lifetime() }, { .bag() }, { .identifiableBag() }, { .store() },
+        { .lifetime() }, { .bag() }, { .identifiableBag() }, { .store() }, { .store(limit: 1) }, { .store(limit: 2) },
     ]
 
     /// 100 programs under 1,000 schedules each.
-    @Test(arguments: 0..<4)
+    @Test(arguments: 0..<6)
     func randomProgramsAgreeWithTheModel(face: Int) async throws {
         let make = Self.faces[face]
         try await offThePool { try Self.play(make) }

@@ -36,6 +36,7 @@ final class OwnerWorld: Sendable {
         self.sim = sim
         self.face = face
         self.isTold = isTold
+        state.withLock { $0.model.limit = face.limit }
     }
 
     private func tell(_ line: @autoclosure () -> String) {
@@ -153,14 +154,19 @@ final class OwnerWorld: Sendable {
         let complaint = state.withLock { state -> String? in
             if !state.started.insert(number).inserted { return "\(number) runs once" }
             state.running.insert(number)
+            if let limit = face.limit, state.running.count > limit { return "more than \(limit) run" }
             if state.adopted.contains(number) { return nil }
+            // A body says its last word a moment before its task has left the books: until then the model has a permit more, and
+            // may have lined others up meanwhile.
+            state.model.line.removeAll { $0 == number }
             switch state.model[number]?.phase {
             case .starting: state.model[number]?.phase = .running
+            case .queued where state.model[number]?.claims == false: state.model[number]?.phase = .running
             case .quiet:
                 let older = state.model.linked(state.model[number]!.key!).prefix { $0.number != number }
                 cancelled(older.map(\.number), &state)
                 state.model[number]?.phase = .running
-            case .throttled, .admitted:
+            case .throttled, .admitted, .queued:
                 let key = state.model[number]!.key!
                 let now = ContinuousClock().now
                 if let start = state.starts[key], now - start < Self.interval { return "\(number) begins too early" }
@@ -168,6 +174,7 @@ final class OwnerWorld: Sendable {
                 let older = state.model.linked(key).prefix { $0.number != number }
                 cancelled(older.map(\.number), &state)
                 state.model[number]?.phase = .running
+                state.model[number]?.claims = false
                 state.model.intervals[key] = number
             case .waiting, .leaving: return "\(number) waits for its turn, with \(state.model.tasks)"
             case .running, .cancelled, .skipped, .left, nil:
@@ -190,7 +197,7 @@ final class OwnerWorld: Sendable {
             settle(&state)
             if task.phase == .cancelled, !isCancelled { return "\(number) was cancelled, and knows" }
             // A newer one whose quiet time has ended cancels it a moment before it begins.
-            let mayBeOvertaken = task.key.map { state.model.linked($0).contains { $0.phase.overtakes } } ?? false
+            let mayBeOvertaken = task.key.map { state.model.linked($0).contains(where: \.overtakes) } ?? false
             return task.phase == .running && isCancelled && !mayBeOvertaken ? "nobody has cancelled \(number)" : nil
         }
         sim.expect(complaint == nil, complaint ?? "")
@@ -249,8 +256,8 @@ final class OwnerWorld: Sendable {
             let certain = state.model.liveCount
             // Those that one with a quiet time may have cancelled a moment ago.
             let doubtful = state.model.tasks.count { task in
-                [.starting, .running].contains(task.phase)
-                    && state.model.live(task.key ?? "").contains { $0.phase.overtakes && $0.number > task.number }
+                [.starting, .running, .queued].contains(task.phase)
+                    && state.model.live(task.key ?? "").contains { $0.overtakes && $0.number > task.number }
             }
             guard count >= certain - doubtful, count <= certain + state.leaving.count else {
                 return "count is \(count), with \(certain) live and \(state.leaving.count) leaving"
@@ -276,11 +283,12 @@ final class OwnerWorld: Sendable {
     }
 }
 
-extension RegistryModel.Phase {
+extension RegistryModel.Task {
     /// Whether a task cancels those before it when it begins.
     fileprivate var overtakes: Bool {
-        switch self {
+        switch phase {
         case .quiet, .throttled, .admitted: true
+        case .queued: replaces
         case .waiting, .leaving, .starting, .running, .cancelled, .skipped, .left: false
         }
     }

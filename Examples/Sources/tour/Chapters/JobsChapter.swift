@@ -4,7 +4,8 @@ import TaskControlCalendar
 import TaskControlFleet
 import TaskControlTesting
 
-/// Jobs that take a while: an export that a client asks for, a poll of a screen that closes, and a report that one of five machines writes at night.
+/// Jobs that take a while: an export that a client asks for, a poll of a screen that closes, a report that one of five machines writes at night, uploads
+/// with a row each, saves after a pause, and a form that a server refuses.
 struct JobsChapter: Chapter {
     let name = "jobs"
     let title = "A job takes a while"
@@ -17,17 +18,30 @@ struct JobsChapter: Chapter {
         let released = try await Self.isKept { $0.start($1, asked: $2) }
         let (each, once) = try await Self.nights()
         let (timer, calendar) = Self.changeOfClocks()
+        let unlimited = try await Self.uploads(NaiveUploadRows.self, atOnce: 12)
+        let limitedUploads = try await Self.uploads(LimitedUploadRows.self, atOnce: 4)
+        let (impatient, patient) = (
+            try await Self.autosave(NaiveAutosave.self), try await Self.autosave(PatientAutosave.self)
+        )
+        let form = RefusedForm()
+        let (unknown, fields, text) = await (form.fieldsNaively(), form.fields(), form.text())
         Progress(chapter: name, act: "jobs").finish("\(naive.requests + polled.requests) requests")
         return Report(
             naive: [
                 "\(naive.requests) requests for an export of a minute",
                 "\(each) reports of five machines",
                 "the job of 02:00 begins at \(timer)",
+                "\(unlimited.mostOpen) uploads at once",
+                "\(unlimited.stale) rows stay \"sending\"",
+                "\(impatient.interrupted) save interrupted",
             ],
             taskControl: [
                 "\(polled.requests) requests for an export of a minute",
                 "\(once) report of five machines",
                 "the job of 02:00 begins at \(calendar)",
+                "\(limitedUploads.mostOpen) uploads at once",
+                "\(limitedUploads.stale) rows stay \"sending\"",
+                "\(patient.interrupted) saves interrupted",
             ],
             claims: [
                 Claim("naive: a request that fails ends the poll", naive.survivesAnError, is: false),
@@ -45,6 +59,19 @@ struct JobsChapter: Chapter {
                 Claim("runOnce: one machine writes it, though the first one crashes", once, is: 1),
                 Claim("naive: a timer of 24 hours is wrong on the day on which clocks change", timer, is: "03:00"),
                 Claim("every(.day(at:)): the time is that of the clock", calendar, is: "02:00"),
+                Claim("naive: all uploads run at once", unlimited.mostOpen, is: 12),
+                Claim("TaskStore(maxConcurrentTasks:): four uploads run at once", limitedUploads.mostOpen, is: 4),
+                Claim("naive: the rows of cancelled uploads stay \"sending\"", unlimited.stale, is: 3),
+                Claim("onEnd: each row says how its upload has ended", limitedUploads.stale, is: 0),
+                Claim("naive: a new draft interrupts the save that runs", impatient.written, is: [2]),
+                Claim("debounce(then: .keepLatest): no save is interrupted", patient.written, is: [1, 2]),
+                Claim("naive: a form that a server refuses does not know the wrong fields", unknown, is: []),
+                Claim("EndpointError.decode: it knows them", fields, is: ["title", "year"]),
+                Claim(
+                    "EndpointError: a log shows them too, and no token",
+                    holds: text.contains("year") && !text.contains("hush"),
+                    measured: text
+                ),
             ]
         )
     }

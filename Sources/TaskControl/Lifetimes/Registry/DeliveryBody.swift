@@ -29,7 +29,7 @@ struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
     @inlinable
     @inline(__always)
     nonisolated(nonsending) func run() async -> DeliveryOutcome {
-        guard place.begin() else { return .cancelled }
+        guard place.begin() else { return place.skip() }
         let outcome = await owner.perform(work, deliver, onError, in: origin)
         place.end()
         return outcome
@@ -50,15 +50,20 @@ struct _DeliveryPlace: Sendable {
 
     /// Begins the work of the task, unless the task was cancelled.
     ///
-    /// - Returns: Whether the work may run. If not, the task has been removed from the registry.
+    /// - Returns: Whether the work may run. If not, the task must call `skip()`.
     @usableFromInline
     func begin() -> Bool {
-        guard registry.mayBegin(id, isDelivery: true) else {
-            registry.leave(id, hasRun: false)
-            return false
-        }
+        guard registry.mayBegin(id, isDelivery: true) else { return false }
         registry.emit(.started, .entered(.running), id)
         return true
+    }
+
+    /// Ends a task that was cancelled before its work began.
+    @usableFromInline
+    func skip() -> DeliveryOutcome {
+        let outcome = DeliveryOutcome.cancelled(registry.cause(ofSkipped: id))
+        registry.leave(id, hasRun: false)
+        return outcome
     }
 
     @usableFromInline

@@ -14,8 +14,9 @@ struct RegisteredBody<Work: OwnedWork>: _TaskBody {
             case .wait, .quiet, .throttle: await registry.waitAndBegin(id, isDelivery: Work.isDelivery)
             }
         guard mayRun else {
+            let value = await work.skipped(Work.isDelivery ? registry.cause(ofSkipped: id) : .unknown)
             registry.leave(id, hasRun: false)
-            return Work.skipped
+            return value
         }
         registry.emit(.started, .entered(.running), id)
         let value = await work.run()
@@ -34,8 +35,9 @@ struct FreeBody<Work: OwnedWork>: _TaskBody {
     @inline(__always)
     nonisolated(nonsending) func run() async -> Work.Success {
         guard registry.mayBegin(id, isDelivery: Work.isDelivery) else {
+            let value = await work.skipped(Work.isDelivery ? registry.cause(ofSkipped: id) : .unknown)
             registry.leave(id, hasRun: false)
-            return Work.skipped
+            return value
         }
         registry.emit(.started, .entered(.running), id)
         let value = await work.run()

@@ -75,7 +75,43 @@ extension TaskRegistry {
     func addDelivery(_ name: String?, _ priority: TaskPriority?, _ work: consuming DeliveryWork) -> Task<
         DeliveryOutcome, Never
     > {
-        add(name: name, priority: priority, work) ?? Self.cancelledTask(name, returning: .cancelled)
+        add(name: name, priority: priority, work) ?? Self.cancelledTask(name, returning: .cancelled(refusal))
+    }
+
+    /// Registers a new task without a key that passes its result to an object and notifies it of the end, and creates it.
+    ///
+    /// - Returns: The new task. If the registry is closed, a cancelled task that only notifies the object.
+    func addNotifying(_ name: String?, _ priority: TaskPriority?, _ work: NotifyingWork) -> Task<DeliveryOutcome, Never>
+    {
+        add(name: name, priority: priority, work) ?? refusedTask(name, work)
+    }
+
+    /// Registers a new task under a key that passes its result to an object and notifies it of the end, and creates it.
+    ///
+    /// - Returns: The task that `addDelivery` returns. If the registry is closed, a cancelled task that only notifies the
+    ///   object. For a present task in place of a new one, the object is not notified.
+    func addNotifying(
+        _ key: Key,
+        _ behavior: TaskStoreDuplicateKeyBehavior,
+        _ name: String?,
+        _ priority: TaskPriority?,
+        _ work: NotifyingWork
+    ) -> Task<DeliveryOutcome, Never> {
+        switch add(key: key, behavior: behavior, name: name, priority: priority, work) {
+        case .added(let task): return task
+        case .existing(let id, let existing):
+            return existing?.delivery ?? follow(id) { await $0?.waitForEnd() ?? .duplicate }
+        case .refused: return refusedTask(name, work)
+        }
+    }
+
+    /// The cause of cancellation of a task that a closed registry refuses.
+    var refusal: CancellationCause { .shutdown(name: self.name) }
+
+    private func refusedTask(_ name: String?, _ work: NotifyingWork) -> Task<DeliveryOutcome, Never> {
+        let task = Task(name: name) { [refusal] in await work.skipped(refusal) }
+        task.cancel()
+        return task
     }
 
     /// Registers a new task under a key that passes its result to an object, and creates it.
@@ -100,7 +136,7 @@ extension TaskRegistry {
         case .added(let task): return task
         case .existing(let id, let existing):
             return existing?.delivery ?? follow(id) { await $0?.waitForEnd() ?? .duplicate }
-        case .refused: return Self.cancelledTask(name, returning: .cancelled)
+        case .refused: return Self.cancelledTask(name, returning: .cancelled(refusal))
         }
     }
 

@@ -1,7 +1,7 @@
 extension TaskRegistry {
     /// The state that the lock of a registry protects: the state machine, and data that only the registry uses.
     struct Books {
-        var machine = Machine()
+        var machine: Machine
         /// Whether the number or the keys of the tasks have ever been read. Until then, changes need not be reported to observers of the owner.
         var isWatched = false
         /// The identities in events of the tasks that are not identified by their ID in this registry: those of `AsyncTask` and of queues.
@@ -13,6 +13,10 @@ extension TaskRegistry {
         /// The closures that were passed to `onRefusal(_:)`, which are called when a shutdown of the owner begins,
         /// before its grace period. The key of each closure is a number that increases in the order of registration.
         var refusalHandlers: [UInt64: @Sendable () -> Void] = [:]
+
+        init(machine: Machine = Machine()) {
+            self.machine = machine
+        }
 
         /// Sets the identity of a task in events. Does nothing if the task has finished.
         mutating func setSubject(_ subject: TaskEvent.Identity, of id: ID) {
@@ -53,8 +57,8 @@ extension TaskRegistry {
         ///
         /// - Parameter id: The ID of the new task.
         func cause(ofReplacementBy id: ID) -> RecordedCause {
-            // If the new task does not run, it was cancelled itself, and no other task is cancelled.
-            guard machine.phase(of: id) == .running, let key = machine.key(of: id) else { return .known(.unknown) }
+            // If the new task is not live, it was cancelled itself, and no other task is cancelled.
+            guard machine.phase(of: id)?.isLive == true, let key = machine.key(of: id) else { return .known(.unknown) }
             return .superseded(key)
         }
 

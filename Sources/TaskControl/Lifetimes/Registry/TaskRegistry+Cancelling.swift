@@ -22,6 +22,14 @@ extension TaskRegistry {
         }
     }
 
+    /// Returns the cause of cancellation of the current task, whose work is skipped.
+    ///
+    /// - Parameter id: The ID of the current task.
+    func cause(ofSkipped id: ID) -> CancellationCause {
+        recordCauseOfCurrentTask(id)
+        return CancellationCauses.cause(of: .running)?.cause ?? .unknown
+    }
+
     /// Refuses tasks that are added later, and calls the closures of `onRefusal(_:)`. The present tasks continue.
     func refuse() {
         let (moment, handlers) = state.withLock { books in

@@ -38,7 +38,7 @@ extension TaskRegistry {
     }
 
     /// Waits until the body of the current task may run: for older tasks of its key, for its quiet time (the behavior
-    /// `debounce`), or for the end of an interval (the behavior `throttle`).
+    /// `debounce`), for the end of an interval (the behavior `throttle`), or for a permit.
     ///
     /// - Returns: Whether the body may run. If not, the body must be skipped.
     func waitAndBegin(_ id: ID, isDelivery: Bool) async -> Bool {
@@ -60,9 +60,11 @@ extension TaskRegistry {
                 // time is over.
                 try? await TaskControl.sleep(for: quietTime, on: clock)
                 let isCancelled = Task.isCancelled
-                return change(cause: { $0.cause(ofReplacementBy: id) }) {
+                let start = change(cause: { $0.cause(ofReplacementBy: id) }) {
                     $0.machine.quietTimeEnded(id, isCancelled: isCancelled, &$1)
-                } == .run
+                }
+                if start == .run { return true }
+                if start == .skip { return false }
             }
         }
     }

@@ -10,7 +10,7 @@ final class TaskRegistry: Sendable {
     typealias Machine = TaskRegistryStateMachine<Key, Job.Unowned, Waiter>
     typealias ID = Machine.ID
 
-    let state = Locked(Books())
+    let state: Locked<Books>
     /// A copy of the state machine's `suspectSerial` that can be read without the lock, and is written under it. A task
     /// without a key whose serial number is this value or higher was not cancelled through the registry.
     let suspectSerial: AtomicWord
@@ -34,10 +34,12 @@ final class TaskRegistry: Sendable {
     init(
         _ face: TaskEvent.Primitive,
         name: String?,
+        limit: Int? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
         onChange: (@Sendable () -> Void)? = nil
     ) {
         source = EventSource(face, name: name)
+        state = Locked(Books(machine: Machine(limit: limit)))
         (suspectSerial, attachedSerial) = AtomicWord.pair(0, 0)
         self.clock = clock
         self.onChange = onChange

@@ -43,9 +43,10 @@ extension TaskRegistryStateMachine {
     }
 
     /// Begins the interval of a ``Lane``, because the task that has claimed the interval begins. If the interval has no
-    /// length, ends it at once.
+    /// length, ends it at once. Has no effect for a task that has not claimed the interval.
     mutating func beginInterval(_ id: ID, _ effects: inout Effects) {
         let (lane, time) = (entries[id.slot].lane, sides[id.slot]?.time ?? .zero)
+        guard case .claimed(by: id.slot)? = intervals[lane]?.start else { return }
         if time > .zero {
             let interval = IntervalID(serial: entries[id.slot].serial, slot: lane)
             intervals[lane]?.start = .begun(interval)
@@ -94,8 +95,6 @@ extension TaskRegistryStateMachine {
     mutating func admit(_ lane: Slot, _ effects: inout Effects) {
         guard case .claimed(by: let slot)? = intervals[lane]?.start, entries[slot].phase == .throttled else { return }
         intervals[lane]?.waiting = nil
-        entries[slot].phase = .admitted
-        effects.startsWaitingTask = true
-        effects.wake(takeParked(slot))
+        start(slot, as: .admitted, &effects)
     }
 }

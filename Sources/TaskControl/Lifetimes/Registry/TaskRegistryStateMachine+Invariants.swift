@@ -41,7 +41,7 @@ extension TaskRegistryStateMachine {
             precondition(entries.isOccupied(slot), "The side of an entry is removed with it.")
             let entry = entries[slot]
             precondition(
-                side.parked == nil || [.waiting, .throttled, .skipped].contains(entry.phase),
+                side.parked == nil || [.waiting, .throttled, .queued, .skipped].contains(entry.phase),
                 "A parked task waits."
             )
             precondition(side.followers.isEmpty || entry.job == nil, "A followed task is being created.")
@@ -64,7 +64,8 @@ extension TaskRegistryStateMachine {
             precondition(members.count { entries[$0].phase.isLive } == lane.liveCount, "A lane counts live entries.")
             precondition(Set(chain) == Set(members.filter { entries[$0].phase.isLinked }), "A lane links its own.")
             precondition(chain.first.map { entries[$0].phase } != .waiting, "The first in a lane never waits.")
-            for (older, newer) in zip(chain, chain.dropFirst()) {
+            // With a limit, tasks of other keys have escalated some of them.
+            for (older, newer) in zip(chain, chain.dropFirst()) where limit == nil {
                 let raised = entries[newer].raisedTo <= entries[older].raisedTo
                 precondition(raised, "A waiting task has raised all that is before it.")
             }
@@ -77,8 +78,25 @@ extension TaskRegistryStateMachine {
         for (slot, interval) in intervals {
             precondition(lanes.isOccupied(slot), "An interval has a lane.")
             guard case .claimed(by: let claimant) = interval.start else { continue }
-            precondition(entries[claimant].phase == .admitted, "The entry that claims an interval may start.")
+            precondition(
+                [.admitted, .queued, .leaving].contains(entries[claimant].phase),
+                "The entry that claims an interval has not begun."
+            )
             precondition(entries[claimant].lane == slot, "The entry that claims an interval is in its lane.")
         }
+        checkLimit(occupied)
+    }
+
+    private func checkLimit(_ occupied: [Slot]) {
+        let queued = occupied.filter { entries[$0].phase == .queued }
+        guard let limit else { return precondition(queued.isEmpty, "Without a limit, no task waits for a permit.") }
+        limit.permits.checkInvariants()
+        precondition(limit.freed == 0, "Permits are passed on at once.")
+        let holders = occupied.count { entries[$0].phase.hasPermit }
+        precondition(holders == limit.permits.size - limit.permits.available, "Each task that may start has a permit.")
+        precondition(queued.count == limit.permits.waiterCount, "The queued entries are in line.")
+        precondition(queued.allSatisfy { sides[$0]?.permit != nil }, "A queued entry has a request.")
+        precondition(queued.isEmpty || limit.permits.available == 0, "No entry waits for a permit that is available.")
+        precondition(occupied.allSatisfy { entries[$0].lane != Chain.none }, "A limited registry has keys only.")
     }
 }

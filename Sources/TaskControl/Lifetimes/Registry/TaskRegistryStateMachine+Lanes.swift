@@ -62,7 +62,7 @@ extension TaskRegistryStateMachine {
         while slot != Chain.none {
             switch entries[slot].phase {
             case .starting, .admitted, .running: return slot
-            case .waiting, .quiet, .throttled, .leaving: newestToCome = newestToCome ?? slot
+            case .waiting, .quiet, .throttled, .queued, .leaving: newestToCome = newestToCome ?? slot
             case .cancelled, .skipped, .left: break
             }
             slot = entries[slot].links.older
@@ -77,6 +77,8 @@ extension TaskRegistryStateMachine {
     /// - Complexity: O(*n*) in the number of tasks that were added since the last call. For the first call since the
     ///   registry was empty, O(*n*) in the number of tasks and of vacant slots of the table before the last task.
     mutating func cancelAll(_ effects: inout Effects) {
+        // After all: no task of this registry starts in the meantime.
+        defer { if limit != nil { passPermitsOn(&effects) } }
         // The intervals end when their timer tasks, which are cancelled here, continue.
         if isClosed { for interval in intervals.values { effects.stop(interval.timer) } }
         guard liveCount > 0 else { return }
@@ -103,7 +105,9 @@ extension TaskRegistryStateMachine {
     ///
     /// - Complexity: O(*n*) in the number of tasks under the key.
     mutating func cancel(key: Key, _ effects: inout Effects) {
-        if let lane = lanes.index(of: key) { cancelLane(lane, &effects) }
+        guard let lane = lanes.index(of: key) else { return }
+        cancelLane(lane, &effects)
+        if limit != nil { passPermitsOn(&effects) }
     }
 
     /// Cancels a task. Has no effect if the task has finished or was cancelled before.
@@ -130,8 +134,8 @@ extension TaskRegistryStateMachine {
         case .cancelPrevious: cancelLane(lane, &effects)
         case .keepLatest:
             cancelFirst(in: lane, isCancelled, &effects)
-            cancelLane(lane, &effects) { $0 == .waiting || $0 == .quiet || $0 == .throttled }
-        case .debounce: cancelLane(lane, &effects) { $0 == .quiet }
+            cancelLane(lane, &effects) { $0.isReplaceable }
+        case .debounce: cancelDebounced(in: lane, &effects)
         case .throttle:
             cancelClaimants(of: lane, isCancelled, &effects)
             if let slot = intervals[lane]?.waiting { cancel(slot, &effects) }
@@ -145,11 +149,23 @@ extension TaskRegistryStateMachine {
     /// cancelled. The cancelled tasks will never run, so no other task needs to wait for them.
     private mutating func cancelFirst(in lane: Slot, _ isCancelled: (Job) -> Bool, _ effects: inout Effects) {
         while case let first = lanes[lane].chain.first, first != Chain.none,
-            [.starting, .quiet, .throttled, .leaving, .admitted].contains(entries[first].phase),
+            [.starting, .quiet, .throttled, .queued, .leaving, .admitted].contains(entries[first].phase),
             let job = entries[first].job, isCancelled(job)
         {
             cancel(first, &effects)
             promote(lane, &effects)
+        }
+    }
+
+    /// Cancels the task of a ``Lane`` with the behavior `debounce` that has not started: it waits for its quiet time, or
+    /// has waited for it. There is at most one.
+    private mutating func cancelDebounced(in lane: Slot, _ effects: inout Effects) {
+        var (slot, remaining) = (lanes[lane].chain.last, lanes[lane].liveCount)
+        while remaining > 0, slot != Chain.none {
+            let phase = entries[slot].phase
+            if phase.isLive { remaining -= 1 }
+            if phase.isReplaceable, sides[slot]?.afterQuietTime != nil { return cancel(slot, &effects) }
+            slot = entries[slot].links.older
         }
     }
 
@@ -211,6 +227,7 @@ extension TaskRegistryStateMachine {
         if entries[slot].phase == .running {
             entries[slot].phase = .cancelled
         } else {
+            if limit != nil { givePermitUp(slot) }
             givePlaceUp(slot)
             unlink(slot)
             entries[slot].phase = .skipped
@@ -223,15 +240,23 @@ extension TaskRegistryStateMachine {
     // MARK: Bookkeeping
 
     /// Lets the tasks of a ``Lane`` start whose wait is over: the first task in the lane, and, if the interval of the
-    /// lane has ended, the task that waits for that end.
+    /// lane has ended, the task that waits for that end. If the registry has a limit, passes permits on that tasks have
+    /// given up.
     mutating func promote(_ lane: Slot, _ effects: inout Effects) {
         guard lane != Chain.none else { return }
         if !intervals.isEmpty { admit(lane, &effects) }
         let first = lanes[lane].chain.first
-        guard first != Chain.none, entries[first].phase == .waiting else { return }
-        entries[first].phase = .starting
+        if first != Chain.none, entries[first].phase == .waiting { start(first, as: .starting, &effects) }
+        if limit != nil { passPermitsOn(&effects) }
+    }
+
+    /// Lets a task start that has waited for other tasks of its key, or for an interval. If the registry has a limit and no
+    /// permit is available, the task then waits for one.
+    mutating func start(_ slot: Slot, as phase: Phase, _ effects: inout Effects) {
+        guard takePermit(slot, &effects) else { return entries[slot].phase = .queued }
+        entries[slot].phase = phase
         effects.startsWaitingTask = true
-        effects.wake(takeParked(first))
+        effects.wake(takeParked(slot))
     }
 
     /// Adds `change` to the number of live tasks: to the total, and to the number in the ``Lane`` of the task at

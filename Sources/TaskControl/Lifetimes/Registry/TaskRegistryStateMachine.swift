@@ -6,7 +6,8 @@
 /// entry waits until all entries before it have left the lane. A `quiet` entry waits for its quiet time (the behavior
 /// `debounce`). A `throttled` entry waits for the end of the interval of its lane (the behavior `throttle`). An
 /// `admitted` entry has that behavior too, but need not wait: it claims the interval, which begins when the entry
-/// begins (see ``Interval``).
+/// begins (see ``Interval``). If the registry has a limit, a `queued` entry may start under its key, and waits for a
+/// permit (see ``Limit``).
 ///
 /// The life of an entry:
 ///
@@ -15,6 +16,9 @@
 ///           ├──▶ quiet ──quietTimeEnded──▶ running
 ///           ├──▶ admitted ──begin──▶ running
 ///           └──▶ throttled ──(its lane has no interval)──▶ admitted
+///
+///     starting, admitted ──(no permit is available)──▶ queued ──(a permit is)──▶ starting, admitted
+///     quiet ──quietTimeEnded──▶ queued, or waiting if the rule after the quiet time is `keepLatest`
 ///
 ///     insert ──▶ running                              a task that has started already
 ///     any that has not begun ──cancel──▶ skipped      its body never runs
@@ -37,9 +41,11 @@
 ///    machine's only copy of the key. So keys are removed only by `finish` and `intervalEnded`, which return the key:
 ///    the caller releases it after unlocking.
 /// 5. Each entry in a lane has been escalated at least to the priority to which the entries after it were escalated.
-/// 6. A parked waiter belongs to a `waiting` or `throttled` entry, or to a `skipped` one that the cancellation of its
-///    task is about to wake.
-/// 7. A lane with a `throttled` entry has an interval, which has begun or is claimed by an `admitted` entry.
+/// 6. A parked waiter belongs to a `waiting`, `throttled` or `queued` entry, or to a `skipped` one that the cancellation
+///    of its task is about to wake.
+/// 7. A lane with a `throttled` entry has an interval, which has begun or is claimed by an entry that has not begun.
+/// 8. An entry has a permit from `starting` or `admitted` on until it has finished, or was cancelled before it began.
+///    The `queued` entries are the line for permits. No entry is `queued` while a permit is available.
 struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     typealias ID = Ticket
     typealias Slot = Ticket.Slot
@@ -66,8 +72,18 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     /// that it has cancelled and that still run.
     var addedSinceCancelAll: ContiguousArray<ID>?
     var isClosed = false
+    /// The permits of a registry that limits how many of its tasks run; `nil` without a limit.
+    var limit: Limit?
     /// The number of tasks that have neither finished nor been cancelled.
     var liveCount = 0
+
+    /// Creates the state of a registry without tasks.
+    ///
+    /// - Parameter limit: The number of tasks that may run at once; `nil` for any number. A registry with a limit has only
+    ///   tasks with keys.
+    init(limit: Int? = nil) {
+        self.limit = limit.map { Limit(permits: PermitStateMachine(size: $0)) }
+    }
 
     // MARK: Registering
 
@@ -114,11 +130,14 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             }
         let id = enter(lane, phase: phase, &effects)
         switch behavior.kind {
-        case .debounce(let time): sides[id.slot] = Side(time: time)
+        case .debounce(let time, let rule): sides[id.slot] = Side(time: time, afterQuietTime: rule)
         case .throttle(let time):
             sides[id.slot] = Side(time: time)
             takePlace(id.slot, phase)
         case .cancelPrevious, .wait, .runConcurrently, .preferPrevious, .keepLatest: break
+        }
+        if limit != nil, phase == .starting || phase == .admitted, !takePermit(id.slot, &effects) {
+            entries[id.slot].phase = .queued
         }
         if existing != nil { promote(lane, &effects) }
         return .added(id)
@@ -251,15 +270,17 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         case .starting where !isCancelled:
             entries[id.slot].phase = .running
             return .run
-        case .waiting where !isCancelled: return .wait
+        case .waiting where !isCancelled, .queued where !isCancelled: return .wait
         case .quiet where !isCancelled: return .quiet(sides[id.slot]?.time ?? .zero)
         case .admitted where !isCancelled:
             cancelLane(entries[id.slot].lane, before: id.slot, &effects)
             entries[id.slot].phase = .running
             beginInterval(id, &effects)
+            // A cancelled entry may have had a permit, or claimed the interval that a newer entry waits for.
+            if limit != nil { promote(entries[id.slot].lane, &effects) }
             return .run
         case .throttled where !isCancelled: return .throttle(sides[id.slot]?.time ?? .zero)
-        case .starting, .waiting, .quiet, .admitted, .throttled, .leaving: skip(id.slot, &effects)
+        case .starting, .waiting, .quiet, .admitted, .throttled, .queued, .leaving: skip(id.slot, &effects)
         case .skipped: break
         case .left:
             entries[id.slot].phase = .skipped
@@ -269,14 +290,14 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return .skip
     }
 
-    /// Stores the continuation of a task that waits for the tasks before it or for the end of an interval. Traps if the
-    /// task waits for a quiet time, has begun, or has ended.
+    /// Stores the continuation of a task that waits for the tasks before it, for the end of an interval, or for a permit.
+    /// Traps if the task waits for a quiet time, has begun, or has ended.
     ///
     /// - Returns: Whether the continuation was stored, and the task must wait. If not, the task must be resumed at
     ///   once.
     mutating func park(_ id: ID, _ waiter: Waiter) -> Bool {
         switch phase(of: id) {
-        case .waiting, .throttled:
+        case .waiting, .throttled, .queued:
             precondition(sides[id.slot]?.parked == nil, "A task parks once at a time.")
             sides[id.slot, default: Side()].parked = waiter
             return true
@@ -289,7 +310,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
 
     /// Records that a waiting task was cancelled through its own handle. Wakes no other task, so the task's
     /// cancellation handler may call this function: a waiting task is never the first in its ``Lane``, so no other task
-    /// becomes the first, and a task that waits for an interval stays in its lane until it continues.
+    /// becomes the first, and a task that waits for an interval or a permit stays in its lane until it continues.
     mutating func leave(_ id: ID, _ effects: inout Effects) {
         let phase = phase(of: id)
         if phase == .waiting {
@@ -301,20 +322,39 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             givePlaceUp(id.slot)
             entries[id.slot].phase = .leaving
         }
-        if phase == .waiting || phase == .throttled || phase == .skipped { effects.wake(takeParked(id.slot)) }
+        if phase == .queued {
+            givePermitUp(id.slot)
+            entries[id.slot].phase = .leaving
+        }
+        if let phase, phase.waits && phase != .quiet && phase != .leaving || phase == .skipped {
+            effects.wake(takeParked(id.slot))
+        }
     }
 
     /// Records that the quiet time of a task has ended, and decides whether its body may run. If it may, cancels the
-    /// older tasks of its key. Traps if the task has no quiet time, has already begun, or has ended.
+    /// older tasks of its key. If the rule of the task is `keepLatest`, cancels only those that wait, and the task then
+    /// waits for the others. Traps if the task has no quiet time, has already begun, or has ended.
     ///
     /// - Parameters:
     ///   - id: The task.
     ///   - isCancelled: Whether the task was cancelled, including through its own handle.
     ///   - effects: Receives the actions for the storage.
-    /// - Returns: `run` if the body may run; otherwise `skip`.
+    /// - Returns: `run` if the body may run; `wait` if the task must call `begin` again, which lets it wait; otherwise
+    ///   `skip`.
     mutating func quietTimeEnded(_ id: ID, isCancelled: Bool, _ effects: inout Effects) -> Start {
         switch phase(of: id) {
+        case .quiet where !isCancelled && sides[id.slot]?.afterQuietTime == .keepLatest:
+            cancelLane(entries[id.slot].lane, before: id.slot, &effects) { $0.isReplaceable }
+            entries[id.slot].phase = .waiting
+            promote(entries[id.slot].lane, &effects)
+            guard entries[id.slot].phase == .starting else { return .wait }
+            entries[id.slot].phase = .running
+            return .run
         case .quiet where !isCancelled:
+            guard takePermit(id.slot, &effects) else {
+                entries[id.slot].phase = .queued
+                return .wait
+            }
             cancelLane(entries[id.slot].lane, before: id.slot, &effects)
             entries[id.slot].phase = .running
             effects.startsWaitingTask = true
@@ -323,7 +363,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             return .run
         case .quiet: skip(id.slot, &effects)
         case .skipped: break
-        case .waiting, .throttled, .leaving, .starting, .admitted, .running, .cancelled, .left, nil:
+        case .waiting, .throttled, .queued, .leaving, .starting, .admitted, .running, .cancelled, .left, nil:
             preconditionFailure("Only a task that waits for a quiet time sees its end.")
         }
         return .skip
@@ -342,6 +382,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     mutating func finish(_ id: ID, _ effects: inout Effects) -> Key? {
         guard let phase = phase(of: id) else { return nil }
         let lane = entries[id.slot].lane
+        if limit != nil { givePermitUp(id.slot) }
         // The lane is removed with its only entry.
         if lane != Chain.none, phase.isLinked, lanes[lane].entryCount > 1 || !intervals.isEmpty {
             givePlaceUp(id.slot)
@@ -350,6 +391,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         }
         if lane == Chain.none, entries[id.slot].job == nil { attached() }
         entries.discard(id.slot)
+        if limit != nil { passPermitsOn(&effects) }
         if phase.isLive {
             liveCount -= 1
             effects.liveCountChange -= 1
