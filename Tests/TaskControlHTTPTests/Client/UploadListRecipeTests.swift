@@ -20,7 +20,7 @@ private struct PhotoUpload: UploadEndpoint {
     private var sent: [URL: Double] = [:]
     private var ends: [URL: DeliveryOutcome] = [:]
     private let client: EndpointClient
-    let uploads = TaskStore<URL>(name: "uploads", maxConcurrentTasks: 4)
+    let tasks = TaskStore<URL>(name: "uploads", maxConcurrentTasks: 4)
 
     init(_ client: EndpointClient) { self.client = client }
 
@@ -30,11 +30,8 @@ private struct PhotoUpload: UploadEndpoint {
                 self?.sent[file] = progress.fractionSent
             }
         }
-        uploads.run(
-            forKey: file,
-            duplicateKeyBehavior: .preferPrevious,
-            for: self
-        ) { [client] in
+        tasks.run(forKey: file, duplicateKeyBehavior: .preferPrevious, for: self) {
+            [client] in
             try await client.upload(PhotoUpload(file: file), onProgress: report)
         } deliver: { _, _ in
         } onEnd: { list, outcome in
@@ -43,13 +40,13 @@ private struct PhotoUpload: UploadEndpoint {
     }
 
     func state(of file: URL) -> State {
-        if uploads.taskIsWaiting(forKey: file) { return .waiting }
-        if uploads.taskIsRunning(forKey: file) { return .sending(sent[file] ?? 0) }
+        if tasks.taskIsWaiting(forKey: file) { return .waiting }
+        if tasks.taskIsRunning(forKey: file) { return .sending(sent[file] ?? 0) }
         return ends[file].map(State.ended) ?? .new
     }
 
-    func cancel(_ file: URL) { uploads.cancelTask(forKey: file) }
-    func cancelAll() { uploads.cancelAll() }
+    func cancel(_ file: URL) { tasks.cancelTask(forKey: file) }
+    func cancelAll() { tasks.cancelAll() }
 }
 
 /// The recipe *Upload a list, four at a time* of the article *Recipes*.
@@ -102,12 +99,12 @@ struct UploadListRecipeTests {
         try await server.begun.waitForEvents(count: 5)
         #expect(server.begun.events.last == "5.jpg")
         server.open(files)
-        try await list.uploads.drain()
+        try await list.tasks.drain()
         #expect(texts(list) == ["cancelled", "failed 507", "delivered", "delivered", "cancelled", "delivered"])
         // Again.
         list.upload(files[1])
         #expect(list.state(of: files[1]).text == "sending 0.0")
-        try await list.uploads.drain()
+        try await list.tasks.drain()
         #expect(list.state(of: files[1]).text == "delivered")
     }
 
@@ -120,7 +117,7 @@ struct UploadListRecipeTests {
         await MainActor.queue.addTask {}.value
         #expect(list.state(of: files[0]).text == "sending 1.0")
         server.open(files)
-        try await list.uploads.drain()
+        try await list.tasks.drain()
     }
 
     @MainActor @Test func cancellingAllEndsAllRows() async throws {
@@ -129,7 +126,7 @@ struct UploadListRecipeTests {
         for file in files { list.upload(file) }
         try await server.begun.waitForEvents(count: 4)
         list.cancelAll()
-        try await list.uploads.drain()
+        try await list.tasks.drain()
         #expect(texts(list) == Array(repeating: "cancelled", count: 6) && server.begun.count == 4)
     }
 
