@@ -6,9 +6,9 @@ extension TaskEvent {
         /// The name as it is spelled in code, such as `FIFOQueue`.
         public let rawValue: String
         /// The properties of the tasks and calls that the events of this primitive are about. Empty if the primitive was created from a name.
-        package let traits: Traits
+        public let traits: Traits
 
-        /// Creates a primitive from its name.
+        /// Creates a primitive from its name. Its ``traits`` are empty.
         public init(rawValue: String) {
             self.init(rawValue, [])
         }
@@ -31,31 +31,31 @@ extension TaskEvent {
         /// events. For example, the primitive `retry` has the trait ``call``, because its events are about calls of
         /// `retry`, and ``FIFOQueue`` has the trait ``line``, because its tasks wait for earlier ones. A primitive such
         /// as ``AsyncLifetime``, whose tasks have none of these properties, has no traits.
-        package struct Traits: OptionSet, Sendable {
+        public struct Traits: OptionSet, Sendable {
             /// The bits of the traits.
-            package let rawValue: UInt8
+            public let rawValue: UInt8
 
             /// Creates traits from their bits.
-            package init(rawValue: UInt8) { self.rawValue = rawValue }
+            public init(rawValue: UInt8) { self.rawValue = rawValue }
 
             /// The trait of primitives whose events are about calls, such as those of `retry`, not about tasks. The
             /// work of a call runs in the task that makes the call, unless ``awaited`` is set too.
-            package static let call = Traits(rawValue: 1)
+            public static let call = Traits(rawValue: 1)
             /// The trait of calls whose work runs in a separate task while the calling task waits for the end of the
             /// work, such as those of `withTimeout`.
-            package static let awaited = Traits(rawValue: 2)
+            public static let awaited = Traits(rawValue: 2)
             /// The trait of owners whose tasks or calls may have to wait for the end of earlier ones of the same owner,
             /// and of the same key if they have keys: for example ``FIFOQueue`` and ``AsyncSemaphore``.
-            package static let line = Traits(rawValue: 4)
+            public static let line = Traits(rawValue: 4)
             /// The trait of owners in which a task that is added later may run before a task that already waits, such
             /// as a ``TaskStore``.
-            package static let overtaking = Traits(rawValue: 8)
+            public static let overtaking = Traits(rawValue: 8)
             /// The trait of owners whose `drain()` waits only for the tasks that were added before it was called, such
             /// as a ``FIFOQueue``.
-            package static let drainsEarlier = Traits(rawValue: 16)
+            public static let drainsEarlier = Traits(rawValue: 16)
             /// The trait of calls whose wait ends by itself after a certain time, such as those of `withTimeout`. No
             /// task can wait forever for such a call.
-            package static let limited = Traits(rawValue: 32)
+            public static let limited = Traits(rawValue: 32)
         }
     }
 }
