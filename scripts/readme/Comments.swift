@@ -183,7 +183,6 @@ var movie: URL { fatalError() }
 var picture: Data { fatalError() }
 var video: File { fatalError() }
 var report: Order { fatalError() }
-var metrics: Database { fatalError() }
 var register: Register { fatalError() }
 var fileExists: Bool { false }
 var neverAnswers: Server { fatalError() }

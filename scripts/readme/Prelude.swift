@@ -42,6 +42,7 @@ func login() async throws -> String { "" }
 /// A counter of the reader's own.
 struct Metrics: Sendable {
     func count(_ name: String, _ label: String) {}
+    func flush() async throws {}
 }
 
 let metrics = Metrics()
