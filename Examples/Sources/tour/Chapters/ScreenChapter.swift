@@ -13,8 +13,10 @@ struct ScreenChapter: Chapter {
         let controlled = try await play(FeedModel.self, as: "AsyncLifetime.run(for:)", on: tour)
         let all = Self.requests
         return Report(
-            naive: naive.lines,
-            taskControl: controlled.lines,
+            naive: ["\(naive.completed) of \(all) requests answered for nobody"],
+            taskControl: [
+                "\(controlled.completed) of \(all) requests answered for nobody, \(controlled.gone) ended early"
+            ],
             claims: [
                 Claim("naive: the owner lives on when the screen is closed", naive.ownerOutlivesScreen, is: true),
                 Claim(
@@ -36,12 +38,12 @@ struct ScreenChapter: Chapter {
         try await tour.act(act, of: self) { stage, api in
             let ownerWent = Observed<Int?>(nil)
             var model: Model? = Model(api: api, ownerWent: ownerWent)
-            let owner = WeakReference(object: model)
+            weak let owner = model
             model?.load(Self.requests)
             try await stage.visits.expect("\(Self.requests) requests") { $0.received == Self.requests }
 
             model = nil
-            let ownerOutlivesScreen = owner.object != nil
+            let ownerOutlivesScreen = owner != nil
 
             if !ownerOutlivesScreen {
                 try await stage.visits.expect("the clients to leave") { $0.inFlight == 0 }
@@ -65,44 +67,28 @@ struct ScreenChapter: Chapter {
         let answersBeforeOwnerWent: Int
         let completed: Int
         let gone: Int
-
-        var lines: [String] {
-            [
-                ownerOutlivesScreen
-                    ? "owner alive for \(answersBeforeOwnerWent) more answers"
-                    : "owner gone at once, after \(answersBeforeOwnerWent) answers",
-                "\(completed) of \(requests) answered, for nobody",
-                "\(gone) of \(requests) connections ended early",
-            ]
-        }
     }
 }
 
-private struct WeakReference<Object: AnyObject> {
-    weak var object: Object?
-}
-
 @MainActor
-private protocol ScreenModel: AnyObject {
-    /// Creates a model.
-    ///
-    /// - Parameter ownerWent: Called on `deinit` with the number of answers that had come by then.
-    init(api: API, ownerWent: Observed<Int?>)
-    func load(_ count: Int)
-}
-
-@MainActor
-private final class NaiveFeedModel: ScreenModel {
-    private var items: [Answer] = []
-    private let api: API
+private class ScreenModel {
+    fileprivate(set) var items: [Answer] = []
+    fileprivate let api: API
     private let ownerWent: Observed<Int?>
 
-    init(api: API, ownerWent: Observed<Int?>) {
-        self.api = api
-        self.ownerWent = ownerWent
-    }
+    /// Creates a model. `ownerWent` receives on `deinit` the number of answers that had come by then.
+    required init(api: API, ownerWent: Observed<Int?>) { (self.api, self.ownerWent) = (api, ownerWent) }
 
-    func load(_ count: Int) {
+    func load(_ count: Int) {}
+
+    deinit {
+        let answers = api.calls.value.answered
+        ownerWent.update { $0 = answers }
+    }
+}
+
+private final class NaiveFeedModel: ScreenModel {
+    override func load(_ count: Int) {
         for number in 1...count {
             Task {
                 guard let item = try? await api.ask("item \(number)") else { return }
@@ -110,26 +96,12 @@ private final class NaiveFeedModel: ScreenModel {
             }
         }
     }
-
-    deinit {
-        let answers = api.calls.value.answered
-        ownerWent.update { $0 = answers }
-    }
 }
 
-@MainActor
 private final class FeedModel: ScreenModel {
-    private var items: [Answer] = []
-    private let api: API
-    private let ownerWent: Observed<Int?>
     private let lifetime = AsyncLifetime(name: "feed")
 
-    init(api: API, ownerWent: Observed<Int?>) {
-        self.api = api
-        self.ownerWent = ownerWent
-    }
-
-    func load(_ count: Int) {
+    override func load(_ count: Int) {
         for number in 1...count {
             lifetime.run(for: self) { [api] in
                 try await api.ask("item \(number)")
@@ -137,10 +109,5 @@ private final class FeedModel: ScreenModel {
                 model.items.append(item)
             }
         }
-    }
-
-    deinit {
-        let answers = api.calls.value.answered
-        ownerWent.update { $0 = answers }
     }
 }

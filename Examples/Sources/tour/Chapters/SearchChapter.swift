@@ -17,16 +17,15 @@ struct SearchChapter: Chapter {
             SearchModel(api: $0, name: "search, .debounce", behavior: .debounce(for: .milliseconds(120)))
         }
         return Report(
-            naive: naive.lines,
-            taskControl: Report.group(".cancelPrevious", latest.lines) + Report.group(".debounce", debounced.lines),
+            naive: ["\(naive.requests) requests for \(typed) keystrokes, last shown: \(naive.shown)"],
+            taskControl: [
+                ".cancelPrevious: \(latest.completed) of \(latest.requests) answered, last shown: \(latest.shown)",
+                ".debounce: \(debounced.requests) requests, last shown: \(debounced.shown)",
+            ],
             claims: [
                 Claim("naive: every keystroke is a request", naive.requests, is: typed),
                 Claim("naive: every answer is served", naive.completed, is: typed),
-                Claim(
-                    "naive: old results replace newer ones",
-                    holds: naive.stale > 0,
-                    measured: "\(naive.stale) times"
-                ),
+                Claim("naive: old results replace newer ones", naive.stale) { $0 > 0 },
                 Claim("naive: an old result stays on the screen", naive.shown, is: script.slowestQuery),
                 Claim(".cancelPrevious: no old result replaces a newer one", latest.stale, is: 0),
                 Claim(".cancelPrevious: the last query is shown", latest.shown, is: script.lastQuery),
@@ -37,19 +36,13 @@ struct SearchChapter: Chapter {
                 ),
                 Claim(".debounce: no old result replaces a newer one", debounced.stale, is: 0),
                 Claim(".debounce: the last query is shown", debounced.shown, is: script.lastQuery),
-                Claim(
-                    ".debounce: fewer requests than keystrokes",
-                    holds: debounced.requests < typed,
-                    measured: "\(debounced.requests) of \(typed)"
-                ),
+                Claim(".debounce: fewer requests than keystrokes", debounced.requests) { $0 < typed },
             ]
         )
     }
 
-    /// Types the script into one version of the screen.
-    ///
-    /// - Parameter awaitsEveryRequest: Whether the next key is typed only when the server has received the query of the key before. For a model that
-    ///   sends fewer requests, the script waits only at the end of a word.
+    /// Types the script into one version of the screen. The next key is typed only when the server has received the query of the key before; for a model
+    /// that sends fewer requests, the script waits only at the end of a word.
     @MainActor
     private func play(
         _ script: SearchScript,
@@ -84,7 +77,6 @@ struct SearchChapter: Chapter {
             for (query, task) in tasks { try await task.expectEnd("the search for \(query)") }
             let visits = stage.visits.value
             return Measured(
-                keystrokes: tasks.count,
                 requests: visits.received,
                 completed: visits.completed,
                 gone: visits.gone,
@@ -105,20 +97,10 @@ struct SearchChapter: Chapter {
     }
 
     private struct Measured: Sendable {
-        let keystrokes: Int
         let requests: Int
         let completed: Int
         let gone: Int
         let stale: Int
         let shown: String
-
-        var lines: [String] {
-            [
-                "\(requests) requests for \(keystrokes) keystrokes",
-                "\(completed) answered, \(gone) ended early",
-                "older result over newer: \(stale) times",
-                "last shown: \(shown)",
-            ]
-        }
     }
 }

@@ -15,9 +15,11 @@ struct TokensChapter: Chapter {
         let client = try await play(ClientAccount.self, as: "EndpointAuthenticator", on: tour)
         let all = Self.requests
         return Report(
-            naive: naive.lines,
-            taskControl: Report.group("withSingleFlight", shared.lines)
-                + Report.group("a client with an EndpointAuthenticator", client.lines),
+            naive: ["\(naive.refreshes) new tokens for \(naive.refused) refused requests"],
+            taskControl: [
+                "withSingleFlight: \(shared.refreshes) new token, \(shared.loaded) of \(all) then succeed",
+                "EndpointAuthenticator: \(client.refreshes) new token, \(client.loaded) of \(all) then succeed",
+            ],
             claims: [
                 Claim("naive: every request met the expired token", naive.refused, is: all),
                 Claim("naive: every one of them asks for a new token", naive.refreshes, is: all),
@@ -79,13 +81,5 @@ struct TokensChapter: Chapter {
         /// The number of requests for items.
         let sent: Int
         let oldIsRefused: Bool
-
-        var lines: [String] {
-            [
-                "\(refused) requests refused: 401",
-                "\(refreshes) new token\(refreshes == 1 ? "" : "s") asked for",
-                "\(loaded) of \(requests) then succeed",
-            ]
-        }
     }
 }
