@@ -39,6 +39,10 @@ struct CacheChapter: Chapter {
         )
     }
 
+    /// The requests of the origin after the value had expired, the readers that had a value before the origin answered, the number of readers of each
+    /// edition, and the edition of a reader that comes when the origin has answered, with the requests that it caused.
+    private typealias Measured = (requests: Int, served: Int, editions: [Int: Int], later: Int, requestsOfLater: Int)
+
     /// Fills a cache, lets its value expire, and reads it many times before the origin has answered.
     @MainActor
     private func measure(cache make: (Origin, TestClock) -> any NewsCache) async throws -> Measured {
@@ -78,24 +82,6 @@ struct CacheChapter: Chapter {
         try await cache.waitForRefresh()
         let requests = origin.requests.value
         let later = try await cache.read()
-        return Measured(
-            requests: requests - filling,
-            served: servedBefore,
-            editions: editions,
-            later: later,
-            requestsOfLater: origin.requests.value - requests
-        )
-    }
-
-    private struct Measured: Sendable {
-        /// The requests that the origin received after the value had expired.
-        let requests: Int
-        /// The number of readers that had a value before the origin answered.
-        let served: Int
-        /// The number of readers of each edition.
-        let editions: [Int: Int]
-        /// The edition of a reader that comes when the origin has answered, and the requests that it caused.
-        let later: Int
-        let requestsOfLater: Int
+        return (requests - filling, servedBefore, editions, later, origin.requests.value - requests)
     }
 }

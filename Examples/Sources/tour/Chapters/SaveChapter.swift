@@ -42,6 +42,10 @@ struct SaveChapter: Chapter {
         )
     }
 
+    private typealias Measured = (
+        begun: [Int], atOnce: Int, found: Set<Int>, differences: Int, differencesInExport: Int
+    )
+
     /// Types the script into a document, while the disk stalls once.
     ///
     /// If saves overlap, the others end while the disk delays one. The act waits for them, so that an error that users meet by chance happens here each
@@ -67,13 +71,9 @@ struct SaveChapter: Chapter {
             file.goOn()
             for save in saves { try await save.value }
             let data = try await file.read()
-            return Measured(
-                begun: await file.begun,
-                atOnce: await file.mostAtOnce,
-                found: Draft.numbers(in: data),
-                differences: script.last.differences(in: data),
-                differencesInExport: script.drafts[script.exported - 1].differences(in: export)
-            )
+            let inExport = script.drafts[script.exported - 1].differences(in: export)
+            let differences = script.last.differences(in: data)
+            return (await file.begun, await file.mostAtOnce, Draft.numbers(in: data), differences, inExport)
         }
     }
 
@@ -101,14 +101,5 @@ struct SaveChapter: Chapter {
             try await save.value
             return (await file.begun, cancelled, last.differences(in: try await file.read()))
         }
-    }
-
-    /// The content of the file, at the end and when it was exported.
-    private struct Measured: Sendable {
-        let begun: [Int]
-        let atOnce: Int
-        let found: Set<Int>
-        let differences: Int
-        let differencesInExport: Int
     }
 }

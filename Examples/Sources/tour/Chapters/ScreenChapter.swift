@@ -13,9 +13,9 @@ struct ScreenChapter: Chapter {
         let controlled = try await play(FeedModel.self, as: "AsyncLifetime.run(for:)", on: tour)
         let all = Self.requests
         return Report(
-            naive: ["\(naive.completed) of \(all) requests answered for nobody"],
+            naive: ["\(naive.visits.completed) of \(all) requests answered for nobody"],
             taskControl: [
-                "\(controlled.completed) of \(all) requests answered for nobody, \(controlled.gone) ended early"
+                "\(controlled.visits.completed) of \(all) requests answered for nobody, \(controlled.visits.gone) ended early"
             ],
             claims: [
                 Claim("naive: the owner lives on when the screen is closed", naive.ownerOutlivesScreen, is: true),
@@ -24,17 +24,19 @@ struct ScreenChapter: Chapter {
                     naive.answersBeforeOwnerWent,
                     is: all
                 ),
-                Claim("naive: all answers are served for nobody", naive.completed, is: all),
+                Claim("naive: all answers are served for nobody", naive.visits.completed, is: all),
                 Claim("TaskControl: the owner goes with the screen", controlled.ownerOutlivesScreen, is: false),
                 Claim("TaskControl: the owner goes before any answer", controlled.answersBeforeOwnerWent, is: 0),
-                Claim("TaskControl: the server sees every client leave", controlled.gone, is: all),
-                Claim("TaskControl: no answer is served for nobody", controlled.completed, is: 0),
+                Claim("TaskControl: the server sees every client leave", controlled.visits.gone, is: all),
+                Claim("TaskControl: no answer is served for nobody", controlled.visits.completed, is: 0),
             ]
         )
     }
 
     @MainActor
-    private func play<Model: ScreenModel>(_: Model.Type, as act: String, on tour: Tour) async throws -> Measured {
+    private func play<Model: ScreenModel>(_: Model.Type, as act: String, on tour: Tour) async throws -> (
+        ownerOutlivesScreen: Bool, answersBeforeOwnerWent: Int, visits: Visits
+    ) {
         try await tour.act(act, of: self) { stage, api in
             let ownerWent = Observed<Int?>(nil)
             var model: Model? = Model(api: api, ownerWent: ownerWent)
@@ -53,20 +55,8 @@ struct ScreenChapter: Chapter {
             try await stage.visits.expect("all requests to end") { $0.inFlight == 0 }
             try await api.calls.expect("all calls to end") { $0.ended == Self.requests }
             try await ownerWent.expect("the owner to go") { $0 != nil }
-            return Measured(
-                ownerOutlivesScreen: ownerOutlivesScreen,
-                answersBeforeOwnerWent: ownerWent.value ?? -1,
-                completed: stage.visits.value.completed,
-                gone: stage.visits.value.gone
-            )
+            return (ownerOutlivesScreen, ownerWent.value ?? -1, stage.visits.value)
         }
-    }
-
-    private struct Measured: Sendable {
-        let ownerOutlivesScreen: Bool
-        let answersBeforeOwnerWent: Int
-        let completed: Int
-        let gone: Int
     }
 }
 

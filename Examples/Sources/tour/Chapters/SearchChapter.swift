@@ -17,26 +17,28 @@ struct SearchChapter: Chapter {
             SearchModel(api: $0, name: "search, .debounce", behavior: .debounce(for: .milliseconds(120)))
         }
         return Report(
-            naive: ["\(naive.requests) requests for \(typed) keystrokes, last shown: \(naive.shown)"],
+            naive: ["\(naive.visits.received) requests for \(typed) keystrokes, last shown: \(naive.shown)"],
             taskControl: [
-                ".cancelPrevious: \(latest.completed) of \(latest.requests) answered, last shown: \(latest.shown)",
-                ".debounce: \(debounced.requests) requests, last shown: \(debounced.shown)",
+                ".cancelPrevious: \(latest.visits.completed) of \(latest.visits.received) answered, last shown: \(latest.shown)",
+                ".debounce: \(debounced.visits.received) requests, last shown: \(debounced.shown)",
             ],
             claims: [
-                Claim("naive: every keystroke is a request", naive.requests, is: typed),
-                Claim("naive: every answer is served", naive.completed, is: typed),
+                Claim("naive: every keystroke is a request", naive.visits.received, is: typed),
+                Claim("naive: every answer is served", naive.visits.completed, is: typed),
                 Claim("naive: old results replace newer ones", naive.stale) { $0 > 0 },
                 Claim("naive: an old result stays on the screen", naive.shown, is: script.slowestQuery),
                 Claim(".cancelPrevious: no old result replaces a newer one", latest.stale, is: 0),
                 Claim(".cancelPrevious: the last query is shown", latest.shown, is: script.lastQuery),
                 Claim(
                     ".cancelPrevious: queries that were typed over are not answered",
-                    holds: latest.completed < typed && latest.completed + latest.gone == latest.requests,
-                    measured: "\(latest.completed) answered, \(latest.gone) ended of \(latest.requests)"
+                    holds: latest.visits.completed < typed
+                        && latest.visits.completed + latest.visits.gone == latest.visits.received,
+                    measured:
+                        "\(latest.visits.completed) answered, \(latest.visits.gone) ended of \(latest.visits.received)"
                 ),
                 Claim(".debounce: no old result replaces a newer one", debounced.stale, is: 0),
                 Claim(".debounce: the last query is shown", debounced.shown, is: script.lastQuery),
-                Claim(".debounce: fewer requests than keystrokes", debounced.requests) { $0 < typed },
+                Claim(".debounce: fewer requests than keystrokes", debounced.visits.received) { $0 < typed },
             ]
         )
     }
@@ -50,7 +52,7 @@ struct SearchChapter: Chapter {
         awaitsEveryRequest: Bool = true,
         on tour: Tour,
         model makeModel: (API) -> any SearchScreen
-    ) async throws -> Measured {
+    ) async throws -> (visits: Visits, stale: Int, shown: String) {
         try await tour.act(act, of: self) { stage, api in
             let model = makeModel(api)
             var tasks: [String: any Endable] = [:]
@@ -75,14 +77,8 @@ struct SearchChapter: Chapter {
                 for query in keystroke.answersBeforeNext { try await answer(query) }
             }
             for (query, task) in tasks { try await task.expectEnd("the search for \(query)") }
-            let visits = stage.visits.value
-            return Measured(
-                requests: visits.received,
-                completed: visits.completed,
-                gone: visits.gone,
-                stale: zip(model.history, model.history.dropFirst()).count { $1.count < $0.count },
-                shown: model.history.last ?? ""
-            )
+            let stale = zip(model.history, model.history.dropFirst()).count { $1.count < $0.count }
+            return (stage.visits.value, stale, model.history.last ?? "")
         }
     }
 
@@ -94,13 +90,5 @@ struct SearchChapter: Chapter {
             guard stage.visits.value.hasReceived(query) else { continue }
             try await stage.visits.expect("the client that asked for \(query) to leave") { $0.hasEnded(query) }
         }
-    }
-
-    private struct Measured: Sendable {
-        let requests: Int
-        let completed: Int
-        let gone: Int
-        let stale: Int
-        let shown: String
     }
 }
