@@ -4,16 +4,9 @@ import Foundation
 ///
 /// The worker ends when its standard input ends. The system closes that with this process, so the worker also ends if this process is killed.
 final class WorkerProcess: Sendable {
-    /// Something that a worker process does.
-    enum Event: Sendable {
-        case line(String)
-        case ended
-    }
-
     let name: String
     private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
+    private let (input, output) = (Pipe(), Pipe())
 
     init(_ name: String, _ executable: URL, _ arguments: [String]) {
         self.name = name
@@ -22,18 +15,15 @@ final class WorkerProcess: Sendable {
         process.standardInput = input
         process.standardOutput = output
         // Otherwise the other workers hold the pipes open.
-        for handle in [
-            input.fileHandleForWriting, input.fileHandleForReading, output.fileHandleForReading,
-            output.fileHandleForWriting,
-        ] {
-            _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        for pipe in [input, output] {
+            for handle in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
+                _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
+            }
         }
     }
 
-    /// Starts the process.
-    ///
-    /// - Parameter report: Called on a thread of its own for each line, and at the end.
-    func start(_ report: @escaping @Sendable (Event) -> Void) throws {
+    /// Starts the process. `report` is called on a thread of its own for each line, and with `nil` at the end.
+    func start(_ report: @escaping @Sendable (String?) -> Void) throws {
         try process.run()
         Thread.detachNewThread { [output, process] in
             var buffer = Data()
@@ -41,16 +31,14 @@ final class WorkerProcess: Sendable {
                 if data.first != UInt8(ascii: "\n") {
                     buffer += data
                 } else {
-                    report(.line(String(decoding: buffer, as: UTF8.self)))
+                    report(String(decoding: buffer, as: UTF8.self))
                     buffer = Data()
                 }
             }
             process.waitUntilExit()
-            report(.ended)
+            report(nil)
         }
     }
-
-    func send(_ reply: Reply) { try? input.fileHandleForWriting.write(contentsOf: Lines.encode(reply)) }
 
     /// Ends the process with kill -9: it can do nothing about it.
     func kill() {
