@@ -89,7 +89,7 @@ final class Run {
         let history = history
         workers[number] = try ChildProcess(
             URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL,
-            ["worker", "--number", "\(number)", "--file", file.path] + (checksTokens ? [] : ["--without-tokens"])
+            ["worker", "--number", "\(number)", "--file", file.path] + (checksTokens ? [] : ["--unguarded"])
                 + store.arguments(etcd: cluster?.endpoints ?? []),
             in: list
         ) { line in history.add(line: line) }
