@@ -11,9 +11,19 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
+        // Machinery that all examples need, and none of them shows: a local server, processes, waiting, printing.
+        .target(
+            name: "Support",
+            dependencies: [
+                .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ]
+        ),
         .executableTarget(
             name: "tour",
             dependencies: [
+                "Support",
                 .product(name: "TaskControl", package: "swift-task-control"),
                 .product(name: "TaskControlCaching", package: "swift-task-control"),
                 .product(name: "TaskControlCalendar", package: "swift-task-control"),
@@ -32,6 +42,7 @@ let package = Package(
         .executableTarget(
             name: "outage",
             dependencies: [
+                "Support",
                 .product(name: "TaskControl", package: "swift-task-control"),
                 .product(name: "TaskControlResilience", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
@@ -41,6 +52,7 @@ let package = Package(
         .executableTarget(
             name: "bookshelf",
             dependencies: [
+                "Support",
                 .product(name: "TaskControl", package: "swift-task-control"),
                 .product(name: "TaskControlCaching", package: "swift-task-control"),
                 .product(name: "TaskControlFanOut", package: "swift-task-control"),
@@ -54,11 +66,8 @@ let package = Package(
         .testTarget(
             name: "TourTests",
             dependencies: [
-                "tour",
-                .product(name: "TaskControl", package: "swift-task-control"),
-                .product(name: "TaskControlDiagnostics", package: "swift-task-control"),
-                .product(name: "TaskControlHTTP", package: "swift-task-control"),
-                .product(name: "TaskControlSupervision", package: "swift-task-control"),
+                "Support", "tour",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
             ]
         ),
@@ -73,10 +82,12 @@ let package = Package(
         .testTarget(
             name: "BookshelfTests",
             dependencies: [
-                "bookshelf",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "TaskControlCaching", package: "swift-task-control"),
+                "Support", "bookshelf",
+                .product(name: "TaskControl", package: "swift-task-control"),
+                .product(name: "TaskControlHTTP", package: "swift-task-control"),
+                .product(name: "TaskControlSupervision", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
     ],

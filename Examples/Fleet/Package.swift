@@ -30,10 +30,14 @@ let package = Package(
                 .product(name: "TaskControlEtcd", package: "swift-task-control"),
                 .product(name: "TaskControlFleet", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
+                .product(name: "TaskControlTesting", package: "swift-task-control"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
-        .testTarget(name: "WorkloadTests", dependencies: ["fleet-workload"]),
+        .testTarget(
+            name: "WorkloadTests",
+            dependencies: ["fleet-workload", .product(name: "TaskControlTesting", package: "swift-task-control")]
+        ),
         .testTarget(
             name: "FleetTests",
             dependencies: [

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Support
 import TaskControlTesting
 
 /// `swift run --package-path Examples outage`
@@ -27,17 +28,12 @@ struct OutageCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Draw a picture into this file, too.", valueName: "file"))
     var svg: String?
 
-    private static let possible = 1_000...100_000
-
     func validate() throws {
-        guard Self.possible.contains(clients) else {
-            let why = clients < Self.possible.lowerBound ? "few: what they do is chance" : "many to wait for"
+        guard (1_000...100_000).contains(clients) else {
             throw ValidationError(
-                "\(clients) clients are too \(why). "
-                    + "Give --clients a number from \(Self.possible.lowerBound) to \(Self.possible.upperBound)."
+                "Give --clients a number from 1000 to 100000: fewer are chance, and more are many to wait for."
             )
         }
-        if let svg, svg.isEmpty { throw ValidationError("--svg needs the name of a file, such as outage.svg.") }
     }
 
     func run() throws {
@@ -45,13 +41,18 @@ struct OutageCommand: ParsableCommand {
             Terminal.complain("virtual time needs the simulation, which works on Linux only")
             throw ExitCode.failure
         }
-        // Asked before the work: a name that can't be written to must fail without a wait.
-        let picture = try svg.map { try Picture(path: $0) }
-        let outage = try Outage(Scenario(clients: clients, seed: seed)) { strategy in
-            Terminal.show(progress: "playing \(strategy.name) …")
+        do {
+            // Asked before the work: a name that can't be written to must fail without a wait.
+            let picture = try svg.map { try ResultFile(path: $0) }
+            let outage = try Outage(Scenario(clients: clients, seed: seed)) { strategy in
+                Terminal.show(progress: "playing \(strategy.name) …")
+            }
+            Terminal.show(progress: "")
+            outage.text.forEach(Terminal.print)
+            try picture?.write(Data(outage.svg.utf8))
+        } catch let error as ResultFile.NotWritable {
+            Terminal.complain("\(error)")
+            throw ExitCode(EX_IOERR)
         }
-        Terminal.show(progress: nil)
-        print(outage.text(on: .current).joined(separator: "\n"))
-        try picture?.write(SVGChart(outage: outage).text)
     }
 }

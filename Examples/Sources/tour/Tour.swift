@@ -9,7 +9,7 @@ struct Tour: Sendable {
     /// Plays chapters, one after the other. A chapter that cannot be played to its end counts as a claim that does not hold.
     @MainActor
     func run(_ chapters: [any Chapter]) async -> TourResult {
-        var results: [ChapterResult] = []
+        var results: [TourResult.Chapter] = []
         for chapter in chapters {
             let start = ContinuousClock.now
             let report: Report
@@ -20,24 +20,15 @@ struct Tour: Sendable {
                 report = Report(naive: [], taskControl: [], claims: [claim])
             }
             let seconds = (ContinuousClock.now - start) / .seconds(1)
-            results.append(
-                ChapterResult(
-                    name: chapter.name,
-                    title: chapter.title,
-                    report: report,
-                    seconds: (seconds * 1000).rounded() / 1000
-                )
-            )
+            results.append(.init(name: chapter.name, title: chapter.title, report: report, seconds: seconds))
         }
-        Progress.clear()
+        Terminal.show(progress: "")
         return TourResult(seed: seed, chapters: results)
     }
 
     /// Plays an act, with counters and connections that no other act has. The connections are closed when its client goes, and that is here.
     ///
-    /// - Parameters:
-    ///   - rule: Decides what the server does with each request. By default it answers all.
-    ///   - policies: The policies of the act's client. By default there are none.
+    /// The rule decides what the server does with each request. By default it answers all, and the act's client has no policies.
     @MainActor
     func act<Result>(
         _ name: String,
@@ -48,12 +39,15 @@ struct Tour: Sendable {
     ) async throws -> Result {
         let (stage, address) = server.makeStage(rule: rule)
         let api = API(name: name, address: address, policies: policies)
-        let progress = Progress(chapter: chapter.name, act: name)
-        let live = Task { await progress.follow(stage.visits) }
-        defer {
-            live.cancel()
-            progress.finish(stage.visits.value)
-        }
+        defer { Progress(chapter: chapter.name, act: name).finish(stage.visits.value) }
         return try await play(stage, api)
     }
+}
+
+/// Shows what an act has come to.
+struct Progress {
+    let chapter: String
+    let act: String
+
+    func finish(_ state: some CustomStringConvertible) { Terminal.show(progress: "\(chapter), \(act): \(state)") }
 }

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import TaskControl
+import TaskControlTrace
 
 /// `swift run --package-path Examples tour`
 @main
@@ -20,7 +22,7 @@ struct TourCommand: AsyncParsableCommand {
     )
 
     @Option(help: ArgumentHelp("Play this chapter only; may be given several times.", valueName: "name"))
-    var chapter: [ChapterName] = []
+    var chapter: [String] = []
 
     @Option(help: "Repeats a tour: what is random comes from this number. Default: a new one, which is printed.")
     var seed: UInt64?
@@ -34,60 +36,58 @@ struct TourCommand: AsyncParsableCommand {
             valueName: "file"
         )
     )
-    var trace: [TraceFile] = []
+    var trace: [String] = []
 
-    func run() async throws {
-        let files = trace.map { ("the trace", $0.path) } + (json.map { [("the file of results", $0)] } ?? [])
-        for (file, path) in files {
-            guard let obstacle = Obstacle(toWriting: path) else { continue }
-            Terminal.complain("\(file) cannot be written: \(obstacle)")
-            throw ExitCode(EX_IOERR)
+    func validate() throws {
+        let names = Chapters.all.map(\.name)
+        guard chapter.allSatisfy(names.contains) else {
+            throw ValidationError("The chapters are \(names.joined(separator: ", ")).")
         }
-        let seed = seed ?? UInt64.random(in: 1...999_999)
-        let chapters = Chapters.all.filter { one in chapter.isEmpty || chapter.contains { $0.name == one.name } }
-        let watchdog = Watchdog(limit: .seconds(90 * chapters.count))
-        let recording = TraceRecording(for: trace)
-        let result = try await TourServer.whileRunning { server in
-            Terminal.print("A server listens on \(server.address). Seed \(seed); to repeat: --seed \(seed)")
-            Terminal.print("Each chapter measures code without TaskControl (naive) and with it. A table follows.")
-            return await Tour(server: server, seed: seed).run(chapters)
+        guard trace.allSatisfy({ $0.hasSuffix(".html") || $0.hasSuffix(".json") }) else {
+            throw ValidationError("The name of a trace ends with .html or with .json.")
         }
-        watchdog.stop()
-        result.show()
-        if let json { try write(result, to: json) }
-        try write(recording, of: chapters)
-        if !result.holds { throw ExitCode.failure }
     }
 
-    private func write(_ recording: TraceRecording?, of chapters: [any Chapter]) throws {
+    func run() async throws {
         do {
-            try recording?.write(title: "Tour: \(chapters.map(\.name).joined(separator: ", "))")
-        } catch {
+            // Asked before the tour, which takes minutes: its results should not be lost.
+            let file = try json.map { try ResultFile(path: $0) }
+            for path in trace { _ = try ResultFile(path: path) }
+            // A whole tour is some 150,000 events.
+            let recorder = TraceRecorder(capacity: trace.isEmpty ? 1 : 500_000)
+            let observation = trace.isEmpty ? nil : TaskDiagnostics.observe(recorder)
+            defer { observation?.end() }
+            let result = try await play()
+            result.lines.forEach(Terminal.print)
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            try file?.write(encoder.encode(result))
+            for path in trace {
+                let title = "Tour: \(result.chapters.map(\.name).joined(separator: ", "))"
+                try recorder.write(path.hasSuffix(".html") ? .html : .perfetto, to: path, title: title)
+                Terminal.print("What all tasks did is in \(path).")
+            }
+            if !result.failed.isEmpty { throw ExitCode.failure }
+        } catch let error where !(error is ExitCode) {
             Terminal.complain("\(error)")
             throw ExitCode(EX_IOERR)
         }
     }
 
-    private func write(_ result: TourResult, to path: String) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        do {
-            try encoder.encode(result).write(to: URL(fileURLWithPath: path))
-        } catch {
-            Terminal.complain("the results could not be written to \(path): \(error.localizedDescription)")
-            throw ExitCode(EX_IOERR)
+    private func play() async throws -> TourResult {
+        let seed = seed ?? UInt64.random(in: 1...999_999)
+        let chapters = Chapters.all.filter { chapter.isEmpty || chapter.contains($0.name) }
+        // For a task of a model that never ends. A wait of the tour itself gives up earlier, and says for what it waited.
+        let watchdog = Task.detached {
+            try await Task.sleep(for: .seconds(90 * chapters.count))
+            Terminal.complain("a task that should have ended has not")
+            Foundation.exit(EX_SOFTWARE)
         }
-    }
-}
-
-/// A chapter's name on the command line.
-struct ChapterName: ExpressibleByArgument {
-    let name: String
-
-    static var allValueStrings: [String] { Chapters.all.map(\.name) }
-
-    init?(argument: String) {
-        guard Self.allValueStrings.contains(argument) else { return nil }
-        name = argument
+        defer { watchdog.cancel() }
+        return try await TourServer.whileRunning { server in
+            Terminal.print("A server listens on \(server.address). Seed \(seed); to repeat: --seed \(seed)")
+            Terminal.print("Each chapter measures code without TaskControl (naive) and with it. A table follows.")
+            return await Tour(server: server, seed: seed).run(chapters)
+        }
     }
 }

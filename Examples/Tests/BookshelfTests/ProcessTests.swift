@@ -1,138 +1,128 @@
+import ArgumentParser
 import Foundation
+import Support
 import TaskControlTesting
 import Testing
 
 @testable import bookshelf
 
 /// The program as its user sees it.
-@Suite(.oneServerAtATime, .timeLimit(.minutes(15)), .enabled(if: Bookshelf.executable != nil))
+@Suite(.oneServerAtATime, .timeLimit(.minutes(15)))
 struct ProcessTests {
-    @Test func itsHelpNamesItsCommands() async throws {
-        let ending = try await Bookshelf.run("--help")
-        #expect(ending.status == 0)
-        for command in ["list", "search", "add", "upload", "watch", "serve"] {
-            #expect(ending.output.contains("  \(command) "))
-        }
+    private static func start(_ arguments: String..., server: URL? = nil) throws -> ChildProcess {
+        let program = try #require(ChildProcess.product("bookshelf"), "the program is beside the tests")
+        return try ChildProcess(program, arguments + (server.map { ["--server", "\($0)"] } ?? []))
     }
 
-    @Test func aWrongArgumentIsToldOnStandardError() async throws {
-        let ending = try await Bookshelf.run("upload", "dune.png")
-        #expect(ending.status == 64)
-        #expect(ending.output.isEmpty)
-        #expect(ending.messages.contains("such as 3=dune.png"))
+    @Test(arguments: [
+        ["lst"], ["list", "--timeout", "soon"], ["list", "--server", "localhost:80"], ["add", "Dune"],
+        ["upload", "dune.png"],
+        ["upload", "1=/"], ["upload", "--at-a-time", "0", "1=/etc/hosts"], ["serve", "--unreliable", "1.5"],
+    ])
+    func aBadArgumentIsRefusedWith64(arguments: [String]) {
+        #expect {
+            try BookshelfCommand.parseAsRoot(arguments)
+        } throws: { error in
+            BookshelfCommand.exitCode(for: error) == ExitCode(64)
+        }
     }
 
     @Test func aServerThatIsNotThereIsOneLineThatSaysWhatToDo() async throws {
-        let port = try ClosedPort()
-        let address = port.address
-        for command in [
-            ["list"], ["list", "--all", "--callbacks"], ["search", "emma"], ["watch"], ["add", "A", "--author", "B"],
-        ] {
-            let ending = try await Bookshelf(command + ["--retries", "0", "--server", "\(address)"]).end()
-            #expect(ending.status == 1)
-            #expect(ending.output.isEmpty)
-            let line = try #require(ending.messages.split(separator: "\n").first)
-            #expect(
-                line.contains(
-                    "no server at \(address): start one with `swift run --package-path Examples bookshelf serve`"
-                ),
-                "\(command)"
-            )
-        }
-        withExtendedLifetime(port) {}
+        // Nothing listens there: a test has no right to.
+        let ending = try await Self.start("list", "--retries", "0", "--server", "http://127.0.0.1:1").end()
+        #expect(ending.status == 1)
+        #expect(ending.messages.contains("no server at http://127.0.0.1:1: start one with `swift run"))
+        #expect(ending.messages.split(separator: "\n").count == 1)
     }
 
-    @Test func whatItFindsGoesToStandardOutput() async throws {
-        try await BookServer.whileRunning { server in
-            let list = try await Bookshelf.run("list", "--all", "--verbose", "--server", "\(server.address)")
-            #expect(list.status == 0)
-            #expect(list.output.split(separator: "\n").count == 23)
-            #expect(list.output.contains("20  我是猫"))
-            #expect(list.messages.contains("GET /books?page=…: 200"))
-            let added = try await Bookshelf.run("add", "B", "A", "C", "--author", "X", "--server", "\(server.address)")
-            #expect(added.output == "24  B  X\n25  A  X\n26  C  X\n")
-            let found = try await Bookshelf.run("search", "emma", "dune", "--server", "\(server.address)")
-            #expect(found.output == "emma: 1 found\n2  Emma  Jane Austen, 1815\ndune: 0 found\n")
-        }
-    }
-
-    #if os(Linux)
-    @Test func resultsThatCannotBeWrittenAreAFailure() async throws {
-        try await BookServer.whileRunning { server in
-            let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
-            let ending = try await Bookshelf(["list", "--server", "\(server.address)"], output: full).end()
-            #expect(ending.status == 1)
-            #expect(ending.messages.contains("the results could not be written: No space left on device"))
-        }
-    }
-    #endif
-
-    @Test func uploadsArriveWholeAndAreToldInQuarters() async throws {
-        let folder = try TestFolder()
-        let (a, b) = (try folder.file("a.png", bytes: 500_000), try folder.file("b.png", bytes: 0))
-        try await BookServer.whileRunning { server in
-            let ending = try await Bookshelf.run(
-                "upload",
-                "1=\(a.path)",
-                "2=\(b.path)",
-                "--server",
-                "\(server.address)"
-            )
-            #expect(ending.status == 0)
-            #expect(ending.output == "uploaded 2 of 2\n")
-            let lines = ending.messages.split(separator: "\n")
-            #expect(lines.contains("a.png: 100 %") && lines.contains("b.png: 100 %"))
-            #expect(await server.shelf.all.prefix(2).map(\.cover?.size) == [500_000, 0])
+    @Test func eachCommandDoesItsWork() async throws {
+        try await TemporaryFolder.whileThere { folder in
+            let (a, b) = (try folder.file("a.png", bytes: 500_000), try folder.file("b.png", bytes: 0))
+            try await BookServer.whileRunning { address, server in
+                let added = try await Self.start("add", "B", "A", "C", "--author", "X", server: address).end()
+                #expect(String(decoding: added.output, as: UTF8.self) == "B: added\nA: added\nC: added\n")
+                let list = try await Self.start("list", "--all", "--callbacks", server: address).end()
+                let lines = String(decoding: list.output, as: UTF8.self).split(separator: "\n")
+                #expect(lines.count == 15 && lines.last == "15  C  X")
+                let found = try await Self.start("search", "emma", "dune", server: address).end()
+                let text = "emma: 1 found\n2  Emma  Jane Austen\ndune: 0 found\n"
+                #expect(String(decoding: found.output, as: UTF8.self) == text)
+                // An upload that fails does not end the others.
+                let covers = ["1=\(a.path)", "99=\(a.path)", "2=\(b.path)"]
+                let upload = try await Self.start("upload", covers[0], covers[1], covers[2], server: address).end()
+                #expect(upload.status == 1)
+                #expect(upload.messages.contains("uploaded 2 of 3; not uploaded: a.png"))
+                #expect(await server.shelf.books.prefix(2).map(\.cover) == [500_000, 0])
+            }
         }
     }
 
     @Test func anInterruptedUploadSaysWhatWasNotDone() async throws {
-        let folder = try TestFolder()
-        let files = try [("a.png", 1_000), ("b.png", 40_000_000), ("c.png", 1_000)].map {
-            try folder.file($0, bytes: $1)
-        }
-        let (arriving, held, events) = (Gate(), Gate(), ServerEvents())
-        var settings = ServerSettings.watched(by: events)
-        settings.pace = { pace in
-            guard case .piece = pace else { return }
-            arriving.open()
-            await held.waitIgnoringCancellation()
-        }
-        try await BookServer.whileRunning(settings) { server in
-            let covers = files.enumerated().map { "\($0 + 1)=\($1.path)" }
-            let program = try Bookshelf(["upload", "--at-a-time", "1", "--server", "\(server.address)"] + covers)
-            try await arriving.wait()
-            program.interrupt()
-            let ending = await program.end()
-            #expect(ending.status == 130)
-            let last = try #require(ending.messages.split(separator: "\n").last)
-            #expect(
-                last.wholeMatch(of: /uploaded 1 of 3; not uploaded: b\.png \(\d+ %\), c\.png/) != nil,
-                "\(ending.messages)"
-            )
-            #expect(ending.messages.contains("cancelling; Ctrl-C again quits at once"))
-            held.open()
-            let end = await events.next { $0.request == "PUT /books/2/cover" }
-            #expect({ if case .abandoned? = end?.outcome { true } else { false } }())
-            #expect(events.count("PUT /books/3/cover") == 0)
+        try await TemporaryFolder.whileThere { folder in
+            let files = try [("a.png", 1_000), ("b.png", 40_000_000), ("c.png", 1_000)].map(folder.file)
+            let (arriving, held, events) = (Gate(), Gate(), Observed([String]()))
+            var settings = BookServer.Settings.watched(by: events)
+            settings.pace = { pace in
+                guard pace == "piece" else { return }
+                arriving.open()
+                await held.waitIgnoringCancellation()
+            }
+            try await BookServer.whileRunning(settings) { address, _ in
+                let covers = files.enumerated().map { "\($0 + 1)=\($1.path)" }
+                let program = try Self.start(
+                    "upload",
+                    "--at-a-time",
+                    "1",
+                    covers[0],
+                    covers[1],
+                    covers[2],
+                    server: address
+                )
+                try await arriving.wait()
+                program.interrupt()
+                let ending = try await program.end()
+                #expect(ending.status == 130)
+                let sentence = /uploaded 1 of 3; not uploaded: b\.png \(\d+ %\), c\.png/
+                #expect(ending.messages.contains(sentence), "\(ending.messages)")
+                held.open()
+                try await events.expect("the client to leave") {
+                    $0.contains { $0.hasPrefix("PUT /books/2/cover: the client left") }
+                }
+                #expect(!events.value.contains { $0.hasPrefix("PUT /books/3/cover") })
+            }
         }
     }
 
-    @Test func aWatchAndAServerEndWithCtrlC() async throws {
+    @Test func aWatchEndsWithCtrlCAndAServerNeedsAFreePort() async throws {
         let asked = Gate()
-        var settings = ServerSettings()
-        settings.pace = { if case .request("GET /changes") = $0 { asked.open() } }
-        try await BookServer.whileRunning(settings) { server in
-            let watch = try Bookshelf(["watch", "--after", "0", "--server", "\(server.address)"])
+        let settings = BookServer.Settings(pace: { if $0 == "GET /changes" { asked.open() } })
+        try await BookServer.whileRunning(settings) { address, _ in
+            let watch = try Self.start("watch", "--after", "0", server: address)
             try await asked.wait()
             watch.interrupt()
-            let ending = await watch.end()
+            let ending = try await watch.end()
             #expect(ending.status == 130)
             #expect(ending.messages.hasSuffix("watched until change 0\n"))
-            let port = try #require(server.address.port)
-            let taken = try await Bookshelf.run("serve", "--port", "\(port)")
+            let port = try #require(address.port)
+            let taken = try await Self.start("serve", "--port", "\(port)").end()
             #expect(taken.status == 1)
             #expect(taken.messages.contains("port \(port) can't be had"))
         }
+    }
+
+    /// Signals are the process's: no other test sends one to it.
+    @Test func theFirstSignalAsksAndTheSecondTakes() async throws {
+        let told = Observed([String]())
+        let interruption = Interruption { signal in
+            told.update { $0.append("first \(signal)") }
+        } quit: { code in
+            told.update { $0.append("quit \(code)") }
+        }
+        await interruption.waitUntilReady()
+        kill(getpid(), SIGINT)
+        try await told.expect("the first signal") { $0 == ["first \(SIGINT)"] }
+        kill(getpid(), SIGTERM)
+        try await told.expect("the second signal") { $0.last == "quit \(128 + SIGTERM)" }
+        withExtendedLifetime(interruption) {}
     }
 }

@@ -1,3 +1,4 @@
+import Support
 import TaskControl
 import TaskControlHTTP
 import TaskControlSupervision
@@ -8,149 +9,76 @@ import Testing
 
 @Suite(.oneServerAtATime, .timeLimit(.minutes(15)))
 struct WatchTests {
-    @Test func changesAreToldAsTheyHappenAndFromWhereOneWas() async throws {
-        let paper = Paper()
-        try await BookServer.whileRunning { server in
-            let service = RemoteBookService(client: server.client())
-            _ = try await service.add(NewBook(title: "One", author: "A", year: nil))
-            let watcher = Watcher(count: 2, screen: paper.screen())
-            let watching = Task { try await watcher.watch(ChangeFeed(client: server.client(), after: 0)) }
-            _ = try await service.add(NewBook(title: "Two\u{1B}", author: "B", year: nil))
-            try await watching.value
-            #expect(paper.text == "1  One, A (24): new\n2  Two\u{FFFD}, B (25): new\n")
-            #expect(await watcher.last == 2)
-
-            var later = ChangeFeed(client: server.client(), after: 1).follow().changes.makeAsyncIterator()
-            #expect(await later.next()?.book.title == "Two\u{1B}")
-        }
-    }
-
-    @Test func aFeedThatBreaksOffGoesOnWithoutMissingAnything() async throws {
-        // The first connection breaks off, the next one holds.
-        let seed = try #require(
-            (UInt64(0)..<10_000).first { seed in
-                let plan = FaultPlan(share: 0.5, seed: seed)
-                return plan.fault(for: "GET /changes?after=0", count: 0) == .droppedReply
-                    && plan.fault(for: "GET /changes?after=2", count: 0) == nil
-            }
-        )
-        let events = ServerEvents()
-        var settings = ServerSettings.watched(by: events)
-        settings.faults = FaultPlan(share: 0.5, seed: seed, retryAfter: 0, delay: .zero)
-        try await BookServer.whileRunning(settings) { server in
-            let service = RemoteBookService(client: server.client(attempts: 20))
-            for title in ["One", "Two"] { _ = try await service.add(NewBook(title: title, author: "A", year: nil)) }
-            let feed = ChangeFeed(client: server.client(attempts: 20), after: 0, pause: .zero)
-            var changes = feed.follow().changes.makeAsyncIterator()
-            #expect(await changes.next()?.book.title == "One")
-            #expect(await changes.next()?.book.title == "Two")
-            _ = try await service.add(NewBook(title: "Three", author: "A", year: nil))
-            #expect(await changes.next()?.book.title == "Three")
-            #expect(events.all.contains(ServerEvent(request: "GET /changes", outcome: .dropped)))
-        }
-    }
-
-    @Test func aFeedOfNobodyEndsWithAnError() async throws {
-        let address = try await BookServer.whileRunning { $0.address }
-        var connection = ServerConnection(server: address)
-        connection.attempts = 1
-        let watcher = Watcher(count: nil, screen: Paper().screen())
-        let result = await Result.of { try await watcher.watch(ChangeFeed(client: connection.client())) }
-        let error = try #require(result.failure)
-        #expect(Complaint(error, server: address).text.hasPrefix("no server at \(address): start one with"))
-    }
-
     @Test func afterAnOutageNoChangeIsLostOrDoubled() async throws {
-        let refusal = ServerEvent(request: "GET /changes", outcome: .refused)
         // The first connection breaks off; the server refuses the next two, and then answers again.
-        let seed = try #require(
-            (UInt64(0)..<100_000).first { seed in
-                let plan = FaultPlan(share: 0.5, seed: seed)
-                return plan.fault(for: "GET /changes?after=0", count: 0) == .droppedReply
-                    && (0..<2).allSatisfy { plan.fault(for: "GET /changes?after=2", count: $0) == .unavailable }
-                    && plan.fault(for: "GET /changes?after=2", count: 2) == nil
-                    // Of the service, and of the feed.
-                    && (0..<2).allSatisfy { plan.fault(for: "POST /login?", count: $0) == nil }
-            }
-        )
-        let (events, clock) = (ServerEvents(), TestClock())
-        var settings = ServerSettings.watched(by: events)
-        settings.faults = FaultPlan(share: 0.5, seed: seed, retryAfter: 0, delay: .zero)
-        try await BookServer.whileRunning(settings) { server in
-            let service = RemoteBookService(client: server.client(attempts: 20))
-            func add(_ title: String) async throws {
-                _ = try await service.add(NewBook(title: title, author: "A", year: nil))
-            }
-            for title in ["1", "2"] { try await add(title) }
+        let faults = try FaultPlan.first { faults in
+            faults.fault(for: "GET /changes?after=0", count: 0) == .droppedReply
+                && (0..<2).allSatisfy { faults.fault(for: "GET /changes?after=2", count: $0) == .unavailable }
+                // The logins are those of the service and of the feed.
+                && faults.clear("GET /changes?after=2", 2) && (0..<2).allSatisfy { faults.clear("POST /login?", $0) }
+        }
+        let (events, clock, lifetime) = (Observed([String]()), TestClock(), AsyncLifetime(name: "test"))
+        var settings = BookServer.Settings.watched(by: events)
+        settings.faults = faults
+        let (seen, count) = try await BookServer.whileRunning(settings) { address, _ -> ([Int], Int) in
+            let service = BookService(client: ServerConnection(server: address, attempts: 20).client())
+            func add(_ title: Int) async throws { _ = try await service.add(NewBook(title: "\(title)", author: "A")) }
+            for title in 1...2 { try await add(title) }
             // The clock stands still: what is added has no connection to arrive on until the test advances it.
-            let client = server.client(attempts: 20, clock: clock)
-            let following = ChangeFeed(client: client, after: 0, clock: clock).follow()
-            var states = following.work.states.makeAsyncIterator()
-            var changes = following.changes.makeAsyncIterator()
-            var numbers: [Int] = []
-            for _ in 1...2 { await numbers.append(try #require(changes.next()).number) }
-            while let state = await states.next() { if case .waiting = state { break } }
-            try await add("3")
+            let client = ServerConnection(server: address, attempts: 20, clock: clock).client()
+            let numbers = Observed([Int]())
+            let work = service.follow(ChangeFeed(client: client, after: 0, clock: clock), in: lifetime) { change in
+                numbers.update { $0.append(change.number) }
+            }
+            for await state in work.states { if case .waiting = state { break } }
+            try await add(3)
             await clock.advance(by: .seconds(1), waking: 1)
-            for number in 4...5 {
-                _ = await events.next { $0 == refusal }
-                try await add("\(number)")
+            for title in 4...5 {
+                try await events.expect("a refusal") {
+                    $0.count { $0 == "GET /changes: 503, on purpose" } == title - 3
+                }
+                try await add(title)
                 await clock.advance(by: .seconds(30), waking: 1)
             }
-            for _ in 3...5 { await numbers.append(try #require(changes.next()).number) }
-            try await add("6")
-            await numbers.append(try #require(changes.next()).number)
-            #expect(numbers == Array(1...6))
-            #expect(events.all.count { $0 == refusal } == 2)
+            try await numbers.expect("the changes of the outage") { $0.count == 5 }
+            let count = try await service.fetchBooks().count
+            try await add(6)
+            try await numbers.expect("the last change") { $0.count == 6 }
+            await lifetime.shutdown(grace: .zero)
+            return (numbers.value, count)
         }
+        #expect(seen == Array(1...6))
+        #expect(count == NewBook.classics.count + 5)
     }
 
-    @Test func aFeedOfTheNextChangeMissesNoneBeforeItsFirst() async throws {
-        let seed = try #require(
-            (UInt64(0)..<10_000).first { seed in
-                let plan = FaultPlan(share: 0.5, seed: seed)
-                return plan.fault(for: "GET /changes?", count: 0) == .droppedReply
-                    && plan.fault(for: "GET /changes?after=1", count: 0) == nil
-                    && (0..<2).allSatisfy { plan.fault(for: "POST /login?", count: $0) == nil }
+    @Test func aChangeOfTheFeedEndsTheListsFromBeforeIt() async throws {
+        try await BookServer.whileRunning { address, _ in
+            let (lifetime, last) = (AsyncLifetime(name: "test"), Observed(0))
+            let connection = ServerConnection(server: address)
+            let service = BookService(client: connection.client(), clock: TestClock())
+            service.follow(ChangeFeed(client: connection.client(), after: 0), in: lifetime) { change in
+                last.update { $0 = change.number }
             }
-        )
-        let clock = TestClock()
-        var settings = ServerSettings()
-        settings.faults = FaultPlan(share: 0.5, seed: seed, retryAfter: 0, delay: .zero)
-        try await BookServer.whileRunning(settings) { server in
-            let service = RemoteBookService(client: server.client(attempts: 20))
-            _ = try await service.add(NewBook(title: "1", author: "A", year: nil))
-            let following = ChangeFeed(client: server.client(), clock: clock).follow()
-            for await state in following.work.states { if case .waiting = state { break } }
-            _ = try await service.add(NewBook(title: "2", author: "A", year: nil))
-            await clock.advance(by: .seconds(1), waking: 1)
-            #expect(await following.changes.first { _ in true }?.number == 2)
+            let count = try await service.fetchBooks().count
+            let other = BookService(client: connection.client())
+            _ = try await other.add(NewBook(title: "Dune", author: "Frank Herbert"))
+            try await last.expect("the change") { $0 == 1 }
+            #expect(try await service.fetchBooks().count == count + 1)
+            await lifetime.shutdown(grace: .zero)
         }
     }
 
     @Test func anErrorThatStaysEndsTheFeedAtOnce() async throws {
-        let events = ServerEvents()
-        try await BookServer.whileRunning(.watched(by: events)) { server in
-            var connection = ServerConnection(server: server.address)
-            connection.account.password = "wrong"
-            // It stands still: a delay before another connection would never end.
+        let events = Observed([String]())
+        try await BookServer.whileRunning(.watched(by: events)) { address, _ in
+            // The clock stands still: a delay before another connection would never end.
             let clock = TestClock()
-            connection.clock = clock
+            let connection = ServerConnection(server: address, account: Account(password: "wrong"), clock: clock)
             let feed = ChangeFeed(client: connection.client(), clock: clock)
-            let watcher = Watcher(count: nil, screen: Paper().screen())
-            let result = await Result.of { try await watcher.watch(feed) }
+            let lifetime = AsyncLifetime(name: "test")
+            let result = await Result.of { try await feed.watch(in: lifetime) { _ in } }
             #expect((result.failure as? EndpointError)?.statusCode == 403)
-            #expect(events.count("POST /login") == 1)
+            #expect(events.value == ["POST /login: 403"])
         }
-    }
-}
-
-extension ChangeFeed {
-    /// Follows the changes until the stream is released.
-    nonisolated fileprivate func follow() -> (changes: AsyncStream<Change>, work: SupervisedWork) {
-        let (changes, continuation) = AsyncStream.makeStream(of: Change.self)
-        let lifetime = AsyncLifetime()
-        continuation.onTermination = { _ in lifetime.cancelAll() }
-        return (changes, start(in: lifetime) { change in continuation.yield(change) })
     }
 }

@@ -1,17 +1,44 @@
+import ArgumentParser
+import Foundation
 import TaskControlTesting
 import Testing
 
 @testable import outage
+
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
 
 /// The results of the example, with fewer clients.
 @Suite(.timeLimit(.minutes(3)), .enabled(if: Simulation.isSupported))
 struct OutageTests {
     @Test func theSameSeedIsTheSameOutputByteByByte() throws {
         let (one, other) = (try Self.first.get(), try Self.play(seed: 1))
-        let terminal = Terminal(width: 100, hasColors: true)
-        #expect(one.text(on: terminal) == other.text(on: terminal))
-        #expect(SVGChart(outage: one).text == SVGChart(outage: other).text)
-        #expect(SVGChart(outage: one).text != SVGChart(outage: try Self.play(seed: 2)).text)
+        #expect(one.text == other.text && one.svg == other.svg)
+        #expect(one.svg != (try Self.play(seed: 2)).svg)
+    }
+
+    @Test func thePictureIsWellFormedAndHasALineForEachStrategyInEachPanel() throws {
+        let svg = try Self.first.get().svg
+        let parser = XMLParser(data: Data(svg.utf8))
+        #expect(parser.parse(), "\(String(describing: parser.parserError))")
+        for strategy in Strategy.allCases {
+            #expect(svg.matches(of: try Regex("<polyline class=.curve \(strategy).")).count == 2)
+        }
+    }
+
+    @Test(arguments: [["--clients", "5"], ["--clients", "many"], ["--seed", "-1"]])
+    func aBadArgumentIsRefusedWith64(arguments: [String]) {
+        #expect {
+            try OutageCommand.parse(arguments)
+        } throws: { error in
+            OutageCommand.exitCode(for: error) == ExitCode(64)
+        }
+    }
+
+    @Test func aPictureThatCannotBeWrittenIsSaidBeforeTheWork() throws {
+        let command = try OutageCommand.parse(["--svg", "/nowhere/at/all.svg"])
+        #expect(throws: ExitCode(EX_IOERR)) { try command.run() }
     }
 
     @Test(arguments: UInt64(1)...3)
@@ -53,15 +80,6 @@ struct OutageTests {
         let before = outage.results.map { $0.timeline.seconds[..<20] }
         #expect(before.allSatisfy { $0 == before[0] })
         #expect(before[0].allSatisfy { $0.answered == $0.requests })
-    }
-
-    @Test func theLessonIsWhatWasMeasured() throws {
-        let outage = try Self.first.get()
-        for result in outage.results {
-            let end = result.recovery.map { $0 == 0 ? "it recovers at once" : "it recovers after \($0) s" }
-            #expect(outage.lesson.contains("with \(result.strategy.name) \(end ?? "it stays down")"))
-            #expect(outage.lesson.contains((1 - result.timeline.successRate).inPercent))
-        }
     }
 
     private static let first = Result { try play(seed: 1) }

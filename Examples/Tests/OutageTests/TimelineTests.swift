@@ -25,26 +25,6 @@ struct TimelineTests {
         #expect(timeline { $0 >= 20 && $0 % 10 != 5 && $0 % 10 != 6 }.recovery(after: outage) == nil)
     }
 
-    @Test func aSecondWithoutRequestsIsNoFailure() {
-        #expect(Timeline(until: .seconds(60)).recovery(after: outage) == 0)
-    }
-
-    @Test func itCountsWhatCame() {
-        var timeline = Timeline(until: .seconds(4))
-        for time in [0, 500, 999, 1_000, 3_999, 4_000] {
-            timeline.requestCame(at: .milliseconds(time), isAnswered: time < 1_000)
-        }
-        timeline.callBegan()
-        timeline.callBegan()
-        timeline.callSucceeded()
-        #expect(timeline.requests == 5)
-        #expect(timeline.peak == 3)
-        #expect(timeline.successRate == 0.5)
-        let halves = timeline.averaged(into: 2)
-        #expect(halves.map(\.requests) == [2, 0.5])
-        #expect(halves.map(\.answered) == [1.5, 0])
-    }
-
     /// Returns a timeline with a request in each second.
     private func timeline(_ isAnswered: (Int) -> Bool) -> Timeline {
         var timeline = Timeline(until: .seconds(60))

@@ -47,9 +47,7 @@ final class ChildProcess: @unchecked Sendable {
     var isRunning: Bool { process.isRunning }
 
     /// Sends a signal, unless the process has ended.
-    func signal(_ signal: Int32) {
-        if process.isRunning { kill(process.processIdentifier, signal) }
-    }
+    func signal(_ signal: Int32) { if process.isRunning { kill(process.processIdentifier, signal) } }
 
     /// Kills the process, unless it has ended, and waits until it has ended and its output was received.
     ///

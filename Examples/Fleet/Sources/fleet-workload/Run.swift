@@ -1,5 +1,6 @@
 import Foundation
 import TaskControlFleet
+import TaskControlTesting
 
 /// One run: the processes, the faults, and the check.
 final class Run {
@@ -8,8 +9,7 @@ final class Run {
     private let seconds: Int
     private let folder: URL
     private let checksTokens: Bool
-    private var random: SplitMix
-    private let allowsOverlaps: Bool
+    private var random: SeededGenerator
     private let list: ProcessList
     private let cluster: EtcdCluster?
     private let history = History()
@@ -25,12 +25,11 @@ final class Run {
         seconds: Int,
         seed: UInt64,
         folder: URL,
-        checksTokens: Bool,
-        allowsOverlaps: Bool
+        checksTokens: Bool
     ) throws {
         (self.store, workerCount, self.seconds, self.folder) = (store, workers, seconds, folder)
-        (self.checksTokens, self.allowsOverlaps) = (checksTokens, allowsOverlaps)
-        random = SplitMix(state: seed)
+        self.checksTokens = checksTokens
+        random = SeededGenerator(seed: seed)
         list = ProcessList(folder.appendingPathComponent("processes"))
         cluster = store.sqlite == nil ? try EtcdCluster(folder: folder, list: list) : nil
     }
@@ -69,8 +68,7 @@ final class Run {
             expectedFaults: Fault.Kind.allCases.filter(expected.contains),
             unknownConnections: cluster?.proxy.unknown ?? 0,
             brokenLines: history.brokenLines,
-            unreadOutputs: unreadOutputs,
-            allowsOverlaps: allowsOverlaps
+            unreadOutputs: unreadOutputs
         )
         return Verdict(history.records, conditions, file: fileElements(), store: try await storeElements())
     }
@@ -91,7 +89,7 @@ final class Run {
         let history = history
         workers[number] = try ChildProcess(
             URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL,
-            ["worker", "--number", "\(number)", "--file", file.path] + (checksTokens ? [] : ["--without-tokens"])
+            ["worker", "--number", "\(number)", "--file", file.path] + (checksTokens ? [] : ["--unguarded"])
                 + store.arguments(etcd: cluster?.endpoints ?? []),
             in: list
         ) { line in history.add(line: line) }
@@ -106,9 +104,7 @@ final class Run {
         return ended
     }
 
-    private func endWorkers() {
-        for number in workers.keys { end(number) }
-    }
+    private func endWorkers() { for number in workers.keys { end(number) } }
 
     /// Ends a worker, unless it has ended, and waits for its last records.
     private func end(_ number: Int) {
@@ -195,20 +191,7 @@ final class Run {
     private func storeElements() async throws -> [String] {
         var arguments = store
         arguments.etcd = cluster?.endpoints.joined(separator: ",")
-        let value = try await arguments.makeStore().read(.key(Worker.setKey)).entries.first?.value ?? Data()
+        let value = try await arguments.makeStore().value(for: Worker.setKey) ?? Data()
         return String(decoding: value, as: UTF8.self).split(separator: ",").map(String.init)
-    }
-}
-
-/// The choice of the faults, which a seed repeats (S. Vigna, splitmix64).
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

@@ -3,15 +3,17 @@ import Foundation
 import TaskControlFleet
 
 /// Runs workers against a store, causes faults, and checks what the workers have left behind.
+@main
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run",
+        commandName: "fleet-workload",
         abstract: "Runs the workloads, with three members of etcd that it starts itself, or with a file of SQLite.",
         discussion: """
             The exit code is 1 if an update was lost where the token of the lease is checked, if two processes have taken leases of one name for valid at the \
             same time, if tokens do not increase, or if the run itself was not complete, such as without a kind of fault. Updates that were lost where no \
             token is checked are counted and printed.
-            """
+            """,
+        subcommands: [WorkerCommand.self]
     )
 
     @OptionGroup var store: StoreArguments
@@ -31,16 +33,6 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Check no tokens: the run must lose updates, and the check must find them.")
     var withoutTokens = false
 
-    @Flag(
-        help:
-            "Count leases of etcd that are valid at the same time, instead of failing: for machines that pause processes or clocks."
-    )
-    var allowOverlaps = false
-
-    func validate() throws {
-        if allowOverlaps, store.sqlite != nil { throw ValidationError("Leases of SQLite never overlap.") }
-    }
-
     func run() async throws {
         // A member that is killed must not end the proxy.
         signal(SIGPIPE, SIG_IGN)
@@ -56,8 +48,7 @@ struct RunCommand: AsyncParsableCommand {
             seconds: seconds,
             seed: seed,
             folder: folder,
-            checksTokens: !withoutTokens,
-            allowsOverlaps: allowOverlaps
+            checksTokens: !withoutTokens
         )
         let place = store.sqlite == nil ? "three members of etcd" : "SQLite"
         say("\(place), \(run.workerCount) processes, \(seconds) s, seed \(seed)")
@@ -70,11 +61,11 @@ struct RunCommand: AsyncParsableCommand {
             throw error
         }
         run.end()
-        verdict.lines.forEach(say)
         let summary = verdict.summary(
             place + (withoutTokens ? ", without tokens" : ""),
             seconds: Int((Record.now - start) / 1_000_000_000)
         )
+        (summary + verdict.overlaps.prefix(10).map { "    overlap: \($0)" }).forEach(say)
         try Data(summary.map { $0 + "\n" }.joined().utf8).write(to: folder.appendingPathComponent("summary"))
         guard verdict.violations.isEmpty else {
             verdict.violations.forEach { say("VIOLATION: \($0)") }

@@ -10,18 +10,12 @@ struct FleetCommand: AsyncParsableCommand {
         abstract: "Three processes, a nightly job that runs once, and kill -9 in the middle of it.",
         discussion: """
             Three worker processes elect the one that runs a job of several steps. It is killed in the middle; another one takes over when its \
-            lease has expired, and continues. Each step carries the fencing token of its writer, and the ledger refuses older tokens.
+            lease has expired, and continues. Each step carries the fencing token of its writer, and the store refuses older tokens.
 
             Exit codes: 0 if all claims hold, 1 if one does not, 64 for a bad argument.
             """,
-        subcommands: [NightCommand.self, WorkerCommand.self],
-        defaultSubcommand: NightCommand.self
+        subcommands: [WorkerCommand.self]
     )
-}
-
-/// The command that starts the workers.
-struct NightCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "night", shouldDisplay: false)
 
     @OptionGroup var night: NightOptions
     @OptionGroup var store: StoreOptions
@@ -44,7 +38,8 @@ struct NightCommand: AsyncParsableCommand {
             throw ExitCode.failure
         }
         let claims = result.claims(takeoverLimit: takeoverLimit)
-        print((result.timeline + [""] + claims.map(\.line)).joined(separator: "\n"))
+        let lines = claims.map { "\($0.holds ? "✓" : "✗") \($0.text)" }
+        print((result.timeline + [""] + lines).joined(separator: "\n"))
         if !claims.allSatisfy(\.holds) { throw ExitCode.failure }
     }
 }

@@ -19,19 +19,12 @@ struct StoreOptions: ParsableArguments {
     @Option(help: .hidden)
     var file: String?
 
-    func validate() throws {
-        guard etcd != "" else { throw ValidationError("Give --etcd the URL of an endpoint.") }
-        if let etcd { _ = try Self.endpoints(etcd) }
-    }
+    func validate() throws { if let etcd { _ = try Self.endpoints(etcd) } }
 
-    static func endpoints(_ text: String) throws -> [URL] {
-        try text.split(separator: ",").map { part in
-            guard let url = URL(string: String(part)), let scheme = url.scheme, ["http", "https"].contains(scheme),
-                url.host != nil
-            else {
-                throw ValidationError(
-                    "\"\(part)\" is not the URL of an endpoint: give one such as http://127.0.0.1:2379."
-                )
+    private static func endpoints(_ text: String) throws -> [URL] {
+        try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            guard let url = URL(string: String(part)), ["http", "https"].contains(url.scheme), url.host != nil else {
+                throw ValidationError("\"\(part)\" is not the URL of an endpoint, such as http://127.0.0.1:2379.")
             }
             return url
         }
@@ -43,11 +36,8 @@ struct StoreOptions: ParsableArguments {
         return try SQLiteStore(path: file)
     }
 
-    /// Returns the arguments of a worker with the same store.
-    ///
-    /// - Parameter folder: The folder for the file of SQLite.
-    func arguments(in folder: URL) -> [String] {
-        if let etcd { return ["--etcd", etcd, "--namespace", namespace] }
-        return ["--file", file ?? folder.appending(path: "fleet.sqlite").path]
+    /// The arguments of a worker with the same store.
+    var arguments: [String] {
+        etcd.map { ["--etcd", $0, "--namespace", namespace] } ?? ["--file", file ?? ""]
     }
 }

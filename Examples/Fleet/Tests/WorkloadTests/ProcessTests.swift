@@ -1,4 +1,5 @@
 import Foundation
+import TaskControlTesting
 import Testing
 
 @testable import fleet_workload
@@ -76,7 +77,7 @@ import Testing
     @Test func oneFaultOfEachKindComesFirst() {
         let faults = Fault.ofWorkers + Fault.ofMembers
         for seed in 1...50 as ClosedRange<UInt64> {
-            var random = SplitMix(state: seed)
+            var random = SeededGenerator(seed: seed)
             let line = Fault.line(of: faults, using: &random)
             #expect(Set(line.prefix(Fault.Kind.allCases.count).map(\.kind)).count == Fault.Kind.allCases.count)
             #expect(line.count == faults.count && Set(line) == Set(faults))

@@ -75,8 +75,6 @@ import Testing
         #expect(verdict.overlaps.map(\.workload) == [.mutex])
         #expect(verdict.longestOverlap == 5)
         #expect(verdict.violations.contains { $0.contains("1 overlaps of valid leases, of 5 ms") })
-        let allowed = Verdict(healthy + other, Conditions(allowsOverlaps: true), file: all, store: all)
-        #expect(allowed.overlaps.count == 1 && allowed.violations.isEmpty)
     }
 
     @Test func aBodyThatHasBegunIsNoValidLease() {

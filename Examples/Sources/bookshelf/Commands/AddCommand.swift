@@ -1,5 +1,6 @@
 import ArgumentParser
-import TaskControlHTTP
+import Support
+import TaskControl
 
 struct AddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,37 +15,28 @@ struct AddCommand: AsyncParsableCommand {
     @Option(help: "Who wrote them.")
     var author: String
 
-    @Option(help: "When they came out.")
-    var year: Int?
-
     @OptionGroup var options: ServerOptions
 
-    func validate() throws {
-        if titles.contains("") { throw ValidationError("A book has a title.") }
-    }
-
     func run() async throws {
-        let service = options.service()
-        let board = BatchBoard(verb: "added", names: titles)
-        try await Errand.run(server: options.server, notDone: { await board.notDone }) { [self] in
+        let service = BookService(client: options.client())
+        let batch = Batch(verb: "added", names: titles)
+        try await Errand.run(server: options.server, notDone: batch.notDone) { [self] in
             // In order: each begins when the previous one has its number.
             let queue = CancellableQueue(underlyingQueue: FIFOQueue(name: "add"))
             for (index, title) in titles.enumerated() {
                 queue.addTask(name: title, whenCancelledWaiting: .skip) {
                     do {
-                        let book = try await service.add(NewBook(title: title, author: author, year: year))
-                        await board.set(index, .done)
-                        Screen.output.print([book])
+                        _ = try await service.add(NewBook(title: title, author: author))
+                        batch.report(index, .done)
                     } catch {
                         if Task.isCancelled { return }
-                        await board.set(index, .failed(Complaint(error, server: options.server).text))
+                        batch.report(index, .failed(complaint(error, server: options.server)))
                     }
                 }
             }
-            await queue.finish()
-            let report = await board.report
-            guard !report.isDone, !Task.isCancelled else { return }
-            throw Unfinished(report: report)
+            // A grace period that only Ctrl-C ends: then the tasks are cancelled, and their ends awaited.
+            await queue.shutdown(grace: .seconds(Int64.max))
+            if let sentence = await batch.notDone() { throw Unfinished(description: sentence) }
         }
     }
 }

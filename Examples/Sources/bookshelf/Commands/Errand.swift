@@ -1,98 +1,83 @@
 import ArgumentParser
+import Dispatch
 import Foundation
+import Support
 import TaskControl
 
 /// The work of a command, in a lifetime that Ctrl-C ends.
-///
-/// The work has no reference to the errand, and the errand waits for the end of the work, including its cleanup.
-actor Errand {
-    enum Ending: Sendable {
-        case done
-        case failed(any Error)
-        /// The work was interrupted by a signal, and reports its progress itself.
-        case interrupted(by: Int32)
-    }
-
-    private let lifetime = AsyncLifetime(name: "errand")
-    private var signal = SIGINT
-
-    /// Runs the work, and waits for its end.
+enum Errand {
+    /// Runs the work, waits for its end with its cleanup, says how it ended, and ends the command with the exit code for that.
     ///
-    /// - Parameters:
-    ///   - announce: Reports that the work is being cancelled to the user who has pressed Ctrl-C.
-    ///   - work: Cancelled by Ctrl-C.
-    func run(
-        announce: @escaping @Sendable (String) -> Void,
-        _ work: @escaping @Sendable () async throws -> Void
-    ) async -> Ending {
-        let interruption = Interruption { [lifetime] signal in
-            announce("cancelling; Ctrl-C again quits at once")
-            // audit: allow dropped-task because a process that is being interrupted has no owner for it
-            Task {
-                await self.note(signal)
-                await lifetime.shutdown(grace: .zero)
-            }
-        } onSecond: {
-            TerminalMode.restore()
-        }
-        await interruption.waitUntilReady()
-        let task = lifetime.run(for: self, name: "errand", work: work) { _, _ in
-        } onError: { _, _ in
-            // It is in the outcome.
-        }
-        let outcome = await task.value
-        withExtendedLifetime(interruption) {}
-        return switch outcome {
-        case .delivered: .done
-        case .failed(let error): .failed(error)
-        case .cancelled, .ownerReleased, .duplicate: .interrupted(by: signal)
-        @unknown default: .interrupted(by: signal)
-        }
-    }
-
-    private func note(_ signal: Int32) {
-        self.signal = signal
-    }
-
-    /// Runs the work, says how it ended, and ends the command with the exit code for that.
-    ///
-    /// - Parameters:
-    ///   - server: The address of the server, for the text of an error.
-    ///   - announce: Reports that the work is being cancelled.
-    ///   - notDone: Returns the text to print after Ctrl-C; `nil` if all work was done nevertheless.
-    ///   - work: Cancelled by Ctrl-C.
+    /// `notDone` returns the text to print after Ctrl-C; `nil` if all work was done nevertheless.
     static func run(
         server: URL,
-        announce: @escaping @Sendable (String) -> Void = { Screen.messages.print("\n" + $0) },
         notDone: @escaping @Sendable () async -> String?,
         _ work: @escaping @Sendable () async throws -> Void
     ) async throws {
-        switch await Errand().run(announce: announce, work) {
-        case .done:
-            // Results that did not arrive are not done.
-            guard let code = Screen.output.failure() else { return }
-            Screen.messages.complain("the results could not be written: \(String(cString: strerror(code)))")
-            throw ExitCode.failure
-        case .failed(let error as Unfinished):
-            for complaint in error.report.complaints { Screen.messages.complain(complaint) }
-            Screen.messages.print(error.report.sentence)
-            throw ExitCode.failure
-        case .failed(let error):
-            Screen.messages.complain(Complaint(error, server: server).text)
-            throw ExitCode.failure
-        case .interrupted(let signal):
+        let lifetime = AsyncLifetime(name: "errand")
+        let interruption = Interruption { _ in
+            Terminal.complain("cancelling; Ctrl-C again quits at once")
+            lifetime.cancelAll()
+        }
+        await interruption.waitUntilReady()
+        let failure = Observed<(any Error)?>(nil)
+        let task = lifetime.addTask(name: "work") {
+            do { try await work() } catch { failure.update { $0 = error } }
+        }
+        await task.value
+        if let signal = interruption.signal {
             guard let sentence = await notDone() else { return }
-            Screen.messages.print(sentence)
+            Terminal.complain(sentence)
             throw ExitCode(128 + signal)
         }
+        guard let error = failure.value else { return }
+        Terminal.complain(complaint(error, server: server))
+        throw ExitCode.failure
     }
 }
 
-extension Screen {
-    func complain(_ text: String) { print(colored("bookshelf: ", .red) + text.printable) }
+/// The error of a command that has not done all of its work.
+struct Unfinished: Error, CustomStringConvertible {
+    let description: String
 }
 
-/// The error of a command that has not done all of its work.
-struct Unfinished: Error {
-    let report: BatchReport
+/// A handler of the signals of Ctrl-C and of supervisors: the first signal asks the program to end, the second signal ends it.
+final class Interruption: Sendable {
+    private let first = Observed<Int32?>(nil)
+    // Never changed; a source can be used from any thread, and does not say so.
+    private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
+    private let registrations = Observed(0)
+
+    /// Handles signals from now on. `quit` ends the process: `exit` would run the handlers that other code has registered, and wait for them.
+    init(
+        onFirst: @escaping @Sendable (_ signal: Int32) -> Void,
+        quit: @escaping @Sendable (_ code: Int32) -> Void = { _exit($0) }
+    ) {
+        let queue = DispatchQueue(label: "bookshelf.interruption")
+        let numbers = [SIGINT, SIGTERM]
+        sources = numbers.map { number in
+            #if canImport(Darwin)
+            // A source only looks on. Elsewhere it takes the signal itself, and to ignore it would be to take it away again.
+            Foundation.signal(number, SIG_IGN)
+            #endif
+            return DispatchSource.makeSignalSource(signal: number, queue: queue)
+        }
+        for (source, number) in zip(sources, numbers) {
+            source.setEventHandler { [first] in
+                if first.value != nil { return quit(128 + number) }
+                first.update { $0 = number }
+                onFirst(number)
+            }
+            source.setRegistrationHandler { [registrations] in registrations.update { $0 += 1 } }
+            source.resume()
+        }
+    }
+
+    /// The first signal that has come.
+    var signal: Int32? { first.value }
+
+    /// Waits until signals are heard: a source is registered some time after it was resumed.
+    func waitUntilReady() async { try? await registrations.wait { [count = sources.count] in $0 == count } }
+
+    deinit { for source in sources { source.cancel() } }
 }

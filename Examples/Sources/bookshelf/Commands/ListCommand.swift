@@ -1,5 +1,6 @@
 import ArgumentParser
-import TaskControlHTTP
+import Support
+import TaskControlFanOut
 
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -8,7 +9,7 @@ struct ListCommand: AsyncParsableCommand {
     )
 
     @Option(help: "Which page.")
-    var page: Int?
+    var page = 1
 
     @Flag(help: "All pages, fetched at the same time.")
     var all = false
@@ -18,39 +19,37 @@ struct ListCommand: AsyncParsableCommand {
 
     @OptionGroup var options: ServerOptions
 
-    func validate() throws {
-        if all, page != nil { throw ValidationError("--all and --page are two things: choose one.") }
-        if let page, page < 1 { throw ValidationError("--page \(page) is no page: they begin with 1.") }
-    }
-
     func run() async throws {
-        let service = options.service()
+        let service = BookService(client: options.client())
         try await Errand.run(server: options.server, notDone: { "nothing was listed" }) { [self] in
-            if all {
-                Screen.output.print(try await books(of: service))
-                return
-            }
-            let page = try await one(page ?? 1, of: service)
-            Screen.output.print(page.books)
-            if page.pages > 1 {
-                Screen.messages.print("page \(page.page) of \(page.pages); all of them with --all, or one with --page")
-            }
+            let books =
+                switch (all, callbacks) {
+                case (true, false): try await service.fetchBooks()
+                case (true, true): try await answer { service.fetchBooks(completion: $0) }
+                case (false, false): try await service.fetchPage(page).books
+                case (false, true): try await answer { service.fetchPage(page, completion: $0) }.books
+                }
+            for book in books { Terminal.print(book.line) }
         }
-    }
-
-    private func books(of service: any BookService) async throws -> [Book] {
-        guard callbacks else { return try await service.fetchBooks() }
-        return try await answer { service.fetchBooks(completion: $0) }
-    }
-
-    private func one(_ page: Int, of service: any BookService) async throws -> BookPage {
-        guard callbacks else { return try await service.fetchPage(page) }
-        return try await answer { service.fetchPage(page, completion: $0) }
     }
 }
 
-extension Screen {
-    func print(_ books: [Book]) {
-        for line in BookTable.lines(books, width: size()?.width) { print(line) }
+struct SearchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "search", abstract: "Search titles and authors.")
+
+    @Argument(help: "What to search for; several are searched at the same time.")
+    var terms: [String]
+
+    @OptionGroup var options: ServerOptions
+
+    func run() async throws {
+        let service = BookService(client: options.client())
+        try await Errand.run(server: options.server, notDone: { "nothing was found" }) { [terms] in
+            let found = try await terms.concurrentMap(limit: 8) { try await service.search($0) }
+            for (term, books) in zip(terms, found) {
+                Terminal.print("\(term): \(books.count) found")
+                for book in books { Terminal.print(book.line) }
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Support
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,22 +11,19 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "Where to listen, on this machine only; 0 for any port that is free.")
     var port: UInt16 = 8080
 
-    @Option(help: ArgumentHelp("Fail on purpose: this share of the requests, such as 0.3.", valueName: "share"))
+    @Option(help: "Fail on purpose: this share of the requests, such as 0.3.")
     var unreliable = 0.0
 
     @Option(help: "Which requests fail comes from this number: the same one, the same failures.")
     var seed: UInt64 = 1
 
     @Option(
-        help: ArgumentHelp("Take this long for each request, and for each 256 KB of a cover.", valueName: "duration"),
+        help: "Take this long for each request, and for each 256 KB of a cover.",
         transform: Duration.init(argument:)
     )
     var slow: Duration = .zero
 
-    @Option(
-        help: ArgumentHelp("How long a login is good for. (default: 60s)", valueName: "duration"),
-        transform: Duration.init(argument:)
-    )
+    @Option(help: "How long a login is good for. (default: 60s)", transform: Duration.init(argument:))
     var tokenLifetime: Duration = .seconds(60)
 
     func validate() throws {
@@ -35,41 +33,16 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let tally = Tally()
-        let server = URL(string: "http://127.0.0.1:\(port)")!
-        try await Errand.run(server: server, announce: { _ in }, notDone: { "\n\(tally.value)" }) { [settings] in
-            var settings = settings
-            settings.onEvent = { event in
-                tally.count(event)
-                Screen.output.print("\(event)")
-            }
-            try await BookServer.whileRunning(settings) { server in
-                Screen.output.print(
-                    "A shelf of \(await server.shelf.all.count) books at \(server.address), until Ctrl-C."
-                )
-                try await server.waitUntilStopped()
+        var settings = BookServer.Settings(port: port, tokenLifetime: tokenLifetime, onEvent: Terminal.print)
+        settings.faults = FaultPlan(share: unreliable, seed: seed)
+        if slow > .zero { settings.pace = { [slow] _ in try await Task.sleep(for: slow) } }
+        let address = URL(string: "http://127.0.0.1:\(port)")!
+        try await Errand.run(server: address, notDone: { "the server has ended" }) { [settings] in
+            try await BookServer.whileRunning(settings) { address, server in
+                Terminal.print("A shelf of \(await server.shelf.books.count) books at \(address), until Ctrl-C.")
+                // Until Ctrl-C.
+                try await Observed(false).wait { $0 }
             }
         }
     }
-
-    var settings: ServerSettings {
-        var settings = ServerSettings()
-        settings.port = port
-        settings.faults = FaultPlan(share: unreliable, seed: seed)
-        settings.tokenLifetime = tokenLifetime
-        settings.account = .named(nil, environment: ProcessInfo.processInfo.environment)
-        if slow > .zero { settings.pace = { [slow] _ in try await Task.sleep(for: slow) } }
-        return settings
-    }
-}
-
-/// A counter of events from any thread.
-private final class Tally: Sendable {
-    private let lock = NSLock()
-    // Only under the lock.
-    private nonisolated(unsafe) var tally = ServerTally()
-
-    var value: ServerTally { lock.withLock { tally } }
-
-    func count(_ event: ServerEvent) { lock.withLock { tally.count(event) } }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
+import Support
 import TaskControlFanOut
-import TaskControlHTTP
 
 struct UploadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,42 +11,57 @@ struct UploadCommand: AsyncParsableCommand {
     )
 
     @Argument(
-        help: ArgumentHelp("A book's number, as list shows it, and the picture: 3=dune.png", valueName: "book>=<file"),
-        completion: .file(),
+        help: "A book's number, as list shows it, and the picture: 3=dune.png",
         transform: CoverUpload.init(argument:)
     )
     var covers: [CoverUpload]
 
-    @Option(
-        name: .customLong("at-a-time"),
-        help: ArgumentHelp("How many at most at the same time.", valueName: "count")
-    )
+    @Option(name: .customLong("at-a-time"), help: "How many at most at the same time.")
     var simultaneous = 3
 
     @OptionGroup var options: ServerOptions
 
     func validate() throws {
-        for cover in covers { _ = try cover.size() }
         guard (1...16).contains(simultaneous) else {
             throw ValidationError("--at-a-time \(simultaneous) is not from 1 to 16.")
         }
     }
 
     func run() async throws {
-        let uploads = try covers.map { UploadBoard.Upload(name: $0.name, size: try $0.size()) }
-        let board = UploadBoard(uploads, server: options.server, screen: .messages)
-        let service = options.service(isOpenEnded: true, say: board.say)
-        let notDone: @Sendable () async -> String? = {
-            let report = await board.end()
-            return report.isDone ? nil : report.sentence
-        }
-        try await Errand.run(server: options.server, announce: board.say, notDone: notDone) { [covers, simultaneous] in
-            try await covers.upload(with: service, atMost: simultaneous, board)
-            let report = await board.end()
-            guard report.isDone else { throw Unfinished(report: report) }
-            Screen.output.print(report.sentence)
+        let batch = Batch(verb: "uploaded", names: covers.map(\.name))
+        let service = BookService(client: options.client(isOpenEnded: true))
+        try await Errand.run(server: options.server, notDone: batch.notDone) { [self] in
+            try await covers.upload(with: service, atMost: simultaneous, batch)
+            if let sentence = await batch.notDone() { throw Unfinished(description: sentence) }
         }
     }
+}
+
+/// A file that is to become a book's cover: `3=dune.png`.
+struct CoverUpload: Sendable, Hashable {
+    let book: Book.ID
+    let file: URL
+    let size: Int64
+
+    init(argument: String) throws {
+        let parts = argument.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, let book = Int(parts[0]) else {
+            throw ValidationError("'\(argument)' names no book and file: write <book>=<file>, such as 3=dune.png.")
+        }
+        self.book = book
+        file = URL(fileURLWithPath: String(parts[1]))
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+        guard let size = attributes?[.size] as? NSNumber, attributes?[.type] as? FileAttributeType == .typeRegular
+        else {
+            throw ValidationError("There is no file '\(parts[1])'.")
+        }
+        self.size = size.int64Value
+    }
+
+    var name: String { file.lastPathComponent }
+
+    /// Returns the progress in whole percents: 100 is for the answer. Bytes that have been sent may still be on their way.
+    func percent(_ sent: Int64) -> Int { size == 0 ? 0 : Int(min(99, sent * 100 / size)) }
 }
 
 extension [CoverUpload] {
@@ -55,16 +70,18 @@ extension [CoverUpload] {
     /// ## Cancellation
     /// The uploads that run are cancelled, those that wait never begin, and all have ended when this throws `CancellationError`.
     ///
-    /// - Parameter board: Receives the state of each upload.
-    func upload(with service: any BookService, atMost simultaneous: Int, _ board: UploadBoard) async throws {
+    /// `batch` receives the state of each upload.
+    func upload(with service: BookService, atMost simultaneous: Int, _ batch: Batch) async throws {
         try await enumerated().concurrentForEach(limit: simultaneous) { index, cover in
-            board.report(index, .sending(0))
+            batch.report(index, .running(percent: 0))
             do {
-                _ = try await service.uploadCover(cover.file, of: cover.book) { board.report(index, .sending($0)) }
-                board.report(index, .done)
+                _ = try await service.uploadCover(cover.file, of: cover.book) {
+                    batch.report(index, .running(percent: cover.percent($0)))
+                }
+                batch.report(index, .done)
             } catch {
                 try Task.checkCancellation()
-                board.report(index, .failed(error))
+                batch.report(index, .failed("\(error)"))
             }
         }
     }

@@ -1,31 +1,17 @@
-import Foundation
-
-/// The books, in memory; their covers in files of a folder.
+/// The books, in memory, with all changes.
 actor Shelf {
     static let booksOnAPage = 5
-    /// The number of handled requests that are remembered: more than the number of requests that clients send again at the same time.
-    static let rememberedKeys = 10_000
 
-    private var books: [Book] = []
+    private(set) var books: [Book] = []
     private var log: [Change] = []
     private var done: [String: Book] = [:]
-    private var doneInOrder: [String] = []
     private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
     private var listenerCount = 0
     private var isClosed = false
-    private let folder: URL
 
-    /// Creates a shelf with books.
-    ///
-    /// - Parameter folder: The folder for the covers.
-    init(books: [NewBook], folder: URL) {
-        self.folder = folder
-        self.books = books.enumerated().map { number, book in
-            Book(id: number + 1, title: book.title, author: book.author, year: book.year)
-        }
+    init(books: [NewBook]) {
+        self.books = books.enumerated().map { Book(id: $0 + 1, title: $1.title, author: $1.author) }
     }
-
-    var all: [Book] { books }
 
     /// Returns a page of books; `nil` if there is no such page.
     func page(_ page: Int) -> BookPage? {
@@ -35,56 +21,25 @@ actor Shelf {
         return BookPage(books: Array(onPage), page: page, pages: pages)
     }
 
-    /// Returns the books whose title or author contains a text, ignoring case and accents.
-    func search(_ text: String) -> [Book] {
-        books.filter { $0.title.localizedStandardContains(text) || $0.author.localizedStandardContains(text) }
-    }
-
-    /// Puts a book on the shelf, unless that was done before.
-    ///
-    /// - Parameter key: The idempotency key of the client, which is the same for all attempts.
-    /// - Returns: The book that was added with this key; `nil`, if the key is that of another book.
-    func add(_ book: NewBook, key: String?) -> Book? {
-        if let key, let known = done[key] {
-            let isTheSame = NewBook(title: known.title, author: known.author, year: known.year) == book
-            return isTheSame ? known : nil
-        }
-        let added = Book(id: books.count + 1, title: book.title, author: book.author, year: book.year)
+    /// Puts a book on the shelf, unless that was done before with this idempotency key, which is the same for all attempts of a request.
+    func add(_ book: NewBook, key: String) -> Book {
+        if let known = done[key] { return known }
+        let added = Book(id: books.count + 1, title: book.title, author: book.author)
         books.append(added)
-        if let key { remember(added, for: key) }
+        done[key] = added
         announce(.added, added)
         return added
     }
 
-    func cover(of id: Int) -> (cover: Cover, file: URL)? {
-        guard books.indices.contains(id - 1), let cover = books[id - 1].cover else { return nil }
-        return (cover, file(of: id))
-    }
-
     func hasBook(_ id: Int) -> Bool { books.indices.contains(id - 1) }
 
-    /// Takes a cover that has arrived. A cover that the book already has is not a change.
-    ///
-    /// - Parameter arrived: The file; it is moved.
-    func take(_ cover: Cover, at arrived: URL, for id: Int) throws -> Book {
-        _ = try? FileManager.default.removeItem(at: file(of: id))
-        try FileManager.default.moveItem(at: arrived, to: file(of: id))
-        if books[id - 1].cover != cover {
-            books[id - 1].cover = cover
+    /// Takes a cover. A cover that the book already has is not a change.
+    func take(cover size: Int, for id: Int) -> Book {
+        if books[id - 1].cover != size {
+            books[id - 1].cover = size
             announce(.cover, books[id - 1])
         }
         return books[id - 1]
-    }
-
-    /// Returns a path at which a cover is stored until all of it has arrived.
-    nonisolated func placeToArrive() -> URL { folder.appending(path: UUID().uuidString) }
-
-    private func file(of id: Int) -> URL { folder.appending(path: "\(id)") }
-
-    private func remember(_ book: Book, for key: String) {
-        done[key] = book
-        doneInOrder.append(key)
-        if doneInOrder.count > Self.rememberedKeys { done[doneInOrder.removeFirst()] = nil }
     }
 
     // MARK: Changes
@@ -109,9 +64,7 @@ actor Shelf {
     }
 
     /// Notifies clients that wait for changes that there may be some.
-    func signal() {
-        for listener in listeners.values { listener.yield() }
-    }
+    func signal() { for listener in listeners.values { listener.yield() } }
 
     /// Ends the streams of changes: there will be no more changes.
     func close() {
@@ -119,9 +72,7 @@ actor Shelf {
         for listener in listeners.values { listener.finish() }
     }
 
-    private func forget(_ listener: Int) {
-        listeners[listener] = nil
-    }
+    private func forget(_ listener: Int) { listeners[listener] = nil }
 
     private func announce(_ kind: Change.Kind, _ book: Book) {
         log.append(Change(number: log.count + 1, kind: kind, book: book))

@@ -10,27 +10,17 @@ actor ChangeFeed {
     /// The number of the last change, after which the next connection continues.
     private var last: Int?
 
-    /// Creates a feed of changes.
-    ///
-    /// - Parameters:
-    ///   - number: The change to begin after; `nil`: the feed begins with the next change.
-    ///   - pause: The delay before a new connection, of which half is random.
-    ///   - clock: Measures `pause`.
+    /// Creates a feed of the changes after a number; `nil`: from the next change on. `pause` is the delay before a new connection, of which half is random.
     init(
         client: EndpointClient,
         after number: Int? = nil,
         pause: Duration = .milliseconds(500),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        self.client = client
-        self.pause = pause
-        self.clock = clock
-        last = number
+        (self.client, self.pause, self.clock, last) = (client, pause, clock, number)
     }
 
-    /// Follows the changes for as long as the lifetime, or until the client gives a connection up.
-    ///
-    /// - Parameter perform: Receives one change after another. The feed waits for it.
+    /// Follows the changes for as long as the lifetime, or until the client gives a connection up. The feed waits for `perform`.
     nonisolated func start(
         in lifetime: AsyncLifetime,
         perform: @escaping @Sendable (Change) async -> Void

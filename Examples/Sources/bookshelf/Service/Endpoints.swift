@@ -1,10 +1,7 @@
 import Foundation
 import TaskControlHTTP
 
-/// A request to a shelf.
-protocol BookEndpoint: Endpoint {}
-
-struct LoginEndpoint: BookEndpoint {
+struct LoginEndpoint: Endpoint {
     typealias Content = Login
 
     let account: Account
@@ -12,7 +9,7 @@ struct LoginEndpoint: BookEndpoint {
     func makeRequest() throws -> URLRequest { post("login", body: try .json(encoding: account)) }
 }
 
-struct PageEndpoint: BookEndpoint {
+struct PageEndpoint: Endpoint {
     typealias Content = BookPage
 
     let page: Int
@@ -22,7 +19,7 @@ struct PageEndpoint: BookEndpoint {
     }
 }
 
-struct SearchEndpoint: BookEndpoint {
+struct SearchEndpoint: Endpoint {
     typealias Content = [Book]
 
     let text: String
@@ -32,7 +29,7 @@ struct SearchEndpoint: BookEndpoint {
     }
 }
 
-struct AddEndpoint: BookEndpoint {
+struct AddEndpoint: Endpoint {
     typealias Content = Book
 
     let book: NewBook
@@ -43,7 +40,7 @@ struct AddEndpoint: BookEndpoint {
     }
 }
 
-struct ChangesEndpoint: BookEndpoint {
+struct ChangesEndpoint: Endpoint {
     typealias Content = Void
 
     /// The header of the response with the number of the change that it begins after.

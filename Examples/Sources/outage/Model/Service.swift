@@ -37,9 +37,7 @@ struct Service: Sendable {
         longestWait = max(.milliseconds(500), .seconds(20 / capacity))
     }
 
-    /// Decides about a request.
-    ///
-    /// - Parameter now: The time of the request, which must not be before that of the last request.
+    /// Decides about a request, which must not be before the last one.
     mutating func receive(at now: Duration) -> Reply {
         if outage.contains(now) { return .refusal }
         let start = max(idleFrom, now)

@@ -18,11 +18,8 @@ enum Strategy: CaseIterable, Sendable {
         }
     }
 
-    /// Makes a call with this strategy.
-    ///
-    /// - Parameters:
-    ///   - seed: The seed of this call's jitter. `retry` copies the generator, so calls with the same seed would have the same delays.
-    ///   - shared: The parts that all clients share.
+    /// Makes a call with this strategy. `seed` is that of this call's jitter: `retry` copies the generator, so calls with the same seed would have the
+    /// same delays.
     nonisolated(nonsending) func call(
         seed: UInt64,
         _ shared: Protection,
@@ -42,3 +39,12 @@ enum Strategy: CaseIterable, Sendable {
         }
     }
 }
+
+/// The parts that all clients share, as the users of one application server do: each strategy uses some of them.
+struct Protection: Sendable {
+    let budget = RetryBudget()
+    let breaker = CircuitBreaker(name: "breaker")
+}
+
+/// The service has refused a request.
+struct Unavailable: Error {}

@@ -1,5 +1,5 @@
 /// The load of the service, second by second, and the results of the calls.
-struct Timeline: Equatable, Sendable, CustomStringConvertible {
+struct Timeline: Equatable, Sendable {
     struct Second: Equatable, Sendable {
         var requests = 0
         /// The number of answered requests among those that came in this second.
@@ -12,9 +12,7 @@ struct Timeline: Equatable, Sendable, CustomStringConvertible {
     /// The number of calls that had their answer by the end.
     private(set) var succeeded = 0
 
-    init(until end: Duration) {
-        seconds = Array(repeating: Second(), count: Int(end / .seconds(1)))
-    }
+    init(until end: Duration) { seconds = Array(repeating: Second(), count: Int(end / .seconds(1))) }
 
     mutating func callBegan() { calls += 1 }
     mutating func callSucceeded() { succeeded += 1 }
@@ -43,10 +41,6 @@ struct Timeline: Equatable, Sendable, CustomStringConvertible {
     /// The share of answered calls that counts as recovered: from then on, no ten seconds have less.
     static let recovered = 0.9
     static let window = 10
-
-    var description: String {
-        "\(requests) requests, \(peak) in one second at most; \(succeeded) of \(calls) calls answered"
-    }
 
     /// Returns the number of seconds after the outage at which the service has recovered permanently; `nil` if it has not.
     func recovery(after outage: Range<Duration>) -> Int? {

@@ -12,10 +12,7 @@ final class World {
     private var timeline: Timeline
 
     private init(_ scenario: Scenario, _ strategy: Strategy, in simulation: Simulation) {
-        self.scenario = scenario
-        self.strategy = strategy
-        self.simulation = simulation
-        protection = Protection()
+        (self.scenario, self.strategy, self.simulation, protection) = (scenario, strategy, simulation, Protection())
         service = Service(capacity: scenario.capacity, outage: scenario.outage)
         timeline = Timeline(until: scenario.end)
     }

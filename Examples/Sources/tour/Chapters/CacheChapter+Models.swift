@@ -9,8 +9,6 @@ final class Origin: Sendable {
     private let isSecond = Observed(false)
 
     /// Returns the edition that was the newest when the request came.
-    ///
-    /// - Returns: The edition that was the newest when the request came.
     func load() async throws -> Int {
         requests.update { $0 += 1 }
         let edition = isSecond.value ? 2 : 1
@@ -19,38 +17,10 @@ final class Origin: Sendable {
     }
 
     /// Answers the requests for an edition, those that wait and those that come.
-    func open(_ edition: Int) {
-        editions[edition - 1].open()
-    }
+    func open(_ edition: Int) { editions[edition - 1].open() }
 
     /// Publishes the second edition: the requests that come from now on are for it.
-    func publish() {
-        isSecond.update { $0 = true }
-    }
-}
-
-/// Counts the readers of a cache. Only the last one signals: 10,000 signals would take longer than the reads.
-@MainActor
-final class Crowd {
-    let allAsk = Observed(false)
-    let allHaveValues = Observed(false)
-    private let readers: Int
-    private var asking = 0
-    private(set) var served = 0
-
-    init(_ readers: Int) {
-        self.readers = readers
-    }
-
-    func ask() {
-        asking += 1
-        if asking == readers { allAsk.update { $0 = true } }
-    }
-
-    func receive() {
-        served += 1
-        if served == readers { allHaveValues.update { $0 = true } }
-    }
+    func publish() { isSecond.update { $0 = true } }
 }
 
 /// A cache of the news.
@@ -59,15 +29,10 @@ protocol NewsCache: AnyObject, Sendable {
     /// Whether readers receive a value that has expired.
     var returnsStaleValues: Bool { get }
     /// Returns the edition of the news.
-    ///
-    /// - Returns: The edition of the news.
     func read() async throws -> Int
     /// Waits until the cache has stored the answer to its request.
     func waitForRefresh() async throws
 }
-
-/// Creates an empty cache of the answers of an origin.
-typealias MakeCache = @MainActor (_ origin: Origin, _ clock: TestClock) -> any NewsCache
 
 /// A cache as people write it today. It is correct as long as the readers come one after the other.
 @MainActor
@@ -76,9 +41,7 @@ final class NaiveCache: NewsCache {
     private let origin: Origin
     private let clock: TestClock
 
-    init(origin: Origin, clock: TestClock) {
-        (self.origin, self.clock) = (origin, clock)
-    }
+    init(origin: Origin, clock: TestClock) { (self.origin, self.clock) = (origin, clock) }
 
     let returnsStaleValues = false
 
@@ -105,9 +68,7 @@ final class SharedCache: NewsCache {
         returnsStaleValues = staleWhileRevalidate > .zero
     }
 
-    func read() async throws -> Int {
-        try await news.value(for: "news")
-    }
+    func read() async throws -> Int { try await news.value(for: "news") }
 
     func waitForRefresh() async throws {
         // The old value, if it is still there, and then the new one.

@@ -11,16 +11,16 @@ struct CacheChapter: Chapter {
 
     @MainActor
     func run(_ tour: Tour) async throws -> Report {
-        let naive = try await play(as: "naive") { NaiveCache(origin: $0, clock: $1) }
-        let shared = try await play(as: "timeToLive") { SharedCache(origin: $0, clock: $1) }
-        let stale = try await play(as: "staleWhileRevalidate") {
-            SharedCache(origin: $0, clock: $1, staleWhileRevalidate: .seconds(300))
-        }
+        let naive = try await measure { NaiveCache(origin: $0, clock: $1) }
+        let shared = try await measure { SharedCache(origin: $0, clock: $1) }
+        let stale = try await measure { SharedCache(origin: $0, clock: $1, staleWhileRevalidate: .seconds(300)) }
         let all = Self.readers
         return Report(
-            naive: naive.lines,
-            taskControl: Report.group("CachedFlight, timeToLive", shared.lines)
-                + Report.group("CachedFlight, staleWhileRevalidate", stale.lines),
+            naive: ["\(naive.requests) requests for \(all) readers, \(all - naive.served) readers wait"],
+            taskControl: [
+                "timeToLive: \(shared.requests) request, \(all - shared.served) readers wait",
+                "staleWhileRevalidate: \(stale.requests) request, \(all - stale.served) readers wait",
+            ],
             claims: [
                 Claim("naive: every reader sends a request", naive.requests, is: all),
                 Claim("naive: every reader waits", naive.served, is: 0),
@@ -39,17 +39,13 @@ struct CacheChapter: Chapter {
         )
     }
 
-    @MainActor
-    private func play(as act: String, cache make: MakeCache) async throws -> Measured {
-        let measured = try await Self.measure(readers: Self.readers, cache: make)
-        let requests = measured.requests
-        Progress(chapter: name, act: act).finish("\(requests) request\(requests == 1 ? "" : "s")")
-        return measured
-    }
+    /// The requests of the origin after the value had expired, the readers that had a value before the origin answered, the number of readers of each
+    /// edition, and the edition of a reader that comes when the origin has answered, with the requests that it caused.
+    private typealias Measured = (requests: Int, served: Int, editions: [Int: Int], later: Int, requestsOfLater: Int)
 
     /// Fills a cache, lets its value expire, and reads it many times before the origin has answered.
     @MainActor
-    static func measure(readers: Int, cache make: MakeCache) async throws -> Measured {
+    private func measure(cache make: (Origin, TestClock) -> any NewsCache) async throws -> Measured {
         // The time of a test: the value expires when the chapter says so.
         let clock = TestClock()
         let origin = Origin()
@@ -59,22 +55,26 @@ struct CacheChapter: Chapter {
         let filling = origin.requests.value
         // From here on, answers have the second edition, and are held back.
         origin.publish()
-        await clock.advance(by: timeToLive)
+        await clock.advance(by: Self.timeToLive)
 
-        let crowd = Crowd(readers)
-        let reads = (1...readers).map { _ in
+        // Only the last reader signals: 10,000 signals would take longer than the reads.
+        let (allAsk, allHaveValues) = (Observed(false), Observed(false))
+        var (asking, served) = (0, 0)
+        let reads = (1...Self.readers).map { _ in
             Task {
                 // Readers run on the main actor, up to their first wait: a reader that was counted has asked the cache.
-                crowd.ask()
+                asking += 1
+                if asking == Self.readers { allAsk.update { $0 = true } }
                 let edition = try await cache.read()
-                crowd.receive()
+                served += 1
+                if served == Self.readers { allHaveValues.update { $0 = true } }
                 return edition
             }
         }
-        try await crowd.allAsk.expect("\(readers) readers") { $0 }
+        try await allAsk.expect("all readers") { $0 }
         try await origin.requests.expect("a request for the new edition") { $0 > filling }
-        if cache.returnsStaleValues { try await crowd.allHaveValues.expect("the readers to have a value") { $0 } }
-        let servedBefore = crowd.served
+        if cache.returnsStaleValues { try await allHaveValues.expect("the readers to have a value") { $0 } }
+        let servedBefore = served
 
         origin.open(2)
         var editions: [Int: Int] = [:]
@@ -82,33 +82,6 @@ struct CacheChapter: Chapter {
         try await cache.waitForRefresh()
         let requests = origin.requests.value
         let later = try await cache.read()
-        return Measured(
-            readers: readers,
-            requests: requests - filling,
-            served: servedBefore,
-            editions: editions,
-            later: later,
-            requestsOfLater: origin.requests.value - requests
-        )
-    }
-
-    struct Measured: Sendable {
-        let readers: Int
-        /// The requests that the origin received after the value had expired.
-        let requests: Int
-        /// The number of readers that had a value before the origin answered.
-        let served: Int
-        /// The number of readers of each edition.
-        let editions: [Int: Int]
-        /// The edition of a reader that comes when the origin has answered, and the requests that it caused.
-        let later: Int
-        let requestsOfLater: Int
-
-        var lines: [String] {
-            [
-                "\(requests) request\(requests == 1 ? "" : "s") for \(readers) readers",
-                "\(readers - served) readers wait for an answer",
-            ]
-        }
+        return (requests - filling, servedBefore, editions, later, origin.requests.value - requests)
     }
 }

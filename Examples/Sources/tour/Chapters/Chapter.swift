@@ -15,20 +15,9 @@ protocol Chapter: Sendable {
 enum Chapters {
     /// All chapters, in the order of the tour.
     static let all: [any Chapter] = [
-        ScreenChapter(),
-        SearchChapter(),
-        RefreshChapter(),
-        StampedeChapter(),
-        TokensChapter(),
-        CacheChapter(),
+        ScreenChapter(), SearchChapter(), RefreshChapter(), StampedeChapter(), TokensChapter(), CacheChapter(),
         FlakyChapter(),
-        QuotaChapter(),
-        FeedChapter(),
-        JobsChapter(),
-        HangsChapter(),
-        DeadlineChapter(),
-        FanOutChapter(),
-        LogChapter(),
+        QuotaChapter(), FeedChapter(), JobsChapter(), HangsChapter(), DeadlineChapter(), FanOutChapter(), LogChapter(),
         SaveChapter(),
     ]
 }

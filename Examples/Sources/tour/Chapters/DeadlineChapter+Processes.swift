@@ -1,6 +1,5 @@
 import ArgumentParser
 import FlyingFox
-import FlyingSocks
 import Foundation
 import TaskControlHTTP
 
@@ -28,21 +27,13 @@ struct TripServiceCommand: AsyncParsableCommand {
 
     private func run<P: Propagation>(_: P.Type) async throws {
         let service = TripService<P>(next: next.flatMap { URL(string: $0) })
-        let server = HTTPServer(
-            address: try sockaddr_in.inet(ip4: "127.0.0.1", port: 0),
-            timeout: 120,
-            logger: .disabled
-        )
-        await server.appendRoute("POST /trips") { try await service.handle($0) }
-        let running = Task { try await server.run() }
-        defer { running.cancel() }
-        try await server.waitUntilListening(timeout: 120)
-        guard case .ip4(let host, let port) = await server.listeningAddress else { throw NoAddress() }
-        Terminal.print("http://\(host):\(port)")
-        await ChildProcess.waitForEndOfInput()
-        let trips = try await service.end()
-        // Not `Terminal`, which ends the program with a report of a crash if the tour was killed and nothing reads the output.
-        try FileHandle.standardOutput.write(contentsOf: JSONEncoder().encode(trips))
+        try await LocalServer.whileRunning(routes: [("POST /trips", { try await service.handle($0) })]) { address in
+            Terminal.print("\(address)")
+            await ChildProcess.waitForEndOfInput()
+            let trips = try await service.end()
+            // Not `Terminal`, which ends the program with a report of a crash if the tour was killed and nothing reads the output.
+            try FileHandle.standardOutput.write(contentsOf: JSONEncoder().encode(trips))
+        }
     }
 }
 
@@ -51,9 +42,7 @@ private final class TripService<P: Propagation>: Sendable {
     private let trips = Observed(Trips())
     private let next: TripClient?
 
-    init(next: URL?) {
-        self.next = next.map { TripClient(address: $0, policies: P.policies) }
-    }
+    init(next: URL?) { self.next = next.map { TripClient(address: $0, policies: P.policies) } }
 
     func handle(_ request: HTTPRequest) async throws -> HTTPResponse {
         let deadline = P.deadline(of: request)
@@ -65,7 +54,7 @@ private final class TripService<P: Propagation>: Sendable {
         guard let index = trips.update({ [trip] in $0.begin(trip) }) else {
             return HTTPResponse(statusCode: .serviceUnavailable)
         }
-        defer { trips.update { $0.end() } }
+        defer { trips.update { $0.running -= 1 } }
         do {
             try await P.answer(by: deadline) {
                 if let next {
@@ -85,13 +74,13 @@ private final class TripService<P: Propagation>: Sendable {
         for _ in 0..<DeadlineChapter.steps {
             let start = ContinuousClock.now
             guard P.mayStart else { throw DeadlineExceededError() }
-            trips.update { $0.startStep(of: index, at: start) }
+            trips.update { $0.all[index].starts.append(start) }
             try await Task.sleep(for: DeadlineChapter.step)
         }
     }
 
     func end() async throws -> [Trip] {
-        trips.update { $0.close() }
+        trips.update { $0.isClosed = true }
         try await trips.wait { $0.running == 0 }
         return trips.value.all
     }

@@ -42,28 +42,18 @@ struct Trip: Codable, Sendable {
 
 /// The trips that one process has seen.
 struct Trips: Sendable {
-    private(set) var all: [Trip] = []
-    private(set) var running = 0
+    var all: [Trip] = []
+    var running = 0
     /// Whether the process takes no further trips.
-    private(set) var isClosed = false
+    var isClosed = false
 
-    /// Adds a trip.
-    ///
-    /// - Returns: The index of the trip; `nil` if the process takes no further trips.
+    /// Adds a trip, and returns its index; `nil` if the process takes no further trips.
     mutating func begin(_ trip: Trip) -> Int? {
         guard !isClosed else { return nil }
         running += 1
         all.append(trip)
         return all.count - 1
     }
-
-    mutating func startStep(of index: Int, at instant: ContinuousClock.Instant) {
-        all[index].starts.append(instant)
-    }
-
-    mutating func end() { running -= 1 }
-
-    mutating func close() { isClosed = true }
 }
 
 /// The client of the next process, in A and B.

@@ -18,9 +18,7 @@ final class Board {
     let load = Observed(Load())
     private(set) var shown: [Int] = []
 
-    init(api: API) {
-        self.api = api
-    }
+    init(api: API) { self.api = api }
 
     func load(_ item: Int) async throws -> Int {
         load.update { load in
@@ -34,7 +32,7 @@ final class Board {
             load.results += 1
             load.mostResults = max(load.mostResults, load.results)
         }
-        return Int(answer.subject.drop { !$0.isNumber }) ?? 0
+        return answer.number
     }
 
     func append(_ item: Int) {

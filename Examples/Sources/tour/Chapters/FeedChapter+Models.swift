@@ -23,23 +23,17 @@ struct Outages: Sendable {
 final class EventReader {
     private let api: API
     private(set) var received: [Int] = []
-    private(set) var attempts = 0
 
-    init(api: API) {
-        self.api = api
-    }
+    init(api: API) { self.api = api }
 
     static nonisolated func subject(_ event: Int) -> String { "event \(event)" }
 
-    /// Receives events until the connection breaks off.
-    ///
-    /// - Parameter isConnected: Called after each event.
+    /// Receives events until the connection breaks off. `isConnected` is called after each event.
     func follow(isConnected: () -> Void = {}) async throws {
         while true {
-            attempts += 1
             let answer = try await api.ask(Self.subject((received.last ?? 0) + 1))
             // The number is that of the answer: an event that came twice would be seen.
-            if let number = Int(answer.subject.drop { !$0.isNumber }) { received.append(number) }
+            received.append(answer.number)
             isConnected()
         }
     }
@@ -49,9 +43,7 @@ final class EventReader {
 @MainActor
 enum NaiveFeeds {
     /// Starts a task that ends with the first error, which is lost.
-    static func followOnce(_ reader: EventReader) -> Task<Void, Never> {
-        Task { try? await reader.follow() }
-    }
+    static func followOnce(_ reader: EventReader) -> Task<Void, Never> { Task { try? await reader.follow() } }
 
     /// Starts a task that connects again as fast as the server can refuse it.
     static func followForever(_ reader: EventReader) -> Task<Void, Never> {
@@ -103,13 +95,5 @@ struct FeedStates: Sendable {
             @unknown default: break
             }
         }
-    }
-
-    var lines: [String] {
-        let outages = zip(Outages.firstEvents, outages).map { event, delays in
-            let waiting = delays.map { "waiting(\($0.inMilliseconds)), starting" }.joined(separator: ", ")
-            return "before event \(event): running, \(waiting), running"
-        }
-        return outages + ["shutdown: running, \(isStopped ? "stopped" : "not stopped")"]
     }
 }

@@ -12,21 +12,25 @@ struct FeedChapter: Chapter {
     func run(_ tour: Tour) async throws -> Report {
         let once = try await playOnce(tour)
         let loop = try await playLoop(tour)
-        let (kept, states) = try await playSupervised(tour)
+        let (kept, requestsBeforeEnd, states) = try await playSupervised(tour)
         let delays = states.outages
         let all = Self.events
         return Report(
-            naive: Report.group("a loop that ends at an error", once.lines)
-                + Report.group("a loop that connects again at once", loop.lines),
-            taskControl: Report.group("keepRunning", kept.lines),
+            naive: [
+                "a loop that ends at an error: \(once.received.count) of \(all.count) events",
+                "a loop that connects again at once: \(loop.visits.brokenOff) requests into outages",
+            ],
+            taskControl: [
+                "\(kept.received.count) of \(all.count) events, \(kept.visits.brokenOff) requests into outages"
+            ],
             claims: [
                 Claim("naive: the feed ends at the first outage", once.received, is: [1, 2, 3]),
-                Claim("naive: it never connects again", once.requests, is: 4),
+                Claim("naive: it never connects again", once.visits.received, is: 4),
                 Claim("naive, at once: every event comes once, in order", loop.received, is: all),
                 Claim(
                     "naive, at once: it sends more requests into the outages than keepRunning",
-                    holds: loop.refused > kept.refused,
-                    measured: "\(loop.refused) and \(kept.refused)"
+                    holds: loop.visits.brokenOff > kept.visits.brokenOff,
+                    measured: "\(loop.visits.brokenOff) and \(kept.visits.brokenOff)"
                 ),
                 Claim("keepRunning: every event comes once, in order", kept.received, is: all),
                 Claim("keepRunning: each outage is followed by restarts", delays.count, is: Outages.firstEvents.count),
@@ -42,12 +46,10 @@ struct FeedChapter: Chapter {
                     },
                     measured: "\(kept.pauses)"
                 ),
-                Claim("keepRunning: the server sees the client leave at the shutdown", kept.gone, is: 1),
+                Claim("keepRunning: the server sees the client leave at the shutdown", kept.visits.gone, is: 1),
                 Claim("keepRunning: the shutdown is the end", states.isStopped, is: true),
-                Claim("keepRunning: no request follows the shutdown", kept.requestsAfterEnd, is: 0),
-            ],
-            transcriptTitle: "the states of the supervised work",
-            transcript: states.lines
+                Claim("keepRunning: no request follows the shutdown", kept.visits.received - requestsBeforeEnd, is: 0),
+            ]
         )
     }
 
@@ -62,7 +64,7 @@ struct FeedChapter: Chapter {
             let reader = EventReader(api: api)
             try await NaiveFeeds.followOnce(reader).expectEnd("the loop")
             try await stage.visits.expect("the request to end") { $0.inFlight == 0 }
-            return Measured(reader, stage)
+            return Measured(received: reader.received, visits: stage.visits.value)
         }
     }
 
@@ -77,12 +79,12 @@ struct FeedChapter: Chapter {
             loop.cancel()
             try await loop.expectEnd("the loop")
             try await stage.visits.expect("all requests to end") { $0.inFlight == 0 }
-            return Measured(reader, stage)
+            return Measured(received: reader.received, visits: stage.visits.value)
         }
     }
 
     @MainActor
-    private func playSupervised(_ tour: Tour) async throws -> (Measured, FeedStates) {
+    private func playSupervised(_ tour: Tour) async throws -> (Measured, requestsBeforeEnd: Int, FeedStates) {
         try await tour.act("keepRunning", of: self, rule: Outages().reply) { stage, api in
             let reader = EventReader(api: api)
             let feed = Feed(reader: reader)
@@ -94,7 +96,7 @@ struct FeedChapter: Chapter {
             try await stage.visits.expect("the client to leave") { $0.inFlight == 0 }
             // The last state is the end of the work: no run can follow.
             try await states.expectEnd("the states of the feed")
-            return (Measured(reader, stage, requestsBeforeEnd: requests), await states.value)
+            return (Measured(received: reader.received, visits: stage.visits.value), requests, await states.value)
         }
     }
 
@@ -108,32 +110,14 @@ struct FeedChapter: Chapter {
 
     private struct Measured: Sendable {
         let received: [Int]
-        let requests: Int
-        let refused: Int
-        let gone: Int
-        let requestsAfterEnd: Int
-        /// The times between the requests of each outage: the last of them is the one that was answered.
-        let pauses: [[Duration]]
+        let visits: Visits
 
-        @MainActor
-        init(_ reader: EventReader, _ stage: Stage, requestsBeforeEnd: Int? = nil) {
-            let visits = stage.visits.value
-            received = reader.received
-            requests = visits.received
-            refused = visits.brokenOff
-            gone = visits.gone
-            requestsAfterEnd = visits.received - (requestsBeforeEnd ?? visits.received)
-            pauses = Outages.firstEvents.map { event in
+        /// The times between the requests of each outage: the last of them is the one that was answered.
+        var pauses: [[Duration]] {
+            Outages.firstEvents.map { event in
                 let times = visits.all.filter { $0.subject == EventReader.subject(event) }.map(\.time)
                 return zip(times, times.dropFirst()).map { $1 - $0 }
             }
-        }
-
-        var lines: [String] {
-            [
-                "\(received.count) of \(events.count) events received",
-                "\(refused) request\(refused == 1 ? "" : "s") into outages",
-            ]
         }
     }
 }

@@ -21,9 +21,7 @@ struct Faults: Sendable {
         return reply(to: visit.subject, attempt: inTime + 1)
     }
 
-    /// Returns the reply to an attempt.
-    ///
-    /// - Parameter attempt: The number of the attempt, counted from 1, without attempts that came too soon.
+    /// Returns the reply to an attempt, counted from 1, without attempts that came too soon.
     func reply(to subject: String, attempt: Int) -> Reply {
         guard attempt <= Self.mostInARow else { return .answer }
         // Each item has dice of its own: in which order the items come plays no part.

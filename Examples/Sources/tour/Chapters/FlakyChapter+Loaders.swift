@@ -9,9 +9,7 @@ protocol Loader: Sendable {
 
 /// A loader as people write it today, when the network is good; and a loader with a client that retries by itself.
 struct OneTryLoader: Loader {
-    func load(_ item: String, from api: API) async throws -> Answer {
-        try await api.ask(item)
-    }
+    func load(_ item: String, from api: API) async throws -> Answer { try await api.ask(item) }
 }
 
 /// A loader as people write it today, when the network is unreliable.
@@ -27,11 +25,9 @@ struct LoopLoader: Loader {
 /// A loader with `retry`: a delay that grows, is randomized, and is longer if the server requests it.
 struct RetryLoader: Loader {
     private let seed: UInt64
-    let budget = RetryBudget()
+    private let budget = RetryBudget()
 
-    init(seed: UInt64) {
-        self.seed = seed
-    }
+    init(seed: UInt64) { self.seed = seed }
 
     func load(_ item: String, from api: API) async throws -> Answer {
         let backoff = RetryBackoff.exponential(base: .milliseconds(50))
@@ -44,8 +40,4 @@ struct RetryLoader: Loader {
             return error.reason == .transport || error.statusCode == 503 || error.statusCode == 429
         }
     }
-}
-
-extension RetryBudget {
-    var line: String { "left of the budget: \(available) of \(capacity)" }
 }

@@ -6,9 +6,7 @@ final class LegacyClient: Sendable {
     private let address: URL
     private let session = URLSession(configuration: .ephemeral)
 
-    init(address: URL) {
-        self.address = address
-    }
+    init(address: URL) { self.address = address }
 
     func load(
         _ subject: String,
@@ -22,9 +20,7 @@ final class LegacyClient: Sendable {
         return task
     }
 
-    func close() {
-        session.invalidateAndCancel()
-    }
+    func close() { session.invalidateAndCancel() }
 }
 
 extension LegacyClient {
@@ -76,11 +72,7 @@ enum Ending: Equatable, Sendable, CustomStringConvertible {
 final class Lent: Sendable {
     private let isReturned: Observed<Bool>
 
-    init(isReturned: Observed<Bool>) {
-        self.isReturned = isReturned
-    }
+    init(isReturned: Observed<Bool>) { self.isReturned = isReturned }
 
-    deinit {
-        isReturned.update { $0 = true }
-    }
+    deinit { isReturned.update { $0 = true } }
 }

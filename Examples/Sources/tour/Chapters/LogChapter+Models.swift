@@ -11,13 +11,9 @@ struct LogEvent: Sendable {
 
 /// A log that is written to from synchronous code, which cannot wait.
 protocol EventLog: Actor {
-    /// Opens the log.
-    ///
-    /// - Parameter file: An empty file.
+    /// Opens the log, with an empty file.
     init(file: URL) throws
-    /// Writes an event to the log.
-    ///
-    /// - Returns: The task that writes, so that the chapter can await its end.
+    /// Writes an event to the log, and returns the task that writes, so that the chapter can await its end.
     nonisolated func write(_ event: LogEvent) -> Task<Void, any Error>
 }
 
@@ -25,17 +21,13 @@ protocol EventLog: Actor {
 actor NaiveLog: EventLog {
     private let file: FileHandle
 
-    init(file: URL) throws {
-        self.file = try FileHandle(forWritingTo: file)
-    }
+    init(file: URL) throws { self.file = try FileHandle(forWritingTo: file) }
 
     nonisolated func write(_ event: LogEvent) -> Task<Void, any Error> {
         Task(priority: event.priority) { try await append(event.line) }
     }
 
-    private func append(_ line: String) throws {
-        try file.write(contentsOf: Data(line.utf8))
-    }
+    private func append(_ line: String) throws { try file.write(contentsOf: Data(line.utf8)) }
 }
 
 /// A log with an `ActorQueue`: the order of the lines is that of the calls. The lines before an urgent line become as urgent.
@@ -52,7 +44,5 @@ actor OrderedLog: EventLog {
         queue.addTask(priority: event.priority) { log in try log.append(event.line) }
     }
 
-    private func append(_ line: String) throws {
-        try file.write(contentsOf: Data(line.utf8))
-    }
+    private func append(_ line: String) throws { try file.write(contentsOf: Data(line.utf8)) }
 }

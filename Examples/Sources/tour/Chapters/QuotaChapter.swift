@@ -18,26 +18,16 @@ struct QuotaChapter: Chapter {
         let limited = try await play { HostPolicy(hedging: Self.hedging, rate: $0) }
         let quota = Self.quota
         return Report(
-            naive: Report.group("the rate counts calls", naive.lines),
-            taskControl: Report.group("the rate counts what is sent", limited.lines),
+            naive: ["the rate counts calls: up to \(naive.most) requests in a second; the quota is \(quota)"],
+            taskControl: ["the rate counts what is sent: up to \(limited.most) requests in a second"],
             claims: [
                 Claim("naive: all calls succeed", naive.succeeded, is: Self.calls),
-                Claim(
-                    "naive: the partner receives more than \(quota) requests in a second",
-                    holds: naive.most > quota,
-                    measured: "\(naive.most)"
-                ),
+                Claim("naive: the partner receives more than \(quota) requests in a second", naive.most) { $0 > quota },
                 Claim("rate: all calls succeed", limited.succeeded, is: Self.calls),
-                Claim(
-                    "rate: retries and hedges are sent",
-                    holds: limited.received > Self.calls,
-                    measured: "\(limited.received)"
-                ),
-                Claim(
-                    "rate: the partner receives at most \(quota) requests in any second",
-                    holds: limited.most <= quota,
-                    measured: "\(limited.most)"
-                ),
+                Claim("rate: retries and hedges are sent", limited.received) { $0 > Self.calls },
+                Claim("rate: the partner receives at most \(quota) requests in any second", limited.most) {
+                    $0 <= quota
+                },
             ]
         )
     }
@@ -46,7 +36,8 @@ struct QuotaChapter: Chapter {
         ResiliencePolicy.Hedging(after: .fixed(.milliseconds(100)), budget: RetryBudget(capacity: 10_000))
     }
 
-    private func play(_ policy: (RateLimiter) -> HostPolicy) async throws -> Measured {
+    private func play(_ policy: (RateLimiter) -> HostPolicy) async throws -> (succeeded: Int, received: Int, most: Int)
+    {
         // Below the quota, since requests that are sent at regular times do not arrive at regular times.
         let rate = RateLimiter(name: "partner", rate: 15, burst: 1)
         let partner = Partner()
@@ -65,7 +56,7 @@ struct QuotaChapter: Chapter {
             }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
-        return Measured(succeeded: succeeded, received: await partner.received, most: await partner.most)
+        return (succeeded, await partner.received, await partner.most)
     }
 
     /// Fails two of three requests, answers every fourth one late, and counts all of them.
@@ -86,19 +77,6 @@ struct QuotaChapter: Chapter {
             let number = times.count
             if number.isMultiple(of: 4) { try? await Task.sleep(for: .milliseconds(300)) }
             return number.isMultiple(of: 3) ? (200, Data("item".utf8)) : (503, Data())
-        }
-    }
-
-    private struct Measured: Sendable {
-        let succeeded: Int
-        let received: Int
-        let most: Int
-
-        var lines: [String] {
-            [
-                "\(received) requests for \(succeeded) answers",
-                "at most \(most) in a second; the quota is \(QuotaChapter.quota)",
-            ]
         }
     }
 }

@@ -15,44 +15,44 @@ struct RefreshChapter: Chapter {
         let wait = try await play(.wait, as: ".wait", on: tour)
         let keepLatest = try await play(.keepLatest, as: ".keepLatest", on: tour)
         let all = Self.pulls
+        func shown(_ measured: [Int]) -> String {
+            "\(measured[0]) requests, \(measured[1]) at once, edition \(measured[2]) of \(all) shown at the end"
+        }
         return Report(
-            naive: naive.lines,
-            taskControl: Report.group(".preferPrevious", preferPrevious.lines) + Report.group(".wait", wait.lines)
-                + Report.group(".keepLatest", keepLatest.lines),
+            naive: [shown(naive)],
+            taskControl: [
+                ".preferPrevious: \(shown(preferPrevious))", ".wait: \(shown(wait))",
+                ".keepLatest: \(shown(keepLatest))",
+            ],
             claims: [
-                Claim(
-                    "naive: every pull is a request beside the others",
-                    naive,
-                    is: Measured(all, atOnce: all, shown: 1)
-                ),
+                Claim("naive: every pull is a request beside the others", naive, is: [all, all, 1]),
                 Claim(
                     ".preferPrevious: one request, and the pulls share what it brings",
                     preferPrevious,
-                    is: Measured(1, atOnce: 1, shown: 1)
+                    is: [1, 1, 1]
                 ),
                 Claim(
                     ".wait: every pull is a request, one after the other, and the last has the last word",
                     wait,
-                    is: Measured(all, atOnce: 1, shown: all)
+                    is: [all, 1, all]
                 ),
                 Claim(
                     ".keepLatest: the first and the last pull are requests, and the newest edition is shown",
                     keepLatest,
-                    is: Measured(2, atOnce: 1, shown: all)
+                    is: [2, 1, all]
                 ),
             ]
         )
     }
 
-    /// Plays one version of the screen.
-    ///
-    /// - Parameter behavior: The behavior of the slot; `nil` for the naive version.
+    /// Plays one version of the screen, with the behavior of its slot; `nil` for the naive version. Returns the number of requests, the
+    /// largest number of them at once, and the edition that is shown at the end.
     @MainActor
     private func play(
         _ behavior: TaskStoreDuplicateKeyBehavior?,
         as act: String,
         on tour: Tour
-    ) async throws -> Measured {
+    ) async throws -> [Int] {
         try await tour.act(act, of: self) { stage, api in
             let model = NewsModel(api: api, behavior: behavior ?? .preferPrevious)
             var pulls: [any Endable] = []
@@ -77,28 +77,8 @@ struct RefreshChapter: Chapter {
             for pull in pulls { try await pull.expectEnd("each pull") }
             try await stage.visits.expect("all requests to end") { $0.inFlight == 0 }
             let visits = stage.visits.value
-            return Measured(visits.received, atOnce: visits.mostInFlight, shown: model.shownEdition)
+            return [visits.received, visits.mostInFlight, model.shownEdition]
         }
-    }
-
-    private struct Measured: Sendable, Equatable, CustomStringConvertible {
-        let requests: Int
-        let atOnce: Int
-        let shown: Int
-
-        init(_ requests: Int, atOnce: Int, shown: Int) {
-            self.requests = requests
-            self.atOnce = atOnce
-            self.shown = shown
-        }
-
-        var lines: [String] {
-            [
-                "\(requests) request\(requests == 1 ? "" : "s"), at most \(atOnce) at once",
-                "shown at the end: edition \(shown) of \(pulls)",
-            ]
-        }
-        var description: String { lines.joined(separator: "; ") }
     }
 }
 
@@ -108,9 +88,7 @@ private final class NewsModel {
     private let api: API
     private let refreshes: TaskSlot
 
-    /// Creates a model.
-    ///
-    /// - Parameter behavior: The effect of a pull on the previous one. A naive pull ignores it.
+    /// Creates a model. A naive pull ignores the behavior.
     init(api: API, behavior: TaskStoreDuplicateKeyBehavior) {
         self.api = api
         refreshes = TaskSlot(name: "refresh", behavior: behavior)

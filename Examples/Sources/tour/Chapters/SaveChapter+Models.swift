@@ -36,13 +36,9 @@ actor DraftFile {
         }
     }
 
-    nonisolated func goOn() {
-        isStalled.update { $0 = false }
-    }
+    nonisolated func goOn() { isStalled.update { $0 = false } }
 
-    func read() throws -> Data {
-        try Data(contentsOf: url)
-    }
+    func read() throws -> Data { try Data(contentsOf: url) }
 }
 
 @MainActor
@@ -50,8 +46,6 @@ protocol Document: AnyObject {
     init(file: DraftFile)
     func autosave(_ draft: Draft) -> Task<Void, any Error>
     /// Returns the content of the file.
-    ///
-    /// - Returns: The content of the file.
     func export() async throws -> Data
 }
 
@@ -60,17 +54,11 @@ protocol Document: AnyObject {
 final class NaiveDocument: Document {
     private let file: DraftFile
 
-    init(file: DraftFile) {
-        self.file = file
-    }
+    init(file: DraftFile) { self.file = file }
 
-    func autosave(_ draft: Draft) -> Task<Void, any Error> {
-        Task { [file] in try await file.write(draft) }
-    }
+    func autosave(_ draft: Draft) -> Task<Void, any Error> { Task { [file] in try await file.write(draft) } }
 
-    func export() async throws -> Data {
-        try await file.read()
-    }
+    func export() async throws -> Data { try await file.read() }
 }
 
 /// A document with a `FIFOQueue`: a task that needs the file waits until all earlier tasks have ended.
@@ -97,7 +85,5 @@ final class QueuedDocument: Document {
         return queue.addTask { [file] in try await file.write(draft) }
     }
 
-    func export() async throws -> Data {
-        try await queue.run { try await file.read() }
-    }
+    func export() async throws -> Data { try await queue.run { try await file.read() } }
 }

@@ -20,16 +20,12 @@ struct Draft: Sendable {
     }
 
     /// Returns the number of bytes that differ from this draft, including missing and superfluous bytes.
-    ///
-    /// - Returns: The number of bytes that differ from this draft, missing and superfluous ones included.
     func differences(in data: Data) -> Int {
         let bytes = bytes
         return zip(bytes, data).count { $0 != $1 } + abs(bytes.count - data.count)
     }
 
     /// Returns the drafts that the lines of a file are from.
-    ///
-    /// - Returns: The drafts that the lines of a file are from.
     static func numbers(in data: Data) -> Set<Int> {
         // A hole in a file reads as zeros, which no draft has.
         let lines = Set(data.split { $0 == 0 || $0 == UInt8(ascii: "\n") }).map { String(decoding: $0, as: UTF8.self) }

@@ -9,33 +9,28 @@ struct SaveChapter: Chapter {
     @MainActor
     func run(_ tour: Tour) async throws -> Report {
         let script = SaveScript(seed: tour.seed)
-        let naive = try await play(script, NaiveDocument.self, savesOverlap: true, as: "naive")
-        let queued = try await play(script, QueuedDocument.self, savesOverlap: false, as: "FIFOQueue")
-        let saved = try await Self.saveAmongAutosaves()
-        Progress(chapter: name, act: "CancellableQueue").finish(saved)
+        let naive = try await save(script, with: NaiveDocument.self, savesOverlap: true)
+        let queued = try await save(script, with: QueuedDocument.self, savesOverlap: false)
+        let saved = try await saveAmongAutosaves()
+        let last = script.last.number
         return Report(
-            naive: naive.lines,
-            taskControl: Report.group("FIFOQueue", queued.lines) + Report.group("CancellableQueue", saved.lines),
+            naive: [
+                "\(naive.atOnce) saves at once; \(naive.differences) bytes of the file are not those of draft \(last)"
+            ],
+            taskControl: [
+                "FIFOQueue: \(queued.atOnce) save at once; \(queued.differences) bytes of the file differ",
+                "CancellableQueue: \(saved.cancelled) autosaves cancelled before their turn",
+            ],
             claims: [
-                Claim("naive: saves overlap", holds: naive.atOnce > 1, measured: "\(naive.atOnce) at once"),
-                Claim(
-                    "naive: the file is not the last draft",
-                    holds: naive.differences > 0,
-                    measured: "\(naive.differences) bytes differ"
-                ),
-                Claim(
-                    "naive: the save that the disk held up has come back into the file",
-                    holds: naive.found.contains(script.stalled.number),
-                    measured: "drafts \(naive.found.sorted())"
-                ),
+                Claim("naive: saves overlap", naive.atOnce) { $0 > 1 },
+                Claim("naive: the file is not the last draft", naive.differences) { $0 > 0 },
+                Claim("naive: the save that the disk held up has come back into the file", naive.found) {
+                    $0.contains(script.stalled.number)
+                },
                 Claim("FIFOQueue: one save at a time", queued.atOnce, is: 1),
                 Claim("FIFOQueue: the drafts are saved in order", queued.begun, is: script.drafts.map(\.number)),
                 Claim("FIFOQueue: the file is the last draft, byte by byte", queued.differences, is: 0),
-                Claim(
-                    "FIFOQueue: an export is the draft before it, byte by byte",
-                    queued.differencesInExport,
-                    is: 0
-                ),
+                Claim("FIFOQueue: an export is the draft before it, byte by byte", queued.differencesInExport, is: 0),
                 Claim(
                     "CancellableQueue: autosaves that wait when the user saves never begin",
                     saved.begun,
@@ -47,24 +42,16 @@ struct SaveChapter: Chapter {
         )
     }
 
-    @MainActor
-    private func play(
-        _ script: SaveScript,
-        _ document: (some Document).Type,
-        savesOverlap: Bool,
-        as act: String
-    ) async throws -> Measured {
-        let measured = try await Self.save(script, with: document, savesOverlap: savesOverlap)
-        Progress(chapter: name, act: act).finish("\(measured.begun.count) saves, \(measured.atOnce) at once")
-        return measured
-    }
+    private typealias Measured = (
+        begun: [Int], atOnce: Int, found: Set<Int>, differences: Int, differencesInExport: Int
+    )
 
     /// Types the script into a document, while the disk stalls once.
     ///
-    /// - Parameter savesOverlap: Whether the other saves end while the disk delays one save. If so, the act waits for them, so that an error that
-    ///   users meet by chance happens here each time.
+    /// If saves overlap, the others end while the disk delays one. The act waits for them, so that an error that users meet by chance happens here each
+    /// time.
     @MainActor
-    static func save<Model: Document>(
+    private func save<Model: Document>(
         _ script: SaveScript,
         with _: Model.Type,
         savesOverlap: Bool
@@ -83,20 +70,17 @@ struct SaveChapter: Chapter {
             }
             file.goOn()
             for save in saves { try await save.value }
-            return Measured(
-                script,
-                begun: await file.begun,
-                atOnce: await file.mostAtOnce,
-                try await file.read(),
-                export
-            )
+            let data = try await file.read()
+            let inExport = script.drafts[script.exported - 1].differences(in: export)
+            let differences = script.last.differences(in: data)
+            return (await file.begun, await file.mostAtOnce, Draft.numbers(in: data), differences, inExport)
         }
     }
 
     /// Saves at the request of the user while one autosave is in progress and others wait. One of the waiting autosaves was cancelled before, by its
     /// own handle.
     @MainActor
-    static func saveAmongAutosaves() async throws -> Saved {
+    private func saveAmongAutosaves() async throws -> (begun: [Int], cancelled: Int, differences: Int) {
         try await TemporaryFolder.whileThere { folder in
             let file = try DraftFile(url: folder.appendingPathComponent("document.txt"))
             let document = QueuedDocument(file: file)
@@ -115,57 +99,7 @@ struct SaveChapter: Chapter {
                 if case .failure(is CancellationError) = await autosave.result { cancelled += 1 }
             }
             try await save.value
-            let differences = last.differences(in: try await file.read())
-            return Saved(begun: await file.begun, cancelled: cancelled, differences: differences)
+            return (await file.begun, cancelled, last.differences(in: try await file.read()))
         }
-    }
-
-    /// The content of the file, at the end and when it was exported.
-    struct Measured: Sendable {
-        let begun: [Int]
-        let atOnce: Int
-        let found: Set<Int>
-        let differences: Int
-        let differencesInExport: Int
-        private let last: Int
-        private let exported: Int
-
-        init(_ script: SaveScript, begun: [Int], atOnce: Int, _ data: Data, _ export: Data) {
-            self.begun = begun
-            self.atOnce = atOnce
-            found = Draft.numbers(in: data)
-            differences = script.last.differences(in: data)
-            differencesInExport = script.drafts[script.exported - 1].differences(in: export)
-            last = script.last.number
-            exported = script.exported
-        }
-
-        var lines: [String] {
-            let drafts = found.sorted().map { "\($0)" }.joined(separator: ", ")
-            return [
-                "\(begun.count) saves, at most \(atOnce) at once",
-                "the file: \(comparison(differences, to: last))",
-            ] + (found.count > 1 ? ["lines of drafts \(drafts)"] : []) + [
-                "an export: \(comparison(differencesInExport, to: exported))"
-            ]
-        }
-
-        private func comparison(_ differences: Int, to draft: Int) -> String {
-            differences == 0 ? "draft \(draft), byte by byte" : "not draft \(draft), \(differences) bytes differ"
-        }
-    }
-
-    struct Saved: Sendable, CustomStringConvertible {
-        let begun: [Int]
-        let cancelled: Int
-        let differences: Int
-
-        var lines: [String] {
-            [
-                "\(description) before their turn",
-                "the file: \(differences == 0 ? "the user's save, byte by byte" : "\(differences) bytes differ")",
-            ]
-        }
-        var description: String { "\(cancelled) autosaves cancelled" }
     }
 }

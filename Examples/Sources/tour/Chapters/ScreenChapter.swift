@@ -13,8 +13,10 @@ struct ScreenChapter: Chapter {
         let controlled = try await play(FeedModel.self, as: "AsyncLifetime.run(for:)", on: tour)
         let all = Self.requests
         return Report(
-            naive: naive.lines,
-            taskControl: controlled.lines,
+            naive: ["\(naive.visits.completed) of \(all) requests answered for nobody"],
+            taskControl: [
+                "\(controlled.visits.completed) of \(all) requests answered for nobody, \(controlled.visits.gone) ended early"
+            ],
             claims: [
                 Claim("naive: the owner lives on when the screen is closed", naive.ownerOutlivesScreen, is: true),
                 Claim(
@@ -22,26 +24,28 @@ struct ScreenChapter: Chapter {
                     naive.answersBeforeOwnerWent,
                     is: all
                 ),
-                Claim("naive: all answers are served for nobody", naive.completed, is: all),
+                Claim("naive: all answers are served for nobody", naive.visits.completed, is: all),
                 Claim("TaskControl: the owner goes with the screen", controlled.ownerOutlivesScreen, is: false),
                 Claim("TaskControl: the owner goes before any answer", controlled.answersBeforeOwnerWent, is: 0),
-                Claim("TaskControl: the server sees every client leave", controlled.gone, is: all),
-                Claim("TaskControl: no answer is served for nobody", controlled.completed, is: 0),
+                Claim("TaskControl: the server sees every client leave", controlled.visits.gone, is: all),
+                Claim("TaskControl: no answer is served for nobody", controlled.visits.completed, is: 0),
             ]
         )
     }
 
     @MainActor
-    private func play<Model: ScreenModel>(_: Model.Type, as act: String, on tour: Tour) async throws -> Measured {
+    private func play<Model: ScreenModel>(_: Model.Type, as act: String, on tour: Tour) async throws -> (
+        ownerOutlivesScreen: Bool, answersBeforeOwnerWent: Int, visits: Visits
+    ) {
         try await tour.act(act, of: self) { stage, api in
             let ownerWent = Observed<Int?>(nil)
             var model: Model? = Model(api: api, ownerWent: ownerWent)
-            let owner = WeakReference(object: model)
+            weak let owner = model
             model?.load(Self.requests)
             try await stage.visits.expect("\(Self.requests) requests") { $0.received == Self.requests }
 
             model = nil
-            let ownerOutlivesScreen = owner.object != nil
+            let ownerOutlivesScreen = owner != nil
 
             if !ownerOutlivesScreen {
                 try await stage.visits.expect("the clients to leave") { $0.inFlight == 0 }
@@ -51,58 +55,30 @@ struct ScreenChapter: Chapter {
             try await stage.visits.expect("all requests to end") { $0.inFlight == 0 }
             try await api.calls.expect("all calls to end") { $0.ended == Self.requests }
             try await ownerWent.expect("the owner to go") { $0 != nil }
-            return Measured(
-                ownerOutlivesScreen: ownerOutlivesScreen,
-                answersBeforeOwnerWent: ownerWent.value ?? -1,
-                completed: stage.visits.value.completed,
-                gone: stage.visits.value.gone
-            )
-        }
-    }
-
-    private struct Measured: Sendable {
-        let ownerOutlivesScreen: Bool
-        let answersBeforeOwnerWent: Int
-        let completed: Int
-        let gone: Int
-
-        var lines: [String] {
-            [
-                ownerOutlivesScreen
-                    ? "owner alive for \(answersBeforeOwnerWent) more answers"
-                    : "owner gone at once, after \(answersBeforeOwnerWent) answers",
-                "\(completed) of \(requests) answered, for nobody",
-                "\(gone) of \(requests) connections ended early",
-            ]
+            return (ownerOutlivesScreen, ownerWent.value ?? -1, stage.visits.value)
         }
     }
 }
 
-private struct WeakReference<Object: AnyObject> {
-    weak var object: Object?
-}
-
 @MainActor
-private protocol ScreenModel: AnyObject {
-    /// Creates a model.
-    ///
-    /// - Parameter ownerWent: Called on `deinit` with the number of answers that had come by then.
-    init(api: API, ownerWent: Observed<Int?>)
-    func load(_ count: Int)
-}
-
-@MainActor
-private final class NaiveFeedModel: ScreenModel {
-    private var items: [Answer] = []
-    private let api: API
+private class ScreenModel {
+    fileprivate(set) var items: [Answer] = []
+    fileprivate let api: API
     private let ownerWent: Observed<Int?>
 
-    init(api: API, ownerWent: Observed<Int?>) {
-        self.api = api
-        self.ownerWent = ownerWent
-    }
+    /// Creates a model. `ownerWent` receives on `deinit` the number of answers that had come by then.
+    required init(api: API, ownerWent: Observed<Int?>) { (self.api, self.ownerWent) = (api, ownerWent) }
 
-    func load(_ count: Int) {
+    func load(_ count: Int) {}
+
+    deinit {
+        let answers = api.calls.value.answered
+        ownerWent.update { $0 = answers }
+    }
+}
+
+private final class NaiveFeedModel: ScreenModel {
+    override func load(_ count: Int) {
         for number in 1...count {
             Task {
                 guard let item = try? await api.ask("item \(number)") else { return }
@@ -110,26 +86,12 @@ private final class NaiveFeedModel: ScreenModel {
             }
         }
     }
-
-    deinit {
-        let answers = api.calls.value.answered
-        ownerWent.update { $0 = answers }
-    }
 }
 
-@MainActor
 private final class FeedModel: ScreenModel {
-    private var items: [Answer] = []
-    private let api: API
-    private let ownerWent: Observed<Int?>
     private let lifetime = AsyncLifetime(name: "feed")
 
-    init(api: API, ownerWent: Observed<Int?>) {
-        self.api = api
-        self.ownerWent = ownerWent
-    }
-
-    func load(_ count: Int) {
+    override func load(_ count: Int) {
         for number in 1...count {
             lifetime.run(for: self) { [api] in
                 try await api.ask("item \(number)")
@@ -137,10 +99,5 @@ private final class FeedModel: ScreenModel {
                 model.items.append(item)
             }
         }
-    }
-
-    deinit {
-        let answers = api.calls.value.answered
-        ownerWent.update { $0 = answers }
     }
 }

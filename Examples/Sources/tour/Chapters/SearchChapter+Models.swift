@@ -4,9 +4,7 @@ import TaskControl
 protocol SearchScreen: AnyObject {
     /// The queries whose results were shown, one after the other.
     var history: [String] { get }
-    /// Handles a keystroke.
-    ///
-    /// - Returns: The work that the keystroke started, so that the script can await its end.
+    /// Handles a keystroke, and returns the work that it started, so that the script can await its end.
     func textChanged(_ text: String) -> any Endable
 }
 
@@ -16,9 +14,7 @@ final class NaiveSearchModel: SearchScreen {
     private(set) var history: [String] = []
     private let api: API
 
-    init(api: API) {
-        self.api = api
-    }
+    init(api: API) { self.api = api }
 
     func textChanged(_ text: String) -> any Endable {
         Task<Void, Never> {

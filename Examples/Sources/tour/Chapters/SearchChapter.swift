@@ -17,39 +17,34 @@ struct SearchChapter: Chapter {
             SearchModel(api: $0, name: "search, .debounce", behavior: .debounce(for: .milliseconds(120)))
         }
         return Report(
-            naive: naive.lines,
-            taskControl: Report.group(".cancelPrevious", latest.lines) + Report.group(".debounce", debounced.lines),
+            naive: ["\(naive.visits.received) requests for \(typed) keystrokes, last shown: \(naive.shown)"],
+            taskControl: [
+                ".cancelPrevious: \(latest.visits.completed) of \(latest.visits.received) answered, last shown: \(latest.shown)",
+                ".debounce: \(debounced.visits.received) requests, last shown: \(debounced.shown)",
+            ],
             claims: [
-                Claim("naive: every keystroke is a request", naive.requests, is: typed),
-                Claim("naive: every answer is served", naive.completed, is: typed),
-                Claim(
-                    "naive: old results replace newer ones",
-                    holds: naive.stale > 0,
-                    measured: "\(naive.stale) times"
-                ),
+                Claim("naive: every keystroke is a request", naive.visits.received, is: typed),
+                Claim("naive: every answer is served", naive.visits.completed, is: typed),
+                Claim("naive: old results replace newer ones", naive.stale) { $0 > 0 },
                 Claim("naive: an old result stays on the screen", naive.shown, is: script.slowestQuery),
                 Claim(".cancelPrevious: no old result replaces a newer one", latest.stale, is: 0),
                 Claim(".cancelPrevious: the last query is shown", latest.shown, is: script.lastQuery),
                 Claim(
                     ".cancelPrevious: queries that were typed over are not answered",
-                    holds: latest.completed < typed && latest.completed + latest.gone == latest.requests,
-                    measured: "\(latest.completed) answered, \(latest.gone) ended of \(latest.requests)"
+                    holds: latest.visits.completed < typed
+                        && latest.visits.completed + latest.visits.gone == latest.visits.received,
+                    measured:
+                        "\(latest.visits.completed) answered, \(latest.visits.gone) ended of \(latest.visits.received)"
                 ),
                 Claim(".debounce: no old result replaces a newer one", debounced.stale, is: 0),
                 Claim(".debounce: the last query is shown", debounced.shown, is: script.lastQuery),
-                Claim(
-                    ".debounce: fewer requests than keystrokes",
-                    holds: debounced.requests < typed,
-                    measured: "\(debounced.requests) of \(typed)"
-                ),
+                Claim(".debounce: fewer requests than keystrokes", debounced.visits.received) { $0 < typed },
             ]
         )
     }
 
-    /// Types the script into one version of the screen.
-    ///
-    /// - Parameter awaitsEveryRequest: Whether the next key is typed only when the server has received the query of the key before. For a model that
-    ///   sends fewer requests, the script waits only at the end of a word.
+    /// Types the script into one version of the screen. The next key is typed only when the server has received the query of the key before; for a model
+    /// that sends fewer requests, the script waits only at the end of a word.
     @MainActor
     private func play(
         _ script: SearchScript,
@@ -57,7 +52,7 @@ struct SearchChapter: Chapter {
         awaitsEveryRequest: Bool = true,
         on tour: Tour,
         model makeModel: (API) -> any SearchScreen
-    ) async throws -> Measured {
+    ) async throws -> (visits: Visits, stale: Int, shown: String) {
         try await tour.act(act, of: self) { stage, api in
             let model = makeModel(api)
             var tasks: [String: any Endable] = [:]
@@ -82,15 +77,8 @@ struct SearchChapter: Chapter {
                 for query in keystroke.answersBeforeNext { try await answer(query) }
             }
             for (query, task) in tasks { try await task.expectEnd("the search for \(query)") }
-            let visits = stage.visits.value
-            return Measured(
-                keystrokes: tasks.count,
-                requests: visits.received,
-                completed: visits.completed,
-                gone: visits.gone,
-                stale: zip(model.history, model.history.dropFirst()).count { $1.count < $0.count },
-                shown: model.history.last ?? ""
-            )
+            let stale = zip(model.history, model.history.dropFirst()).count { $1.count < $0.count }
+            return (stage.visits.value, stale, model.history.last ?? "")
         }
     }
 
@@ -101,24 +89,6 @@ struct SearchChapter: Chapter {
             try await task.expectEnd("the cancelled search for \(query)")
             guard stage.visits.value.hasReceived(query) else { continue }
             try await stage.visits.expect("the client that asked for \(query) to leave") { $0.hasEnded(query) }
-        }
-    }
-
-    private struct Measured: Sendable {
-        let keystrokes: Int
-        let requests: Int
-        let completed: Int
-        let gone: Int
-        let stale: Int
-        let shown: String
-
-        var lines: [String] {
-            [
-                "\(requests) requests for \(keystrokes) keystrokes",
-                "\(completed) answered, \(gone) ended early",
-                "older result over newer: \(stale) times",
-                "last shown: \(shown)",
-            ]
         }
     }
 }

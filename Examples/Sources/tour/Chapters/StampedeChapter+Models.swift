@@ -20,9 +20,7 @@ final class NaiveTokenCache: TokenCache {
     private var token: String?
     private let backend: any Backend
 
-    init(backend: any Backend) {
-        self.backend = backend
-    }
+    init(backend: any Backend) { self.backend = backend }
 
     func accessToken() async throws -> String {
         if let token { return token }
@@ -41,9 +39,7 @@ final class SharedTokenCache: TokenCache {
     private let backend: any Backend
     private let refreshes = TaskSlot(name: "token", behavior: .preferPrevious)
 
-    init(backend: any Backend) {
-        self.backend = backend
-    }
+    init(backend: any Backend) { self.backend = backend }
 
     func accessToken() async throws -> String {
         if let token { return token }

@@ -12,139 +12,111 @@ struct StampedeChapter: Chapter {
     /// The number of steps that would no longer be "at once".
     private static let patience = 50
 
-    /// The closure that returns whether the simulation is supported, called when the chapter is played: the call takes a moment.
-    var isSupported: @Sendable () -> Bool = { Simulation.isSupported }
-
     @MainActor
     func run(_ tour: Tour) async throws -> Report {
-        guard isSupported() else {
-            Progress(chapter: name, act: "skipped").finish("there is no simulation on this platform")
+        guard Simulation.isSupported else {
             return Report(naive: ["skipped"], taskControl: ["skipped: there is no simulation here"], claims: [])
         }
         let naive = try await play(NaiveTokenCache.self, as: "naive", on: tour)
         let shared = try await play(SharedTokenCache.self, as: ".preferPrevious", on: tour)
         return Report(
-            naive: naive.lines,
-            taskControl: shared.lines,
+            naive: [
+                "ordinary test: passes \(naive.passed) of \(Self.runs) times", "simulated: \(naive.outcome)",
+                "on a server: \(naive.refreshesOnServer) new tokens",
+            ],
+            taskControl: [
+                "ordinary test: passes \(shared.passed) of \(Self.runs) times", "simulated: \(shared.outcome)",
+                "on a server: \(shared.refreshesOnServer) new token",
+            ],
             claims: [
                 Claim("naive: the ordinary test passes every time", naive.passed, is: Self.runs),
                 Claim("naive: on a server the token is refreshed twice all the same", naive.refreshesOnServer, is: 2),
                 Claim(
                     "naive: the same test, simulated, fails within \(Self.patience) seeds",
-                    holds: naive.simulated.failure != nil && naive.simulated.tried <= Self.patience,
-                    measured: naive.simulated.line
+                    holds: naive.failure != nil && naive.tried <= Self.patience,
+                    measured: naive.outcome
                 ),
                 Claim(
                     "naive: that seed fails again and again, with the same schedule and the same trace",
-                    holds: naive.replay?.isFaithful == true,
-                    measured: naive.replay.map { "\($0)" } ?? "there is no seed to replay"
+                    naive.isFaithful,
+                    is: true
                 ),
                 Claim("TaskControl: the ordinary test passes every time", shared.passed, is: Self.runs),
                 Claim("TaskControl: on a server the token is refreshed once", shared.refreshesOnServer, is: 1),
                 Claim(
                     "TaskControl: the same test, simulated, passes under \(Self.seeds) seeds",
-                    holds: shared.simulated.failure == nil && shared.simulated.tried == Self.seeds,
-                    measured: shared.simulated.line
+                    holds: shared.failure == nil && shared.tried == Self.seeds,
+                    measured: shared.outcome
                 ),
             ],
-            transcriptTitle: "an intended failure of the naive code",
-            transcript: naive.simulated.failure.map { Self.transcript(of: $0) } ?? []
+            transcript: naive.failure.map(Self.transcript) ?? []
         )
     }
 
     @MainActor
     private func play<Tokens: TokenCache>(_: Tokens.Type, as act: String, on tour: Tour) async throws -> Measured {
-        let (passed, time) = try await test(Tokens.self, as: act)
-        let simulated = try simulated(Tokens.self, as: act, from: tour.seed)
+        var passed = 0
+        for _ in 1...Self.runs where try await Self.refreshes(with: Tokens.self) == 1 { passed += 1 }
+        let first = min(tour.seed, .max - UInt64(Self.seeds))
+        let failure = try Self.failure(with: Tokens.self, seeds: first..<first + UInt64(Self.seeds))
         return Measured(
             passed: passed,
-            time: time,
-            simulated: simulated,
-            replay: try simulated.failure.map { try replay($0, with: Tokens.self) },
+            failure: failure,
+            // The seeds up to the one that fails: its schedule is then run again, to shorten it.
+            tried: failure.map { Int($0.seed - first) + 1 } ?? Self.seeds,
+            isFaithful: try failure.map { try isFaithful($0, with: Tokens.self) },
             refreshesOnServer: try await serve(Tokens.self, as: act, on: tour)
         )
     }
 
-    // MARK: The ordinary test
-
+    /// Runs the test of the app: its first screen opens, and the token is refreshed once. Returns how often it was refreshed.
+    ///
+    /// The same lines run with the real runtime and in the simulation. The stub suspends, as a server would; but the runtime serves the main actor
+    /// and the actor of the stub in the order of arrival, so that the feed, which sends the first request, always has its token before the profile
+    /// has its settings. A user's network does not guarantee this order.
     @MainActor
-    private func test<Tokens: TokenCache>(_: Tokens.Type, as act: String) async throws -> (passed: Int, Duration) {
-        let progress = Progress(chapter: name, act: "\(act), the test")
-        let start = ContinuousClock.now
-        var passed = 0
-        for run in 1...Self.runs {
-            if try await Self.refreshes(with: Tokens.self) == 1 { passed += 1 }
-            progress.update("\(passed) of \(run) runs passed")
-        }
-        progress.finish("\(passed) of \(Self.runs) runs passed")
-        return (passed, ContinuousClock.now - start)
+    private static func refreshes<Tokens: TokenCache>(
+        with _: Tokens.Type,
+        log: @escaping (String) -> Void = { _ in }
+    ) async throws -> Int {
+        let backend = StubBackend()
+        let screen = HomeScreen(backend: backend, tokens: Tokens(backend: backend), log: log)
+        let feed = Task(name: "feed") { try await screen.loadFeed() }
+        let profile = Task(name: "profile") { try await screen.loadProfile() }
+        try await feed.value
+        try await profile.value
+        return await backend.refreshes
     }
 
-    // MARK: The same test, simulated
-
-    @MainActor
-    private func simulated<Tokens: TokenCache>(
-        _: Tokens.Type,
-        as act: String,
-        from seed: UInt64
-    ) throws -> Simulated {
-        let progress = Progress(chapter: name, act: "\(act), simulated")
-        let first = min(seed, .max - UInt64(Self.seeds))
-        let start = ContinuousClock.now
-        var failure: SimulationFailure?
+    /// Runs the same test, simulated, and returns the first failure.
+    static func failure<Tokens: TokenCache>(with _: Tokens.Type, seeds: Range<UInt64>) throws -> SimulationFailure? {
         do {
-            try simulate(seeds: first..<first + UInt64(Self.seeds)) { @MainActor sim in
-                progress.update("seed \(sim.seed)")
-                try await Self.check(Tokens.self, in: sim)
+            try simulate(seeds: seeds) { @MainActor sim in
+                let refreshes = try await refreshes(with: Tokens.self) { sim.note($0) }
+                sim.expect(refreshes == 1, "the token is refreshed once, not \(refreshes) times")
             }
+            return nil
         } catch let found as SimulationFailure {
-            failure = found
+            return found
         }
-        let simulated = Simulated(
-            failure: failure,
-            // The seeds up to the one that fails: its schedule is then run again, to shorten it.
-            tried: failure.map { Int($0.seed - first) + 1 } ?? Self.seeds,
-            time: ContinuousClock.now - start
-        )
-        progress.finish(simulated.outcome)
-        return simulated
     }
 
-    @MainActor
-    static func check<Tokens: TokenCache>(_: Tokens.Type, in sim: Simulation) async throws {
-        let refreshes = try await refreshes(with: Tokens.self) { sim.note($0) }
-        sim.expect(refreshes == 1, "the token is refreshed once, not \(refreshes) times")
-    }
-
-    /// Plays a seed that has failed twice more, as the failure says.
-    @MainActor
-    private func replay<Tokens: TokenCache>(_ first: SimulationFailure, with _: Tokens.Type) throws -> Replay {
-        var failures: [SimulationFailure] = []
-        var traces: [UInt64] = []
+    /// Plays a seed that has failed twice more, and returns whether the failures and the runs are the same.
+    private func isFaithful<Tokens: TokenCache>(_ first: SimulationFailure, with _: Tokens.Type) throws -> Bool {
+        var traces: Set<UInt64> = []
         for _ in 1...2 {
-            do {
-                try simulate(seed: first.seed) { @MainActor sim in try await Self.check(Tokens.self, in: sim) }
-            } catch let failure as SimulationFailure {
-                failures.append(failure)
-            }
+            let failure = try Self.failure(with: Tokens.self, seeds: first.seed..<first.seed + 1)
+            guard failure?.schedule == first.schedule else { return false }
             // A failure has a schedule to read, and a run that comes to its end has a fingerprint: so, once more without the expectation.
             let run = try simulate(seed: first.seed) { @MainActor sim in
                 _ = try await Self.refreshes(with: Tokens.self) { sim.note($0) }
             }
-            traces.append(run.fingerprint)
+            traces.insert(run.fingerprint)
         }
-        return Replay(
-            failures: failures.count,
-            sameSchedules: failures.count { $0.schedule == first.schedule },
-            traces: traces
-        )
+        return traces.count == 1
     }
 
-    // MARK: A server on a slow day
-
-    /// Plays the first screen with a server. Only the order is changed: the settings come before the token.
-    ///
-    /// - Returns: The number of times that the server was asked for a token.
+    /// Plays the first screen with a server. Only the order is changed: the settings come before the token. Returns how often a token was requested.
     @MainActor
     private func serve<Tokens: TokenCache>(_: Tokens.Type, as act: String, on tour: Tour) async throws -> Int {
         try await tour.act("\(act), a server", of: self) { stage, api in
@@ -161,75 +133,44 @@ struct StampedeChapter: Chapter {
             stage.open()
             try await feed.value
             try await profile.value
-            return stage.visits.value.all.count { $0.subject == "token" }
+            return stage.visits.value.received("token")
         }
     }
-
-    // MARK: What was measured
 
     private struct Measured {
         let passed: Int
-        let time: Duration
-        let simulated: Simulated
-        let replay: Replay?
-        let refreshesOnServer: Int
-
-        var lines: [String] {
-            [
-                "ordinary test: passes \(passed) of \(runs) times, in \(time.inMilliseconds)",
-                "simulated: \(simulated.line)",
-            ] + (replay.map { ["replayed twice: \($0)"] } ?? []) + [
-                "on a server: refreshed \(refreshesOnServer == 1 ? "once" : "\(refreshesOnServer) times")"
-            ]
-        }
-    }
-
-    private struct Simulated {
         let failure: SimulationFailure?
         let tried: Int
-        let time: Duration
+        let isFaithful: Bool?
+        let refreshesOnServer: Int
 
         var outcome: String { failure.map { "seed \($0.seed) fails, try \(tried)" } ?? "\(tried) seeds, none fails" }
-        var line: String { "\(outcome), in \(time.inMilliseconds)" }
     }
-
-    private struct Replay: CustomStringConvertible {
-        let failures: Int
-        let sameSchedules: Int
-        let traces: [UInt64]
-
-        var isFaithful: Bool { failures == 2 && sameSchedules == 2 && Set(traces).count == 1 }
-        var description: String {
-            let traces = Set(traces).map { String($0, radix: 16) }.joined(separator: " and ")
-            return "\(failures) failures, \(sameSchedules) with the same schedule, trace \(traces)"
-        }
-    }
-
-    // MARK: What is shown
 
     /// Returns the reason of a failure, the line that replays it, and the last steps of its shortest schedule, without the hops between actors.
-    static func transcript(of failure: SimulationFailure, longest: Int = 12) -> [String] {
-        // Without the folders, which differ between machines and are long.
-        let (path, file) = ("\(#filePath)", #fileID.split(separator: "/").last ?? "")
-        let head = failure.description.split(separator: "\n").prefix(2).map { line in
-            String(line).replacing(path, with: file)
+    private static func transcript(of failure: SimulationFailure) -> [String] {
+        let hops = [" can continue", " yielded, and", " waits for its turn on ", " took its turn"]
+        let telling = failure.transcript.filter { step in !hops.contains { step.contains($0) } }.suffix(12)
+        // Without the folders and places, which are long.
+        let steps = telling.map { step in
+            "  " + (step.firstRange(of: ": note: ").map { step[$0.upperBound...] } ?? step[...])
         }
-        let steps = failure.transcript
-        let telling = steps.filter(isTelling).suffix(longest)
-        let title = "schedule: the virtual time, and who did what; \(steps.count - telling.count) steps are left out"
-        return (head + [title] + telling.map(line)).map { String($0.prefix(width)) }
+        let head = failure.description.split(separator: "\n").prefix(2)
+            .map { String($0).replacing("\(#filePath)", with: "StampedeChapter.swift") }
+        return ["An intended failure of the naive code:"] + head + steps
     }
+}
 
-    private static func isTelling(_ step: String) -> Bool {
-        ![" can continue", " yielded, and", " waits for its turn on ", " took its turn"].contains { step.contains($0) }
+/// A stub of the whole backend, as tests have it.
+private actor StubBackend: Backend {
+    private(set) var refreshes = 0
+
+    func settings() -> String { "settings" }
+
+    func refreshToken() -> String {
+        refreshes += 1
+        return "token \(refreshes)"
     }
-
-    /// Returns the line of a step without the place of its note in the source.
-    private static func line(_ step: String) -> String {
-        "  " + (step.firstRange(of: ": note: ").map { step[$0.upperBound...] } ?? step[...])
-    }
-
-    private static let width = 98
 }
 
 /// The backend of the app, over HTTP.

@@ -4,29 +4,29 @@ import TaskControlHTTP
 /// A user's account. Its requests have its access token, and are sent once more with a new token if they are refused.
 @MainActor
 protocol Account: AnyObject, Sendable {
-    /// Creates an account.
-    ///
-    /// - Parameters:
-    ///   - address: The address of the server of items and tokens.
-    ///   - refused: Counts the requests that were refused because of an expired token, before a new token is requested.
+    /// Creates an account. `refused` counts the requests that were refused because of an expired token, before a new token is requested.
     init(address: URL, token: Int, refused: Observed<Int>)
     func load(_ item: String) -> Task<Answer, any Error>
 }
 
 /// An account that refreshes its token by hand.
 @MainActor
-protocol ManualAccount: Account {
-    var api: API { get }
-    var token: Int { get }
-    var refused: Observed<Int> { get }
-    /// Replaces ``token`` by a new token.
-    func refresh() async throws
-}
+class ManualAccount: Account {
+    private let api: API
+    // Tokens come from elsewhere, as they mostly do: requests for them do not stand in line behind those for items.
+    fileprivate let tokens: API
+    fileprivate var token: Int
+    private let refused: Observed<Int>
 
-extension ManualAccount {
-    func load(_ item: String) -> Task<Answer, any Error> {
-        Task { try await ask(item) }
+    required init(address: URL, token: Int, refused: Observed<Int>) {
+        (api, tokens) = (API(address: address), API(address: address))
+        (self.token, self.refused) = (token, refused)
     }
+
+    /// Replaces the token by a new token.
+    func refresh() async throws {}
+
+    func load(_ item: String) -> Task<Answer, any Error> { Task { try await ask(item) } }
 
     private func ask(_ item: String) async throws -> Answer {
         let used = token
@@ -43,42 +43,17 @@ extension ManualAccount {
 
 /// An account as people write it today. The check before the refresh is correct, and helps callers that come late; but no caller knows of the callers
 /// that refresh at the same time.
-@MainActor
 final class NaiveAccount: ManualAccount {
-    let api: API
-    let refused: Observed<Int>
-    private(set) var token: Int
-    // Tokens come from elsewhere, as they mostly do: requests for them do not stand in line behind those for items.
-    private let tokens: API
-
-    init(address: URL, token: Int, refused: Observed<Int>) {
-        (api, tokens) = (API(address: address), API(address: address))
-        (self.token, self.refused) = (token, refused)
-    }
-
-    func refresh() async throws {
-        token = try await tokens.ask("token").edition
-    }
+    override func refresh() async throws { token = try await tokens.ask("token").edition }
 }
 
 /// An account with `withSingleFlight`: a caller that comes while a refresh is in progress receives the token of that refresh.
 ///
 /// A `SingleFlight` in the account would have the same effect, and would not need a key that identifies the account.
-@MainActor
 final class SharedAccount: ManualAccount {
     private struct Refresh: Hashable { let account: ObjectIdentifier }
 
-    let api: API
-    let refused: Observed<Int>
-    private(set) var token: Int
-    private let tokens: API
-
-    init(address: URL, token: Int, refused: Observed<Int>) {
-        (api, tokens) = (API(address: address), API(address: address))
-        (self.token, self.refused) = (token, refused)
-    }
-
-    func refresh() async throws {
+    override func refresh() async throws {
         try await withSingleFlight(key: Refresh(account: ObjectIdentifier(self))) { [self] in
             // Inside, so that no caller can come after the flight and before the new token.
             token = try await tokens.ask("token").edition
@@ -102,7 +77,5 @@ final class ClientAccount: Account {
         }
     }
 
-    func load(_ item: String) -> Task<Answer, any Error> {
-        Task { try await api.ask(item) }
-    }
+    func load(_ item: String) -> Task<Answer, any Error> { Task { try await api.ask(item) } }
 }

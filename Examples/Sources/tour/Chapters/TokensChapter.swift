@@ -15,26 +15,34 @@ struct TokensChapter: Chapter {
         let client = try await play(ClientAccount.self, as: "EndpointAuthenticator", on: tour)
         let all = Self.requests
         return Report(
-            naive: naive.lines,
-            taskControl: Report.group("withSingleFlight", shared.lines)
-                + Report.group("a client with an EndpointAuthenticator", client.lines),
+            naive: ["\(naive.visits.received("token")) new tokens for \(naive.refused) refused requests"],
+            taskControl: [
+                "withSingleFlight: \(shared.visits.received("token")) new token, \(shared.loaded) of \(all) then succeed",
+                "EndpointAuthenticator: \(client.visits.received("token")) new token, \(client.loaded) of \(all) then succeed",
+            ],
             claims: [
                 Claim("naive: every request met the expired token", naive.refused, is: all),
-                Claim("naive: every one of them asks for a new token", naive.refreshes, is: all),
+                Claim("naive: every one of them asks for a new token", naive.visits.received("token"), is: all),
                 Claim("withSingleFlight: every request met the expired token", shared.refused, is: all),
-                Claim("withSingleFlight: one new token is asked for", shared.refreshes, is: 1),
+                Claim("withSingleFlight: one new token is asked for", shared.visits.received("token"), is: 1),
                 Claim("withSingleFlight: every request succeeds with it", shared.loaded, is: all),
                 Claim("withSingleFlight: the server still refuses the old one", shared.oldIsRefused, is: true),
                 Claim("EndpointAuthenticator: every request met the expired token", client.refused, is: all),
-                Claim("EndpointAuthenticator: one new token is asked for", client.refreshes, is: 1),
+                Claim("EndpointAuthenticator: one new token is asked for", client.visits.received("token"), is: 1),
                 Claim("EndpointAuthenticator: every request succeeds with it", client.loaded, is: all),
-                Claim("EndpointAuthenticator: each is sent once more, and no more than that", client.sent, is: 2 * all),
+                Claim(
+                    "EndpointAuthenticator: each is sent once more, and no more than that",
+                    client.visits.received - client.visits.received("token"),
+                    is: 2 * all
+                ),
             ]
         )
     }
 
     @MainActor
-    private func play<Model: Account>(_: Model.Type, as act: String, on tour: Tour) async throws -> Measured {
+    private func play<Model: Account>(_: Model.Type, as act: String, on tour: Tour) async throws -> (
+        refused: Int, loaded: Int, visits: Visits, oldIsRefused: Bool
+    ) {
         try await tour.act(act, of: self, rule: Self.rule) { stage, api in
             let refused = Observed(0)
             let account = Model(address: api.address, token: Self.expired, refused: refused)
@@ -56,36 +64,12 @@ struct TokensChapter: Chapter {
             for load in loads where (try? await load.value) != nil { loaded += 1 }
             let visits = stage.visits.value
             let again = await Result.of { try await api.ask("item 1", token: Self.expired) }
-            let refreshes = visits.received("token")
-            return Measured(
-                refused: refusals,
-                refreshes: refreshes,
-                loaded: loaded,
-                sent: visits.received - refreshes,
-                oldIsRefused: (again.failure as? EndpointError)?.statusCode == 401
-            )
+            return (refusals, loaded, visits, (again.failure as? EndpointError)?.statusCode == 401)
         }
     }
 
     /// A token is the edition in which it was issued, and expires with it.
     static let rule: Rule = { visit, _ in
         visit.subject == "token" || visit.token == visit.edition ? .answer : .unauthorized
-    }
-
-    private struct Measured: Sendable {
-        let refused: Int
-        let refreshes: Int
-        let loaded: Int
-        /// The number of requests for items.
-        let sent: Int
-        let oldIsRefused: Bool
-
-        var lines: [String] {
-            [
-                "\(refused) requests refused: 401",
-                "\(refreshes) new token\(refreshes == 1 ? "" : "s") asked for",
-                "\(loaded) of \(requests) then succeed",
-            ]
-        }
     }
 }

@@ -11,7 +11,7 @@ struct ClientConnection: Sendable {
 
     init?(of request: HTTPRequest) {
         guard let port = request.remoteAddress?.port else { return nil }
-        let sockets = (0..<getdtablesize().clamped(to: 0...4096)).lazy.map {
+        let sockets = (0..<min(max(getdtablesize(), 0), 4096)).lazy.map {
             Socket(file: Socket.FileDescriptor(rawValue: $0))
         }
         guard let socket = sockets.first(where: { (try? $0.remotePeer())?.port == port }) else { return nil }
@@ -55,11 +55,5 @@ extension Socket.Address {
         case .ip4(_, let port), .ip6(_, let port): port
         case .unix: nil
         }
-    }
-}
-
-extension Comparable {
-    fileprivate func clamped(to limits: ClosedRange<Self>) -> Self {
-        min(max(self, limits.lowerBound), limits.upperBound)
     }
 }

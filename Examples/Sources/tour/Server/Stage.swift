@@ -9,36 +9,27 @@ final class Stage: Sendable {
     let visits = Observed(Visits())
     private let rule: Rule
 
-    init(rule: @escaping Rule) {
-        self.rule = rule
-    }
+    init(rule: @escaping Rule) { self.rule = rule }
 
-    /// Answers all held requests, and answers later requests at once.
-    ///
-    /// - Parameter subject: The subject whose requests are not answered; `nil` for none.
+    /// Answers all held requests, and answers later requests at once, except those about one subject.
     func open(except subject: String? = nil) {
-        visits.update { visits in
-            visits.isOpen = true
-            visits.keptBack = subject
-            for index in visits.all.indices where visits.all[index].subject != subject {
-                visits.all[index].mayBeAnswered = true
-            }
-        }
+        visits.update { ($0.isOpen, $0.keptBack) = (true, subject) }
+        answer { $0 != subject }
     }
 
     /// Answers the requests about one subject.
-    func answer(_ subject: String) {
+    func answer(_ subject: String) { answer { $0 == subject } }
+
+    private func answer(where isAnswered: (String) -> Bool) {
         visits.update { visits in
-            for index in visits.all.indices where visits.all[index].subject == subject {
+            for index in visits.all.indices where isAnswered(visits.all[index].subject) {
                 visits.all[index].mayBeAnswered = true
             }
         }
     }
 
     /// Publishes the next edition: requests that come from now on receive it.
-    func publish() {
-        visits.update { $0.edition += 1 }
-    }
+    func publish() { visits.update { $0.edition += 1 } }
 
     /// Handles a request; returns when the answer may go out, or when the client has left.
     func handle(_ request: HTTPRequest, subject: String, pool: some AsyncSocketPool) async throws -> HTTPResponse {
@@ -52,26 +43,18 @@ final class Stage: Sendable {
             visits.all[index].phase = .answering
             return visits.all[index]
         }
-        return try respond(to: visit, at: index)
-    }
-
-    private func respond(to visit: Visit, at index: Int) throws -> HTTPResponse {
         let answer = try JSONEncoder().encode(Answer(subject: visit.subject, edition: visit.edition))
         let breaksOff = visit.reply == .breakOff
-        let delivery = Delivery { [visits] isComplete in
+        let bytes = AnswerBytes(answer, breaksOff: breaksOff) { [visits] isComplete in
             visits.update { $0.all[index].phase = isComplete ? .completed : breaksOff ? .brokenOff : .gone }
         }
-        let bytes = TrackedBytes(bytes: answer, breaksOff: breaksOff, delivery: delivery)
-        return HTTPResponse(
-            statusCode: visit.reply.status,
-            headers: visit.reply.headers,
-            body: HTTPBodySequence(from: bytes, count: answer.count)
-        )
+        var headers = HTTPHeaders([.contentType: "application/json"])
+        if let seconds = visit.reply.retryAfter { headers[HTTPHeader("Retry-After")] = "\(seconds)" }
+        let body = HTTPBodySequence(from: bytes, count: answer.count)
+        return HTTPResponse(statusCode: visit.reply.status, headers: headers, body: body)
     }
 
-    /// Waits until an answer may be sent, or the client has closed its connection.
-    ///
-    /// - Returns: Whether the client was still there when its answer was released.
+    /// Waits until an answer may be sent, or the client has closed its connection; returns whether the client is still there.
     private func clientStays(for index: Int, _ request: HTTPRequest, _ pool: some AsyncSocketPool) async -> Bool {
         // Not held at all: no need to look for the connection, which takes a while.
         if visits.value.all[index].mayBeAnswered { return true }

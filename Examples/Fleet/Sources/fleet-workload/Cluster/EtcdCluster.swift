@@ -59,9 +59,7 @@ final class EtcdCluster {
 
     func kill(_ member: Int) { members[member]?.end() }
 
-    func end() {
-        for member in indices { kill(member) }
-    }
+    func end() { for member in indices { kill(member) } }
 
     /// Returns the member that is the leader now; `nil` if no member answers.
     func leader() async -> Int? {

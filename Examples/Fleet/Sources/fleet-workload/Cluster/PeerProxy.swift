@@ -108,14 +108,10 @@ final class PeerProxy: @unchecked Sendable {
     }
 
     /// Returns when bytes are held back.
-    func waitUntilHeldBack() {
-        condition.withLock { while waiting == 0 { condition.wait() } }
-    }
+    func waitUntilHeldBack() { condition.withLock { while waiting == 0 { condition.wait() } } }
 
     /// Returns when no connection is open.
-    func waitUntilClosed() {
-        condition.withLock { while pumps > 0 { condition.wait() } }
-    }
+    func waitUntilClosed() { condition.withLock { while pumps > 0 { condition.wait() } } }
 
     /// Passes bytes on until one side ends.
     private func pump(from source: Int32, to target: Int32, _ link: Link) {

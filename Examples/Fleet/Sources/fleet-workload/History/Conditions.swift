@@ -12,8 +12,6 @@ struct Conditions: Hashable, Sendable {
     var brokenLines = 0
     /// The workers whose output was not received to its end.
     var unreadOutputs: [Int] = []
-    /// Whether leases of one name may be valid at the same time.
-    var allowsOverlaps = false
 
     /// The shortest run, in seconds, in which each kind of fault is expected.
     static let secondsForAllFaults = 30

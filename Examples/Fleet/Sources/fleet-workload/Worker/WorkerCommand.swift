@@ -9,14 +9,15 @@ struct WorkerCommand: AsyncParsableCommand {
     @OptionGroup var store: StoreArguments
     @Option var number: Int
     @Option var file: String
-    @Flag var withoutTokens = false
+    // Not the name of the flag of the main command, which would take it.
+    @Flag var unguarded = false
 
     func run() async throws {
         let worker = Worker(
             number: number,
             store: try store.makeStore(),
             file: URL(fileURLWithPath: file),
-            checksTokens: !withoutTokens
+            checksTokens: !unguarded
         )
         await withTaskGroup(of: Void.self) { group in
             for workload in Record.Workload.allCases { group.addTask { await worker.repeat(workload) } }

@@ -1,0 +1,2 @@
+// All files of the tour use it.
+@_exported public import Support
