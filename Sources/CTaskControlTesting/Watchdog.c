@@ -94,8 +94,12 @@ static void look(Progress *progress) {
         progress->watchedSince = now();
         progress->isReported = false;
     } else if (limit && now() - progress->watchedSince >= limit) {
-        if (!progress->isReported) report(progress, limit);
-        progress->isReported = true;
+        if (!progress->isReported) {
+            report(progress, limit);
+            progress->isReported = true;
+            // The report itself takes time, in an instrumented build more than all limits.
+            progress->watchedSince = now() - limit;
+        }
         if (now() - progress->watchedSince < limit * LimitsToEnd || isDebugged()) return;
         report(progress, limit * LimitsToEnd);
         // On the thread that does not continue, so that the backtrace shows where it is. Not SIGABRT, which the threads of

@@ -27,7 +27,7 @@ struct WatchdogTests {
 
     @Test(.oneProcessAtATime) func aStepThatIsBlockedIsReported() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            setenv("TASKCONTROL_WATCHDOG", "0.05", 1)
+            setenv("TASKCONTROL_WATCHDOG", "0.5", 1)
             try WatchdogTests.exit(after: ["run on this thread.\n"])
             try simulate(seed: 3, strategy: .random) { _ in
                 let semaphore = DispatchSemaphore(value: 0)
@@ -38,7 +38,7 @@ struct WatchdogTests {
         }
         let text = text(result)
         #expect(text.contains("simulate: seed 3, step "))
-        #expect(text.contains(" has run for 50 ms without suspending, called at TaskControlTestingTests/WatchdogTests"))
+        #expect(text.contains(" has run for 500 ms without suspending, called at TaskControlTestingTests/WatchdogTests"))
         #expect(text.contains("It is blocked in dispatch_semaphore_wait, which no other task of the simulation can"))
         #expect(text.contains(", task #1 waits has") || text.contains(", task #3 waits too has"))
     }
@@ -47,7 +47,7 @@ struct WatchdogTests {
 
     @Test(.oneProcessAtATime) func soIsALoopWithoutAnAwait() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            setenv("TASKCONTROL_WATCHDOG", "0.05", 1)
+            setenv("TASKCONTROL_WATCHDOG", "0.5", 1)
             try WatchdogTests.exit(after: ["loop without await.\n"])
             try simulate(seed: 4, strategy: .random) { _ in
                 let isDone = Locked(false)
@@ -55,7 +55,7 @@ struct WatchdogTests {
                 while !isDone.withLock({ $0 }) {}
             }
         }
-        #expect(text(result).contains("simulate: seed 4, step 1, task #0 body has run for 50 ms"))
+        #expect(text(result).contains("simulate: seed 4, step 1, task #0 body has run for 500 ms"))
     }
 
     /// The simulation beside it continues, and is not reported.
