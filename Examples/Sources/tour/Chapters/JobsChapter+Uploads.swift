@@ -154,6 +154,7 @@ struct RefusedForm: Sendable {
     struct Refusal: Error, Decodable { let fields: [String] }
 
     private let client = EndpointClient(
+        name: "forms",
         baseURL: "https://books.example",
         transport: MockTransport { _ in (422, Data(#"{"fields": ["title", "year"], "token": "hush"}"#.utf8)) }
     )

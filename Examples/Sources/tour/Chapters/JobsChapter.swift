@@ -60,7 +60,7 @@ struct JobsChapter: Chapter {
                 Claim("naive: a timer of 24 hours is wrong on the day on which clocks change", timer, is: "03:00"),
                 Claim("every(.day(at:)): the time is that of the clock", calendar, is: "02:00"),
                 Claim("naive: all uploads run at once", unlimited.mostOpen, is: 12),
-                Claim("TaskStore(maxConcurrentTasks:): four uploads run at once", limitedUploads.mostOpen, is: 4),
+                Claim("maxConcurrentTasks: four uploads run at once", limitedUploads.mostOpen, is: 4),
                 Claim("naive: the rows of cancelled uploads stay \"sending\"", unlimited.stale, is: 3),
                 Claim("onEnd: each row says how its upload has ended", limitedUploads.stale, is: 0),
                 Claim("naive: a new draft interrupts the save that runs", impatient.written, is: [2]),
