@@ -14,6 +14,7 @@ private struct PhotoUpload: UploadEndpoint {
     }
 }
 
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 @MainActor @Observable private final class UploadList {
     enum State { case new, waiting, sending(Double), ended(DeliveryOutcome) }
 
@@ -82,9 +83,11 @@ struct UploadListRecipeTests {
         }
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor private func texts(_ list: UploadList) -> [String] { files.map { list.state(of: $0).text } }
 
-    @MainActor @Test func eachRowHasAStateFromItsBeginningToItsEnd() async throws {
+    @MainActor @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func eachRowHasAStateFromItsBeginningToItsEnd() async throws {
         let server = Server(files) { file, attempt in file == "1.jpg" && attempt == 1 ? 507 : 200 }
         let list = UploadList(server.client)
         for file in files { list.upload(file) }
@@ -108,7 +111,8 @@ struct UploadListRecipeTests {
         #expect(list.state(of: files[1]).text == "delivered")
     }
 
-    @MainActor @Test func theProgressOfARowIsShown() async throws {
+    @MainActor @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func theProgressOfARowIsShown() async throws {
         let server = Server(files)
         let list = UploadList(server.client)
         list.upload(files[0])
@@ -120,7 +124,8 @@ struct UploadListRecipeTests {
         try await list.tasks.drain()
     }
 
-    @MainActor @Test func cancellingAllEndsAllRows() async throws {
+    @MainActor @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func cancellingAllEndsAllRows() async throws {
         let server = Server(files)
         let list = UploadList(server.client)
         for file in files { list.upload(file) }
@@ -130,7 +135,8 @@ struct UploadListRecipeTests {
         #expect(texts(list) == Array(repeating: "cancelled", count: 6) && server.begun.count == 4)
     }
 
-    @MainActor @Test func theListIsDeallocatedAtOnceAndItsUploadsAreCancelled() async throws {
+    @MainActor @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func theListIsDeallocatedAtOnceAndItsUploadsAreCancelled() async throws {
         let server = Server(files)
         var list: UploadList? = UploadList(server.client)
         weak let released = list
@@ -141,6 +147,7 @@ struct UploadListRecipeTests {
     }
 }
 
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension UploadList.State {
     fileprivate var text: String {
         switch self {
