@@ -43,7 +43,7 @@ struct CommitTests {
 
     @Test func aGuardedTransactionIsMadeByTheHolderAlone() async throws {
         let change = StoreTransaction(put: ["region": Data("eu".utf8)])
-        let late = try await withLease("settings", in: store) { lease in
+        let late = try await withLease("settings", in: store, timeToLive: .seconds(3_600)) { lease in
             let early = lease.guarded(StoreTransaction(put: ["region": Data("us".utf8)]))
             let isMade = try await store.commit(early)
             #expect(isMade)
