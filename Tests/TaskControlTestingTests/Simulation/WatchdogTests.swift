@@ -38,7 +38,7 @@ struct WatchdogTests {
         }
         let text = text(result)
         #expect(text.contains("simulate: seed 3, step "))
-        #expect(text.contains(" has run for 500 ms without suspending, called at TaskControlTestingTests/WatchdogTests"))
+        #expect(text.contains(" has run for 500 ms without suspending, called at TaskControlTestingTests/Watchdog"))
         #expect(text.contains("It is blocked in dispatch_semaphore_wait, which no other task of the simulation can"))
         #expect(text.contains(", task #1 waits has") || text.contains(", task #3 waits too has"))
     }
