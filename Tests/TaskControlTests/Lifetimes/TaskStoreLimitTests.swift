@@ -160,7 +160,8 @@ struct TaskStoreLimitTests {
             }
         }
         await store.addTask(forKey: 4, priority: .high) { log.record(4) }.value
-        #expect(log.events.last == 4 && log.events.count >= 4, "all but one have ended")
+        // The last of the others may run beside it, and end before or after it.
+        #expect(try #require(log.events.firstIndex(of: 4)) >= 3, "all but one have ended")
         try await store.drain()
         #expect(Set(log.events) == Set(0..<5))
     }
