@@ -2,8 +2,7 @@
 ///
 /// ``AsyncLifetime``, ``TaskStore``, ``TaskSlot``, ``SingleFlight`` and ``CancellableQueue`` conform, and so do the caches
 /// and supervisors of other products. They differ in how a task is added; how their tasks are cancelled and awaited is
-/// the same, and in this
-/// protocol. So a list of owners of different types can be shut down in order:
+/// the same, and in this protocol. So a list of owners of different types can be shut down in order:
 ///
 /// ```swift
 /// let owners: [any TaskOwner] = [requests, uploads, lifetime]
