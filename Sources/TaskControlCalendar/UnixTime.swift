@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A point in time in whole seconds since 1970, which is computed with without rounding.
 struct UnixTime: Hashable, Comparable, Sendable {
     var seconds: Int
@@ -51,4 +53,15 @@ extension Int {
     func quotient(by divisor: Int) -> Int {
         self >= 0 ? self / divisor : -((divisor - 1 - self) / divisor)
     }
+}
+
+extension UnixTime {
+    /// Rounds down to the second. A date that is more than 100,000 years from 1970, or no number, is limited.
+    init(_ date: Date) {
+        let limit = 3e12
+        let time = date.timeIntervalSince1970
+        seconds = time.isNaN ? 0 : Int(min(max(-limit, time.rounded(.down)), limit))
+    }
+
+    var date: Date { Date(timeIntervalSince1970: Double(seconds)) }
 }

@@ -385,3 +385,69 @@ extension UploadEndpointBody {
         }
     }
 }
+
+/// The order in which the endpoints of a cluster are tried: first the endpoint that is in use, then the endpoints after it in the given array, and
+/// then those before it.
+struct EtcdEndpointRotation: Hashable, Sendable {
+    private let count: Int
+    private(set) var current = 0
+
+    /// Creates a rotation that begins with the first endpoint.
+    ///
+    /// - Parameter count: The number of endpoints.
+    init(count: Int) { self.count = count }
+
+    /// The indices of all endpoints, in the order in which an operation tries them.
+    var order: [Int] { (0..<count).map { (current + $0) % count } }
+
+    /// Moves on to the endpoint after the endpoint with this index, which has failed. Does nothing if a concurrent
+    /// operation has already moved on.
+    mutating func failed(_ endpoint: Int) {
+        if endpoint == current, count > 0 { current = (current + 1) % count }
+    }
+}
+
+/// The authentication token of an ``EtcdStore``: fetched once for all concurrent operations, and fetched again when a server has refused it.
+final class EtcdTokens: Sendable {
+    struct Token: Sendable {
+        /// The text of the token; `nil` if the server does not use authentication.
+        let text: String?
+        /// The number of tokens that were refused before this one.
+        let number: Int
+    }
+
+    private struct State {
+        var token: Token?
+        /// The number of ``token`` or, if there is none, of the token that is fetched next.
+        var number = 0
+    }
+
+    private let state = Locked(State())
+    // If all callers are cancelled, the fetch continues: the next caller can use the token.
+    private let flights = SingleFlight<Int, Token>(name: "EtcdStore.authenticate", whenAbandoned: .finish)
+
+    /// Returns the current token, or fetches one if there is none.
+    ///
+    /// - Parameter fetch: Obtains a token from a server; returns `nil` if the server does not use authentication. Called for only one of several
+    ///   concurrent callers.
+    /// - Throws: The error of `fetch`; `CancellationError` if the caller is cancelled.
+    func token(_ fetch: @escaping @Sendable () async throws -> String?) async throws -> Token {
+        let (token, number) = state.withLock { ($0.token, $0.number) }
+        if let token { return token }
+        return try await flights.value(for: number) { [self] in
+            // A fetch that has just ended may have stored the token.
+            if let token = state.withLock({ $0.number == number ? $0.token : nil }) { return token }
+            let token = Token(text: try await fetch(), number: number)
+            state.withLock { if $0.number == number { $0.token = token } }
+            return token
+        }
+    }
+
+    /// Discards a token that a server has refused. Does nothing if a newer token has already replaced that token.
+    func refuse(_ token: Token) {
+        state.withLock { state in
+            guard state.number == token.number else { return }
+            (state.token, state.number) = (nil, state.number + 1)
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import Foundation
+public import TaskControl
 internal import TaskControlFleet
 import TaskControlHTTP
 
@@ -160,4 +161,18 @@ extension EtcdFailure {
         let text = (error as? URLError).map { "URLError \($0.errorCode)" } ?? "\(type(of: error))"
         self.init(!hasSent && isRefusedConnection(error) ? .notExecuted : .unknown, "network: \(text)")
     }
+}
+
+extension TaskEvent.Primitive {
+    /// The primitive in events of an ``EtcdStore``.
+    public static var etcdStore: Self { Self("EtcdStore", []) }
+}
+
+extension TaskEvent.Kind {
+    /// An endpoint of an ``EtcdStore`` did not answer, or could not execute a request.
+    public static var endpointFailed: Self { Self("endpointFailed") }
+    /// An ``EtcdStore`` has obtained an authentication token for its credentials.
+    public static var authenticated: Self { Self("authenticated") }
+    /// The connection that the watches of an ``EtcdStore`` share has ended. The store opens a new connection.
+    public static var watchInterrupted: Self { Self("watchInterrupted") }
 }

@@ -230,3 +230,177 @@ extension TaskEvent.Primitive {
     /// Whether a subject (task or call) of the primitive is a task that can be cancelled separately.
     fileprivate var isTask: Bool { !isCall || isAwaited && !traits.contains(.limited) }
 }
+
+extension SnapshotBuilder {
+    /// Returns the circles of subjects (tasks and calls) in which each waits for the next, and the last waits for the first: the deadlocks.
+    func circles() -> [[Identity]] {
+        var edges = Edges(self)
+        for (id, subject) in ordered { edges.add(id, subject) }
+        return edges.circles
+    }
+
+    private struct Edges {
+        private let builder: SnapshotBuilder
+        private var graph = WaitGraph()
+        private var nodes: [Identity: WaitGraph.Node] = [:]
+        private var tasks: [TaskIdentity: WaitGraph.Node] = [:]
+        /// The node for each lane (the subjects of an owner with the same key). It stands for any one of the subjects
+        /// that run in the lane.
+        private var lanes: [Lane: WaitGraph.Node] = [:]
+        /// For each owner, the nodes that stand for its first task, its first two tasks, and so on, up to all of its tasks.
+        private var drained: [Identity: [WaitGraph.Node]] = [:]
+
+        init(_ builder: SnapshotBuilder) {
+            self.builder = builder
+            for (id, _) in builder.ordered { nodes[id] = graph.addNode() }
+        }
+
+        var circles: [[Identity]] {
+            let identities = Dictionary(uniqueKeysWithValues: nodes.map { ($0.value, $0.key) })
+            return graph.circles().map { $0.compactMap { identities[$0] } }
+        }
+
+        mutating func add(_ id: Identity, _ subject: Subject) {
+            guard let own = nodes[id] else { return }
+            if subject.primitive.isAwaited {
+                for task in subject.callers.keys { graph.addEdge(from: node(of: task), to: own) }
+            }
+            // The subject has not begun, or ends by itself after a time.
+            guard let task = subject.actsIn, !subject.primitive.traits.contains(.limited) else {
+                return graph.free(own)
+            }
+            guard subject.phase == .waiting else { return graph.addEdge(from: own, to: node(of: task)) }
+            graph.addEdge(from: node(of: task), to: own)
+            if subject.isDrain {
+                if let owner = subject.owner, let all = everybody(drainedBy: subject, of: owner) {
+                    graph.addEdge(from: own, to: all)
+                }
+            } else if subject.hasToWait, let lane = builder.lane(of: subject), knowsAllHolders(of: lane, subject) {
+                graph.addEdge(from: own, to: anybody(in: lane))
+            } else {
+                graph.free(own)
+            }
+        }
+
+        private mutating func node(of task: TaskIdentity) -> WaitGraph.Node {
+            if let node = tasks[task] { return node }
+            let node = graph.addNode()
+            tasks[task] = node
+            return node
+        }
+
+        private mutating func anybody(in lane: Lane) -> WaitGraph.Node {
+            if let node = lanes[lane] { return node }
+            let node = graph.addNode(needsAll: false)
+            for id in builder.running[lane]?.ids ?? [] { nodes[id].map { graph.addEdge(from: node, to: $0) } }
+            lanes[lane] = node
+            return node
+        }
+
+        private mutating func everybody(drainedBy drain: Subject, of owner: Identity) -> WaitGraph.Node? {
+            let count = builder.drainedCount(by: drain, of: owner)
+            guard count > 0 else { return nil }
+            if drained[owner] == nil {
+                var firsts: [WaitGraph.Node] = []
+                for id in builder.drained[owner] ?? [] {
+                    let node = graph.addNode()
+                    if let last = firsts.last { graph.addEdge(from: node, to: last) }
+                    nodes[id].map { graph.addEdge(from: node, to: $0) }
+                    firsts.append(node)
+                }
+                drained[owner] = firsts
+            }
+            return drained[owner]?[count - 1]
+        }
+
+        /// Returns whether all subjects that hold permits or turns of a lane are known. If not, an unknown holder could
+        /// still release what the waiting `subject` needs, so a deadlock must not be reported.
+        private func knowsAllHolders(of lane: Lane, _ subject: Subject) -> Bool {
+            guard subject.primitive.traits.contains(.line), subject.delay == nil,
+                let owner = builder.books.owners[lane.owner],
+                owner.wasCreated, builder.books.omitted == 0
+            else { return false }
+            guard let capacity = owner.capacity else { return !subject.primitive.isCall }
+            return owner.permitsOut == 0 && capacity == builder.running[lane]?.permitCount ?? 0
+        }
+    }
+}
+
+/// A graph of waits, which finds the nodes that never continue (deadlocks).
+///
+/// There are three kinds of nodes: Swift tasks, subjects, and groups of subjects. A subject is a task or call that
+/// events are about, such as a task in a queue. A Swift task waits for the subjects that it awaits. A subject waits for
+/// the Swift task in which it runs, or for a group. A group waits for one of its subjects, or for all of them.
+///
+/// A node that waits for nothing is free. A node that waits for one of several nodes is free if one of them is free; a
+/// node that waits for all of them is free if all are free. The remaining nodes never continue: they are in a cycle, or
+/// wait for a node in a cycle.
+///
+/// - Complexity: O(*n*) in the number of nodes and edges.
+struct WaitGraph {
+    typealias Node = Int
+
+    private var targets: [[Node]] = []
+    private var needsAll: [Bool] = []
+    private var isFree: [Bool] = []
+
+    /// Adds a node.
+    ///
+    /// - Parameter needsAll: Whether the node waits for all of its targets; otherwise it waits for one of them.
+    mutating func addNode(needsAll: Bool = true) -> Node {
+        targets.append([])
+        self.needsAll.append(needsAll)
+        isFree.append(false)
+        return targets.count - 1
+    }
+
+    mutating func addEdge(from node: Node, to target: Node) { targets[node].append(target) }
+
+    /// Marks a node as free, because something outside the graph can let it continue.
+    mutating func free(_ node: Node) { isFree[node] = true }
+
+    /// Returns the cycles among the nodes that never continue. Each cycle is returned once, in the order in which each
+    /// node waits for the next.
+    func circles() -> [[Node]] {
+        let isFree = everybodyFree()
+        // Walks from each node that never continues to another one for which it waits, and so on, until a node repeats.
+        var walk = [Int](repeating: 0, count: targets.count)
+        var circles: [[Node]] = []
+        for start in targets.indices where !isFree[start] && walk[start] == 0 {
+            var path: [Node] = []
+            var node = start
+            while walk[node] == 0 {
+                walk[node] = start + 1
+                path.append(node)
+                guard let next = targets[node].first(where: { !isFree[$0] }) else {
+                    preconditionFailure("a stuck node waits for another stuck node")
+                }
+                node = next
+            }
+            // A cycle that an earlier walk has found is not added again.
+            if walk[node] == start + 1, let first = path.firstIndex(of: node) { circles.append(Array(path[first...])) }
+        }
+        return circles
+    }
+
+    private func everybodyFree() -> [Bool] {
+        var isFree = isFree
+        var waiting = targets.indices.map { needsAll[$0] ? targets[$0].count : min(1, targets[$0].count) }
+        var waiters = [[Node]](repeating: [], count: targets.count)
+        for node in targets.indices {
+            for target in targets[node] { waiters[target].append(node) }
+        }
+        var news = targets.indices.filter { isFree[$0] || waiting[$0] == 0 }
+        for node in news { isFree[node] = true }
+        while let node = news.popLast() {
+            for waiter in waiters[node] where !isFree[waiter] {
+                waiting[waiter] -= 1
+                if waiting[waiter] <= 0 {
+                    isFree[waiter] = true
+                    news.append(waiter)
+                }
+            }
+        }
+        return isFree
+    }
+}

@@ -1,4 +1,5 @@
 public import TaskControl
+internal import _TaskControlShared
 
 /// The owners, tasks and calls of TaskControl that existed at one point in time, with the tasks and calls for which
 /// each of them waited, and with probable problems such as deadlocks.
@@ -130,4 +131,105 @@ public struct TaskSnapshot: Sendable, Hashable {
         /// of them will ever continue.
         case waitsForItself([TaskEvent.Identity])
     }
+}
+
+extension TaskSnapshot {
+    /// Returns the part of the snapshot that concerns the given tasks and calls: their entries, the entries for which
+    /// they wait directly or indirectly, and the owners and the warnings of these entries. The counts of the snapshot
+    /// (``droppedCount`` and ``omittedCount``) remain the same.
+    ///
+    /// - Parameter ids: The identities of the tasks and calls.
+    /// - Complexity: O(*n*) in the number of entries and waits.
+    public func concerning(_ ids: Set<TaskEvent.Identity>) -> TaskSnapshot {
+        var waits: [TaskEvent.Identity: [TaskEvent.Identity]] = [:]
+        for entry in owners.flatMap(\.entries) + others { entry.collectWaits(&waits) }
+        var (kept, rest) = (ids, Array(ids))
+        while let id = rest.popLast() {
+            for other in waits[id] ?? [] where kept.insert(other).inserted { rest.append(other) }
+        }
+        return TaskSnapshot(
+            owners: owners.compactMap { $0.concerning(kept) },
+            others: others.filter { $0.concerns(kept) },
+            warnings: warnings.filter { !kept.isDisjoint(with: $0.ids) },
+            droppedCount: droppedCount,
+            omittedCount: omittedCount,
+            isTracking: isTracking
+        )
+    }
+}
+
+extension TaskSnapshot.Entry {
+    /// Adds to `waits`, for the entry and each of its nested calls, the tasks and calls for which it waits, and its own
+    /// nested calls.
+    fileprivate func collectWaits(_ waits: inout [TaskEvent.Identity: [TaskEvent.Identity]]) {
+        waits[id] = waitsFor + calls.map(\.id)
+        for call in calls { call.collectWaits(&waits) }
+    }
+
+    fileprivate func concerns(_ ids: Set<TaskEvent.Identity>) -> Bool {
+        ids.contains(id) || calls.contains { $0.concerns(ids) }
+    }
+}
+
+extension TaskSnapshot.Owner {
+    fileprivate func concerning(_ ids: Set<TaskEvent.Identity>) -> Self? {
+        let entries = entries.filter { $0.concerns(ids) }
+        guard !entries.isEmpty else { return nil }
+        return Self(
+            id: id,
+            primitive: primitive,
+            name: name,
+            age: age,
+            isClosed: isClosed,
+            isDeallocated: isDeallocated,
+            permitsOut: permitsOut,
+            circuit: circuit,
+            refusedCount: refusedCount,
+            lastRefusalAge: lastRefusalAge,
+            entries: entries
+        )
+    }
+}
+
+extension TaskSnapshot.Warning {
+    fileprivate var ids: [TaskEvent.Identity] {
+        switch self {
+        case .cancelledButRunning(let id, _), .dropped(let id): [id]
+        case .waitsForItself(let ids): ids
+        }
+    }
+}
+
+extension TaskSnapshot {
+    private static let tracker = Guarded<TaskTracker?>(nil)
+
+    /// Starts to track the owners, tasks and calls of this process, so that ``current()`` can return them. Only the
+    /// first call has an effect.
+    ///
+    /// ```swift
+    /// TaskSnapshot.startTracking()       // when the program begins
+    /// // … and when something hangs:
+    /// print(TaskSnapshot.current())
+    /// ```
+    ///
+    /// If you configure the clock or the redaction of diagnostics (with `TaskDiagnostics.configure(_:)`), do it before
+    /// this call: times and texts that were recorded before are not changed.
+    public static func startTracking() {
+        let fresh = TaskTracker()
+        let isFirst = tracker.withLock { tracker in
+            guard tracker == nil else { return false }
+            tracker = fresh
+            return true
+        }
+        if isFirst { TaskDiagnostics.install(fresh) }
+    }
+
+    /// Returns a snapshot of the owners, tasks and calls that currently exist in this process, with the tasks and calls
+    /// for which each of them waits, and with probable problems such as deadlocks.
+    ///
+    /// Call ``startTracking()`` when the program begins: tasks that began before that call are not included. If
+    /// ``startTracking()`` was never called, the snapshot is empty, and its ``isTracking`` is `false`.
+    ///
+    /// - Complexity: O(*n* log *n*) for *n* existing tasks, owners and calls.
+    public static func current() -> TaskSnapshot { tracker.withLock { $0 }?.snapshot() ?? .untracked }
 }

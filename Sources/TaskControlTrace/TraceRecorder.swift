@@ -67,3 +67,95 @@ public final class TraceRecorder: TaskObserver {
     /// events (see ``TraceRing``) is copied.
     var events: TraceRing.Copy { ring.withLock { $0 }.latest }
 }
+
+extension TraceRecorder {
+    /// The format of a written trace.
+    @nonexhaustive
+    public enum Format: String, Sendable, Hashable, CaseIterable {
+        /// A self-contained HTML page, which loads no other file and no script from the network.
+        case html
+        /// JSON in Chrome's trace format, for <https://ui.perfetto.dev> and `chrome://tracing`.
+        case perfetto
+    }
+
+    /// Writes the recorded events to a file. Recording continues while the file is written.
+    ///
+    /// The file appears only when it is complete: it is written under another name in the same folder and then renamed.
+    /// Therefore an existing file is replaced in one step. If the path is a symbolic link, the file that the link
+    /// refers to is replaced. If the path refers to something other than a regular file, such as `/dev/stdout`, the
+    /// trace is written directly to it; if it is a pipe, the call blocks until the pipe is read. If the process is
+    /// killed while the call runs, a hidden file remains whose name begins with `.taskcontrol-`. The call blocks its
+    /// thread for about a second per million events.
+    ///
+    /// - Parameters:
+    ///   - format: An HTML page for a browser, or JSON for Perfetto.
+    ///   - path: The path of the file. It is relative to the working directory if it does not begin with `/`.
+    ///   - title: The heading of the page, or the name of the trace in Perfetto.
+    /// - Throws: ``TraceWriteError`` if the file cannot be written.
+    /// - Complexity: O(*n* log *n*) in the number of events.
+    public func write(_ format: Format, to path: String, title: String = "Trace") throws(TraceWriteError) {
+        let model = model
+        do throws(OutputFile.SystemError) {
+            let file = try OutputFile(path)
+            do throws(OutputFile.SystemError) {
+                try model.write(as: format, title: title) { (bytes) throws(OutputFile.SystemError) in
+                    let written = bytes.withUnsafeBytes { bytes in
+                        Result { () throws(OutputFile.SystemError) in try file.write(bytes) }
+                    }
+                    try written.get()
+                }
+            } catch {
+                file.discard()
+                throw error
+            }
+            try file.finish()
+        } catch {
+            throw TraceWriteError(path: path, error)
+        }
+    }
+
+    /// Returns the recorded events as text, for example for the response of a server.
+    ///
+    /// A million events take about 35 MB as a page, or 130 MB for Perfetto. To write a file, use ``write(_:to:title:)``, which does not keep the
+    /// whole text in memory.
+    ///
+    /// - Parameters:
+    ///   - format: An HTML page for a browser, or JSON for Perfetto.
+    ///   - title: The heading of the page, or the name of the trace in Perfetto.
+    /// - Complexity: O(*n* log *n*) in the number of events.
+    public func text(as format: Format, title: String = "Trace") -> String {
+        model.text(as: format, title: title)
+    }
+
+    private var model: TraceModel { TraceModel(events, now: TaskDiagnostics.eventTime) }
+}
+
+extension TraceModel {
+    /// Produces the text of the trace, and passes it to a closure in parts of about 64 KB.
+    ///
+    /// - Parameters:
+    ///   - format: An HTML page for a browser, or JSON for Perfetto.
+    ///   - title: The heading of the page, or the name of the trace in Perfetto.
+    ///   - sink: Receives the parts, as UTF-8.
+    /// - Throws: The error of `sink`.
+    func write<Failure: Error>(
+        as format: TraceRecorder.Format,
+        title: String,
+        to sink: (borrowing [UInt8]) throws(Failure) -> Void
+    ) throws(Failure) {
+        try withoutActuallyEscaping(sink) { (sink) throws(Failure) in
+            var text = TraceText(sink)
+            switch format {
+            case .html: try writePage(title: title, to: &text)
+            case .perfetto: try writePerfetto(title: title, to: &text)
+            }
+            try text.finish()
+        }
+    }
+
+    func text(as format: TraceRecorder.Format, title: String) -> String {
+        var bytes: [UInt8] = []
+        write(as: format, title: title) { bytes += $0 }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

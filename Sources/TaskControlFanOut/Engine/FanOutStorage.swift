@@ -1,4 +1,4 @@
-internal import TaskControl
+public import TaskControl
 
 /// The state of a fan-out from an asynchronous source, under a lock. It is shared by the puller (the task that takes
 /// elements from the source), the tasks of the operations, and one consumer of the results.
@@ -212,4 +212,173 @@ extension _FanOutValue {
     func output<Output: Sendable>(as type: Output.Type) -> Output {
         unsafeDowncast(self, to: _FanOutOutput<Output>.self).output
     }
+}
+
+/// A channel between the tasks of a fan-out and its caller. The tasks report the operations that have ended, and wait
+/// for their next elements.
+///
+/// When its operation has ended, a task waits until the caller resumes it with the next element. So a fan-out creates
+/// only as many tasks as operations may run at the same time. Suspending a task again costs less than creating a task,
+/// registering it for the cause of its cancellation, and releasing it.
+@usableFromInline
+final class _FanOutHandoff: Sendable {
+    /// An operation that has ended.
+    @usableFromInline
+    struct Finished: Sendable {
+        /// The index of the ``_FanOutPlace`` of the operation, which contains the result.
+        @usableFromInline let place: Int
+        /// The continuation of the operation's task, which waits for the next element; `nil` if the task ends instead.
+        @usableFromInline let waiter: UnsafeContinuation<Void, Never>?
+    }
+
+    private let state = Locked(FanOutHandoffStateMachine<Finished, UnsafeContinuation<Void, Never>>())
+
+    @usableFromInline init() {}
+
+    /// Reports that the operation of a place has ended. The place contains the result.
+    ///
+    /// - Parameters:
+    ///   - place: The index of the operation's ``_FanOutPlace``.
+    ///   - waiter: The continuation of the operation's task, which the caller of the fan-out resumes when there is
+    ///     another element for the task, or when there are no more elements; `nil` if the task ends instead.
+    @usableFromInline
+    func finish(_ place: Int, _ waiter: UnsafeContinuation<Void, Never>?) {
+        state.withLock { $0.finish(Finished(place: place, waiter: waiter)) }?.resume()
+    }
+
+    /// Waits until an operation has ended, and takes all operations that have ended and were not taken before.
+    ///
+    /// - Parameter list: An empty list, to which the operations are added.
+    @usableFromInline
+    nonisolated(nonsending) func take(into list: inout [Finished]) async {
+        while true {
+            state.withLock { $0.take(into: &list) }
+            if !list.isEmpty { return }
+            await suspend { waiter in state.withLock { $0.park(waiter) } ? nil : () }
+        }
+    }
+}
+
+/// The element and the result of one task of a fan-out. The caller and the task use the place alternately, never at the
+/// same time.
+@usableFromInline
+final class _FanOutPlace<Element: Sendable, Output: Sendable, Failure: Error>: @unchecked Sendable {
+    // Sendable: the caller uses the place until it starts or resumes the task, and the task uses the place until it
+    // reports that its operation has ended. Both are memory barriers, so accesses are exclusive, and the run-time check
+    // of exclusivity is turned off.
+
+    /// The index of the place in the caller's list of places.
+    @usableFromInline let index: Int
+    /// The number of the element, counted from 0 in the order of the source.
+    @exclusivity(unchecked) @usableFromInline var number = 0
+    /// The next element of the task. If it is `nil` when the task is resumed, the task ends.
+    @exclusivity(unchecked) @usableFromInline var element: Element?
+    @exclusivity(unchecked) @usableFromInline var result: Result<Output, Failure>?
+
+    @inlinable init(index: Int) { self.index = index }
+}
+
+/// The functions that take the elements of an asynchronous source, and run an operation for each of them.
+@usableFromInline
+enum _FanOutPump {
+    /// Takes elements from a source, and runs an operation for each of them, until the source ends, an operation fails,
+    /// or the task is cancelled. Returns when all operations have ended.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - storage: The state of the fan-out, which limits the number of operations and receives the results.
+    ///   - name: The name of the tasks that run the operations; `nil` for none.
+    ///   - operation: The operation.
+    @inlinable
+    @concurrent
+    static func run<Source: AsyncSequence, Output: Sendable>(
+        _ source: Source,
+        _ storage: _FanOutStorage,
+        name: String?,
+        _ operation: @escaping @concurrent @Sendable (Source.Element) async throws -> Output
+    ) async where Source.Element: Sendable {
+        let place = storage.scope.begin()
+        defer { storage.scope.end(place) }
+        let pump = withUnsafeCurrentTask { _FanOutPumpTask($0) }
+        await withTaskGroup(of: Void.self) { group in
+            var places: [_FanOutPlace<Source.Element, Void, Never>] = []
+            // The places whose operations have ended, each with its task if the task waits for an element.
+            var free: [_FanOutHandoff.Finished] = []
+            do {
+                var elements = source.makeAsyncIterator()
+                while await storage.place() {
+                    guard let element = try await elements.next() else {
+                        storage.endSource()
+                        break
+                    }
+                    let number = storage.start(&free)
+                    let task = free.popLast()
+                    if task == nil { places.append(_FanOutPlace(index: places.count)) }
+                    let place = places[task?.place ?? places.count - 1]
+                    (place.number, place.element) = (number, element)
+                    if let waiter = task?.waiter {
+                        waiter.resume()
+                    } else {
+                        // Releases the task that has ended.
+                        if task != nil { await group.next() }
+                        group.addTask(name: name) { await work(place, storage, pump, operation) }
+                    }
+                }
+            } catch {
+                storage.stop(error, isFailure: true)
+                group.cancelAll()
+            }
+            storage.leave(free)
+        }
+    }
+
+    /// Runs the operation for each element that the pump (the task that takes the elements of the source) puts into a
+    /// place, until the pump puts no other element there. An error ends the fan-out. Called in a child task of the
+    /// pump.
+    ///
+    /// - Parameters:
+    ///   - place: The place of this task, for its elements.
+    ///   - storage: The state of the fan-out, which receives the results.
+    ///   - pump: The pump, which is cancelled after the first error.
+    ///   - operation: The operation.
+    @inlinable
+    @concurrent
+    static func work<Element: Sendable, Output: Sendable>(
+        _ place: _FanOutPlace<Element, Void, Never>,
+        _ storage: _FanOutStorage,
+        _ pump: _FanOutPumpTask,
+        _ operation: @escaping @concurrent @Sendable (Element) async throws -> Output
+    ) async {
+        let entry = storage.scope.begin()
+        defer { storage.scope.end(entry) }
+        while let element = place.element.take() {
+            let output: _FanOutOutput<Output>
+            do {
+                // Work of a cancelled caller does not begin.
+                if _isTaskCancelled { throw CancellationError() }
+                output = _FanOutOutput(try await operation(element))
+            } catch {
+                // The consumer may be busy with a result, so the task of the operation itself cancels the others and
+                // the source.
+                if storage.stop(error, isFailure: true) { pump.cancel() }
+                return
+            }
+            // A cancelled task takes no other element: the operation may have cancelled it, which does not concern other operations.
+            if _isTaskCancelled { return storage.finish(place.number, output, place.index, nil) }
+            await withUnsafeContinuation { storage.finish(place.number, output, place.index, $0) }
+        }
+    }
+}
+
+/// The pump: the task that takes the elements of a source, and waits for the tasks of the operations. Any of these
+/// tasks cancels the pump after an error.
+@usableFromInline
+struct _FanOutPumpTask: @unchecked Sendable {
+    // Sendable: `cancel` may be called from other tasks, as long as the task of the pump exists. That task outlives the
+    // operations, since it waits for them.
+    private let task: UnsafeCurrentTask?
+
+    @usableFromInline init(_ task: UnsafeCurrentTask?) { self.task = task }
+
+    @usableFromInline func cancel() { task?.cancel() }
 }

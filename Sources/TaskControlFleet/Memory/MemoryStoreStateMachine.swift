@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TaskControl
 
 /// The leases, entries and watches of a ``MemoryStore``. A pure state machine. A `Waiter` is the continuation of a suspended watch.
@@ -292,4 +293,208 @@ struct MemoryStoreStateMachine<Waiter> {
 
 extension StoreError {
     fileprivate static func leaseNotFound(_ id: LeaseID) -> Self { Self(.leaseNotFound, "no lease has the ID \(id)") }
+}
+
+/// The entries of a ``MemoryStore``, in the order of their keys as UTF-8. A value type without side effects.
+struct MemoryStoreEntries {
+    private(set) var all: [StoreEntry] = []
+
+    /// The entry with a key; `nil` if there is none.
+    ///
+    /// - Complexity: O(log *n*) in the number of entries.
+    subscript(_ key: String) -> StoreEntry? {
+        let index = firstIndex(notBefore: key)
+        return index < all.count && all[index].key.isSameKey(as: key) ? all[index] : nil
+    }
+
+    /// Creates or replaces an entry.
+    ///
+    /// - Complexity: O(*n*) in the number of entries.
+    mutating func put(_ entry: StoreEntry) {
+        let index = firstIndex(notBefore: entry.key)
+        if index < all.count, all[index].key.isSameKey(as: entry.key) {
+            all[index] = entry
+        } else {
+            all.insert(entry, at: index)
+        }
+    }
+
+    /// Removes the entries of a range.
+    ///
+    /// - Returns: The keys of the removed entries, in order.
+    /// - Complexity: O(*n*) in the number of entries.
+    mutating func remove(_ keys: StoreRange.Keys) -> [String] {
+        let indices = indices(of: keys)
+        let removed = all[indices].map(\.key)
+        all.removeSubrange(indices)
+        return removed
+    }
+
+    /// Removes the entries that are attached to a lease.
+    ///
+    /// - Returns: The keys of the removed entries, in order.
+    /// - Complexity: O(*n*) in the number of entries.
+    mutating func remove(attachedTo lease: LeaseID) -> [String] {
+        let removed = all.filter { $0.lease == lease }.map(\.key)
+        if !removed.isEmpty { all.removeAll { $0.lease == lease } }
+        return removed
+    }
+
+    /// Returns the entries of a range, in the range's order and up to its limit.
+    ///
+    /// - Complexity: O(log *n* + *m*) for *m* of *n* entries in the range; O(log *n* + *m* log *m*) in the order of creation.
+    func read(_ range: StoreRange) -> [StoreEntry] {
+        var found = all[indices(of: range.keys)]
+        if range.order == .creation {
+            // Entries that one transaction has created have the same revision. They are sorted by their keys.
+            let sorted = found.indices.sorted { (all[$0].createRevision, $0) < (all[$1].createRevision, $1) }
+            found = sorted.map { all[$0] }[...]
+        }
+        guard let limit = range.limit else { return Array(found) }
+        return Array(found.prefix(max(1, limit)))
+    }
+
+    private func indices(of keys: StoreRange.Keys) -> Range<Int> {
+        switch keys {
+        case .key(let key):
+            let first = firstIndex(notBefore: key)
+            let isThere = first < all.count && all[first].key.isSameKey(as: key)
+            return first..<(isThere ? first + 1 : first)
+        case .prefix(let prefix):
+            let first = firstIndex(notBefore: prefix)
+            return first..<index { $0.isKeyBefore(prefix) || $0.utf8.starts(with: prefix.utf8) }
+        }
+    }
+
+    private func firstIndex(notBefore key: String) -> Int {
+        index { $0.isKeyBefore(key) }
+    }
+
+    /// Returns the index of the first key that does not satisfy a condition; the number of entries if all keys satisfy it. The condition must hold
+    /// for all keys before that key, and for no key after it.
+    private func index(whereNot isInFirstPart: (String) -> Bool) -> Int {
+        var (low, high) = (0, all.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isInFirstPart(all[middle].key) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// The latest changes of a ``MemoryStore``, which the store keeps for its watches. A value type without side effects.
+///
+/// The changes of one revision are kept or removed together.
+struct MemoryStoreHistory {
+    private var revisions: [(revision: Int64, changes: [StoreChanges.Change])] = []
+    private var count = 0
+    private let limit: Int
+    /// The last revision whose changes were removed; 0 if no changes were removed.
+    private(set) var compactedRevision: Int64 = 0
+
+    /// Creates an empty history.
+    ///
+    /// - Parameter limit: The maximum number of changes.
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Returns whether the history contains all changes after a revision.
+    func isComplete(after revision: Int64) -> Bool { revision >= compactedRevision }
+
+    /// Adds the changes of a new revision, and removes the oldest changes beyond the limit. The revision must be greater than all earlier ones.
+    ///
+    /// - Complexity: O(*n*) in the number of kept changes.
+    mutating func append(_ changes: [StoreChanges.Change], at revision: Int64) {
+        revisions.append((revision, changes))
+        count += changes.count
+        var dropped = 0
+        while count > limit {
+            count -= revisions[dropped].changes.count
+            compactedRevision = revisions[dropped].revision
+            dropped += 1
+        }
+        revisions.removeFirst(dropped)
+    }
+
+    /// Removes all changes.
+    mutating func removeAll() {
+        compactedRevision = revisions.last?.revision ?? compactedRevision
+        revisions = []
+        count = 0
+    }
+
+    /// Returns the changes of a range after a revision, in the order of their revisions. ``isComplete(after:)`` must be `true` for the revision.
+    ///
+    /// - Complexity: O(log *n* + *m*) for *m* changes after the revision.
+    func changes(in range: StoreRange, after revision: Int64) -> [StoreChanges.Change] {
+        let first = revisions.lastIndex { $0.revision <= revision }.map { $0 + 1 } ?? 0
+        return revisions[first...].flatMap(\.changes).filter { range.contains($0.key) }
+    }
+}
+
+extension StoreChanges.Change {
+    /// The key of the entry that has changed.
+    fileprivate var key: String {
+        switch self {
+        case .put(let entry): entry.key
+        case .delete(let key, _): key
+        }
+    }
+}
+
+extension StoreTransaction.Comparison {
+    /// The key of the entry that the condition examines.
+    var key: String {
+        switch self {
+        case .absent(let key), .present(let key), .createRevision(let key, _), .modifyRevision(let key, _),
+            .value(let key, _):
+            key
+        }
+    }
+
+    /// Returns whether the condition holds.
+    ///
+    /// - Parameter entry: The entry with the key; `nil` if there is none.
+    func holds(for entry: StoreEntry?) -> Bool {
+        guard let entry else {
+            if case .absent = self { return true }
+            return false
+        }
+        return switch self {
+        case .absent: false
+        case .present: true
+        case .createRevision(_, let revision): entry.createRevision == revision
+        case .modifyRevision(_, let revision): entry.modifyRevision == revision
+        case .value(_, let value): entry.value == value
+        }
+    }
+}
+
+extension StoreTransaction {
+    /// Returns whether the operations change each key at most once: no operation puts or deletes a key that an earlier operation has put or deleted.
+    ///
+    /// - Complexity: O(*n*²) in the number of operations.
+    static func changeNoKeyTwice(_ operations: [Operation]) -> Bool {
+        let ranges = operations.compactMap { operation -> StoreRange.Keys? in
+            switch operation {
+            case .put(let key, _, _): .key(key)
+            case .delete(let keys): keys
+            case .read: nil
+            }
+        }
+        return ranges.indices.allSatisfy { index in ranges[..<index].allSatisfy { !$0.overlaps(ranges[index]) } }
+    }
+}
+
+extension StoreRange.Keys {
+    /// Returns whether any key can be in both ranges.
+    func overlaps(_ other: Self) -> Bool {
+        switch (self, other) {
+        case (.key(let key), _): StoreRange(other).contains(key)
+        case (_, .key(let key)): StoreRange(self).contains(key)
+        case (.prefix(let one), .prefix(let other)):
+            one.utf8.starts(with: other.utf8) || other.utf8.starts(with: one.utf8)
+        }
+    }
 }

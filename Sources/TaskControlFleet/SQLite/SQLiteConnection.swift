@@ -1,4 +1,5 @@
 #if SQLite
+
 internal import Dispatch
 internal import Foundation
 internal import GRDB
@@ -147,4 +148,113 @@ final class SQLiteConnection: Sendable {
         return .forbiddenFile
     }
 }
+
+/// The rule for how long a call of a ``SQLiteStore`` waits while another process holds the lock of the file.
+///
+/// The deadline of a call is counted from the time of the call, and not from the time at which the store's queue begins it: a call that waits behind
+/// others in the queue does not wait for several timeouts.
+final class BusyWait: Sendable {
+    private let timeout: Duration
+    private let now: @Sendable () -> Duration
+    private let sleep: @Sendable (Duration) -> Void
+    /// The deadline of the call that the store's queue runs now, in the time that `now` returns.
+    private let deadline = Locked(Duration.zero)
+
+    /// Creates the rule for the waits of a store.
+    ///
+    /// - Parameters:
+    ///   - timeout: The longest wait of a call. Clamped to the range from zero to an hour.
+    ///   - now: Returns the current time.
+    ///   - sleep: Blocks the thread for a duration.
+    init(
+        timeout: Duration,
+        now: @escaping @Sendable () -> Duration = { continuousTime() },
+        sleep: @escaping @Sendable (Duration) -> Void = {
+            Thread.sleep(forTimeInterval: Double($0.wholeNanoseconds) / 1e9)
+        }
+    ) {
+        self.timeout = min(max(.zero, timeout), .seconds(3_600))
+        (self.now, self.sleep) = (now, sleep)
+    }
+
+    /// Returns the deadline of a call that is made now, in the time that `now` returns.
+    func newDeadline() -> Duration { now() + timeout }
+
+    /// Sets the deadline of the call that the store's queue begins to run, as returned by ``newDeadline()``.
+    func begin(until deadline: Duration) { self.deadline.withLock { $0 = deadline } }
+
+    /// Blocks the thread for a duration, whatever the deadline.
+    func settle(_ duration: Duration) { if duration > .zero { sleep(duration) } }
+
+    /// Blocks the thread before another attempt to acquire the lock: first for 1 ms, and for up to 50 ms in later attempts.
+    ///
+    /// - Parameter attempt: The number of earlier waits of the same call.
+    /// - Returns: `true` if the call should try again; `false` if its deadline has been reached.
+    func wait(attempt: Int) -> Bool {
+        let remaining = deadline.withLock(\.self) - now()
+        guard remaining > .zero else { return false }
+        sleep(min(remaining, .milliseconds(1 << min(max(0, attempt), 6)), .milliseconds(50)))
+        return true
+    }
+}
+
+extension StoreError {
+    /// The step of a transaction in which SQLite has failed: it shows whether changes may have taken effect.
+    enum SQLiteStep: Hashable, Sendable {
+        /// Before the commit, or in a commit that has left the transaction open: nothing was changed.
+        case beforeCommit
+        /// In a commit that has ended the transaction: its changes may be in the file.
+        case commit
+    }
+
+    /// Creates the error that an operation of the store throws, from an error that was thrown in a step of its
+    /// transaction. If that error is a ``StoreError``, it stays unchanged.
+    init(_ error: any Error, in step: SQLiteStep) {
+        if let error = error as? StoreError {
+            self = error
+            return
+        }
+        guard let error = error as? DatabaseError else {
+            self.init(step == .commit ? .ambiguous : .refused, "\(type(of: error))")
+            return
+        }
+        // The message of SQLite names tables and columns, and has no keys or values.
+        let message = "\(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
+        self.init(step == .commit ? .ambiguous : Self.reason(of: error.extendedResultCode), message)
+    }
+
+    /// Returns the reason of a failure that has changed nothing, from the result code of SQLite.
+    private static func reason(of code: ResultCode) -> Reason {
+        switch code {
+        // Another process has the lock, the database is suspended (INTERRUPT, ABORT), or the file cannot be read or written at this time.
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL, .SQLITE_INTERRUPT, .SQLITE_ABORT, .SQLITE_CANTOPEN,
+            .SQLITE_IOERR,
+            .SQLITE_NOMEM, .SQLITE_SCHEMA:
+            .unavailable
+        case .SQLITE_READONLY_DBMOVED: .replaced
+        case .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH: .unauthorized
+        // Among them: the disk is full, the file is damaged or is not a database, a value is too large.
+        default: .refused
+        }
+    }
+
+    /// Returns whether an error of SQLite can be the result of a missing permission.
+    static func canMeanPermission(_ error: any Error) -> Bool {
+        [.SQLITE_CANTOPEN, .SQLITE_IOERR].contains((error as? DatabaseError)?.resultCode)
+    }
+
+    /// Returns whether a database connection can still be used after it has thrown an error.
+    static func leavesConnectionUsable(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else {
+            return (error as? StoreError).map { $0.reason != .replaced } ?? false
+        }
+        return switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_INTERRUPT, .SQLITE_ABORT, .SQLITE_FULL, .SQLITE_TOOBIG,
+            .SQLITE_NOMEM:
+            true
+        default: false
+        }
+    }
+}
+
 #endif

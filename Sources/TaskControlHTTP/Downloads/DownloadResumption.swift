@@ -147,3 +147,67 @@ extension DownloadResumption {
         return String(hash, radix: 16)
     }
 }
+
+/// The value of a `Content-Range` header, such as `bytes 5-9/10` (RFC 9110, 14.4).
+struct ContentRange: Hashable {
+    let first: Int64
+    let last: Int64
+    /// The length of the whole representation in bytes; `nil` if the server does not know it.
+    let total: Int64?
+
+    /// Reads the value of a `Content-Range` header; `nil` if it has no range of bytes, or if the numbers contradict
+    /// each other.
+    init?(_ text: String) {
+        let words = text.split(whereSeparator: { $0 == " " || $0 == "\t" })
+        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+        let sides = words[1].split(separator: "/", omittingEmptySubsequences: false)
+        guard sides.count == 2 else { return nil }
+        let bounds = sides[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard bounds.count == 2, let first = Self.number(bounds[0]), let last = Self.number(bounds[1]), first <= last
+        else { return nil }
+        let total = Self.number(sides[1])
+        guard total.map({ last < $0 }) ?? (sides[1] == "*") else { return nil }
+        (self.first, self.last, self.total) = (first, last, total)
+    }
+
+    /// Reads a number that consists of digits only, without a sign; `nil` if the text is not such a number, or if it is
+    /// too large for `Int64`.
+    static func number(_ text: some StringProtocol) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Int64(text)
+    }
+}
+
+/// Functions for strong validators: texts with which a server identifies the exact bytes of a representation, for
+/// `If-Range` (RFC 9110, 13.1.5).
+enum StrongValidator {
+    /// The smallest difference, in seconds, between the `Date` and the `Last-Modified` of a response at which its
+    /// `Last-Modified` is a strong validator (RFC 9110, 8.8.2.2). The representation then cannot have changed twice
+    /// within the second of the last modification, even if two clocks of the server differ.
+    static let leastAge: TimeInterval = 60
+
+    /// Returns the strong validator of a response: its entity tag, if that is strong; for a response without an entity
+    /// tag, the date of its last modification, if that is a strong validator. Otherwise `nil`: beside a weak entity
+    /// tag, the date must not be used either.
+    ///
+    /// - Parameters:
+    ///   - entityTag: The `ETag` header of the response; `nil` if there is none.
+    ///   - lastModified: The `Last-Modified` header of the response; `nil` if there is none.
+    ///   - date: The `Date` header of the response; `nil` if there is none. The last modification must be older by at
+    ///     least ``leastAge``.
+    static func of(entityTag: String?, lastModified: String?, date: String?) -> String? {
+        if let entityTag { return isStrong(entityTag) ? entityTag : nil }
+        guard let lastModified, let date, let modified = HTTPDate.parse(lastModified), let made = HTTPDate.parse(date),
+            made.timeIntervalSince(modified) >= leastAge
+        else { return nil }
+        return lastModified
+    }
+
+    /// Returns whether a text is an entity tag that is not weak (RFC 9110, 8.8.3).
+    static func isStrong(_ tag: String) -> Bool {
+        tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
+            && tag.dropFirst().dropLast().utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 && $0 != 0x7F }
+    }
+}

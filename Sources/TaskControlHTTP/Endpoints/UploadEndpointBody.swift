@@ -47,3 +47,38 @@ public enum UploadEndpointBody: Sendable {
         if case .stream(let stream) = self { stream.canBeSentAgain } else { true }
     }
 }
+
+extension UploadEndpointBody {
+    /// The body of an upload that is a stream, in the form that an ``HTTPTransport`` receives it: the length of the stream,
+    /// and a closure that creates it.
+    public struct Stream: Sendable {
+        /// The length of the stream in bytes; `nil` if it is not known.
+        public let length: Int64?
+
+        let canBeSentAgain: Bool
+
+        /// The closure that creates the stream. The transport calls it each time that the body is sent, and opens the
+        /// returned stream.
+        public let open: @Sendable () throws -> InputStream
+    }
+}
+
+/// A stream that can be read once: the first call of `take()` returns the stream, and later calls throw
+/// ``UploadStreamConsumed``.
+///
+/// The type is Sendable because the stream is accessed only under the lock, until one caller has taken it.
+final class OneTimeStream: @unchecked Sendable {
+    private let lock = NSLock()
+    private var stream: InputStream?
+
+    init(_ stream: sending InputStream) {
+        self.stream = stream
+    }
+
+    func take() throws -> sending InputStream {
+        lock.lock()
+        defer { lock.unlock() }
+        guard let stream = stream.take() else { throw UploadStreamConsumed() }
+        return stream
+    }
+}

@@ -1,4 +1,5 @@
 public import Foundation
+public import TaskControl
 
 /// The error of a client's call that failed, with the request and, if there is one, the response.
 ///
@@ -248,5 +249,158 @@ extension EndpointError: LocalizedError, CustomStringConvertible, CustomDebugStr
         case .content: "the body has unexpected content"
         case .bodyTooLarge: "the body is too large"
         }
+    }
+}
+
+/// The content of an error's body.
+extension EndpointError {
+    /// Returns the body of the response: the body itself (`Data`), its text (`String`), or a value that is decoded from
+    /// JSON.
+    ///
+    /// ```swift
+    /// do {
+    ///     try await client.post("orders", body: order)
+    /// } catch let error as EndpointError {
+    ///     guard let refusal = try? error.decode(Refusal.self) else { throw error }
+    ///     print(refusal.fields)
+    /// }
+    /// ```
+    ///
+    /// The body is complete and unredacted, unlike ``bodyPrefix``: it may contain secrets, and the texts of this error
+    /// do not show it. The error keeps a body of less than 64 KiB. It keeps no body of a 2xx response, and none of a
+    /// response that broke off.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the content.
+    ///   - decoder: Decodes the JSON; `nil` for the decoder of the client that threw the error, and, if no client did,
+    ///     for a new one.
+    /// - Throws: ``EndpointError`` with the reason ``Reason/content`` if the error has no complete body, or if the body
+    ///   cannot be decoded: its ``underlyingError`` is then the error of the decoder.
+    public func decode<Content: Decodable & Sendable>(
+        _ type: Content.Type,
+        with decoder: JSONDecoder? = nil
+    ) throws -> Content {
+        guard reason != .transport, reason != .bodyTooLarge, let body = body?.complete else {
+            throw EndpointError(.content, detail: "the error has no complete body of a response")
+        }
+        return try RequestEndpoint.content(of: body) {
+            try EndpointError.decode(type, from: $0, with: decoder ?? self.decoder ?? JSONDecoder())
+        }
+    }
+
+    /// The problem that the server describes in the body of its response (RFC 9457); `nil` if the `Content-Type` of the
+    /// response is not `application/problem+json`, or if the body is not complete or is no JSON object. Not redacted.
+    ///
+    /// For the members that a server adds to those of the standard, decode a type of your own: ``decode(_:with:)``.
+    public var problem: ProblemDetails? {
+        hasProblem ? try? decode(ProblemDetails.self, with: JSONDecoder()) : nil
+    }
+
+    /// A description of a failure in the body of a response with the type `application/problem+json` (RFC 9457).
+    public struct ProblemDetails: Sendable, Hashable, Decodable {
+        /// The URI that identifies the type of the problem: `about:blank` if the server names none.
+        public let type: String
+
+        /// A summary of the type of the problem; `nil` if there is none.
+        public let title: String?
+
+        /// The status that the origin of the problem has chosen; `nil` if there is none. A proxy may have changed that
+        /// of the response, which is ``EndpointError/statusCode``.
+        public let status: Int?
+
+        /// An explanation of this occurrence of the problem; `nil` if there is none.
+        public let detail: String?
+
+        /// The URI that identifies this occurrence of the problem; `nil` if there is none.
+        public let instance: String?
+
+        private enum CodingKeys: CodingKey { case type, title, status, detail, instance }
+
+        /// Decodes a problem. A member whose value has another type than the standard requires is ignored, as the
+        /// standard requires.
+        ///
+        /// - Throws: `DecodingError` if the JSON is not an object.
+        public init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: CodingKeys.self)
+            func text(_ key: CodingKeys) -> String? { try? members.decode(String.self, forKey: key) }
+            type = text(.type) ?? "about:blank"
+            title = text(.title)
+            status = try? members.decode(Int.self, forKey: .status)
+            detail = text(.detail)
+            instance = text(.instance)
+        }
+    }
+}
+
+// Events show the method and the URL of a request, and its outcome. They never show a header or a part of a body.
+
+extension EndpointError: EventDescribable {
+    package var eventText: String { line(nil, cause: underlyingError.map(Redaction.eventText(of:))) }
+}
+
+extension Redaction {
+    /// Returns the text of a request in an event, such as `GET https://books.example/v1/search?q=…`.
+    static func text(of request: URLRequest) -> String {
+        let url = request.url.map { text(of: $0) } ?? ""
+        return (request.shownMethod ?? "GET") + " " + url
+    }
+}
+
+extension URLRequest {
+    /// The method of the request, for events; `nil` if it is not a valid method, since it may then contain a secret.
+    var shownMethod: String? { httpMethod.flatMap { HeaderField.isToken($0) ? $0 : nil } }
+}
+
+extension EndpointError: RetryClassifying {
+    /// The statuses after which another attempt could succeed.
+    private static let transientStatuses = HTTPRetryPolicy().statuses
+
+    /// Whether another attempt could succeed, for `retry` around a call of a client: `true` after a transient error of
+    /// the transport, and after the statuses 408, 425, 429, 500, 502, 503 and 504. `false` after every other status,
+    /// such as 401 and 404, and for every other ``reason``.
+    public var isWorthRetrying: Bool {
+        switch reason {
+        case .transport: underlyingError.map { TaskControlHTTP.isRetryable($0) } ?? true
+        case .status: statusCode.map(Self.transientStatuses.contains) ?? false
+        case .request, .unauthorized, .content, .bodyTooLarge: false
+        }
+    }
+}
+
+// Events show the name of a URLError's code. The core, which does not know Foundation, shows the domain and the number
+// of an error of Foundation.
+
+extension URLError: EventDescribable {
+    /// The text of the error in events, such as `URLError(networkConnectionLost)`, or with the number of a code that
+    /// has no name. Does not contain the URL, which the error stores beside its code.
+    package var eventText: String { "URLError(\(Self.names[errorCode] ?? String(errorCode)))" }
+
+    /// The names of Foundation's codes by their numbers, including those that only Apple's platforms have.
+    private static let names = [
+        -1: "unknown", -995: "backgroundSessionRequiresSharedContainer",
+        -996: "backgroundSessionInUseByAnotherProcess", -997: "backgroundSessionWasDisconnected",
+        -999: "cancelled", -1000: "badURL", -1001: "timedOut", -1002: "unsupportedURL", -1003: "cannotFindHost",
+        -1004: "cannotConnectToHost", -1005: "networkConnectionLost", -1006: "dnsLookupFailed",
+        -1007: "httpTooManyRedirects", -1008: "resourceUnavailable", -1009: "notConnectedToInternet",
+        -1010: "redirectToNonExistentLocation", -1011: "badServerResponse", -1012: "userCancelledAuthentication",
+        -1013: "userAuthenticationRequired", -1014: "zeroByteResource", -1015: "cannotDecodeRawData",
+        -1016: "cannotDecodeContentData", -1017: "cannotParseResponse", -1018: "internationalRoamingOff",
+        -1019: "callIsActive", -1020: "dataNotAllowed", -1021: "requestBodyStreamExhausted",
+        -1022: "appTransportSecurityRequiresSecureConnection", -1100: "fileDoesNotExist", -1101: "fileIsDirectory",
+        -1102: "noPermissionsToReadFile", -1103: "dataLengthExceedsMaximum", -1200: "secureConnectionFailed",
+        -1201: "serverCertificateHasBadDate", -1202: "serverCertificateUntrusted",
+        -1203: "serverCertificateHasUnknownRoot", -1204: "serverCertificateNotYetValid",
+        -1205: "clientCertificateRejected", -1206: "clientCertificateRequired", -2000: "cannotLoadFromNetwork",
+        -3000: "cannotCreateFile", -3001: "cannotOpenFile", -3002: "cannotCloseFile", -3003: "cannotWriteToFile",
+        -3004: "cannotRemoveFile", -3005: "cannotMoveFile", -3006: "downloadDecodingFailedMidStream",
+        -3007: "downloadDecodingFailedToComplete",
+    ]
+}
+
+extension Redaction {
+    /// Returns the text of an error in an event, which shows a `URLError` by the name of its code.
+    static func eventText(of error: any Error) -> String {
+        // Apple's URLSession throws an NSError, which a cast bridges to a type and not to a protocol.
+        (error as? URLError)?.eventText ?? Diagnostics.text(of: error)
     }
 }

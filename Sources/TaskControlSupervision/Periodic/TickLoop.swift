@@ -123,3 +123,109 @@ private final class PeriodicEnd: Sendable {
         task?.cancel()
     }
 }
+
+/// The closures of one call of `every`: what happens at a tick, and with an error.
+package struct TickWork<Tick: Sendable>: Sendable {
+    /// Does the work of a tick. Returns `false` if no tick may follow, because the owner was deallocated.
+    let perform: @Sendable (Tick) async throws -> Bool
+    /// Passes an error on. Returns whether it was received.
+    let handle: @Sendable (any Error) async -> Bool
+
+    /// Creates work without an owner.
+    ///
+    /// - Parameter isolation: The isolation of the work.
+    package init(
+        isolation: (any Actor)?,
+        _ work: @escaping @Sendable (Tick) async throws -> Void,
+        onError: (@isolated(any) @Sendable (any Error) async -> Void)?
+    ) {
+        perform = { tick in
+            try await Self.begin(work, tick, isolation: isolation)
+            return true
+        }
+        handle = { error in
+            guard let onError else { return false }
+            await onError(error)
+            return true
+        }
+    }
+
+    /// Creates work whose values are delivered to an owner. The owner is not retained while the work runs.
+    package init<Owner: AnyObject & Sendable, Value: Sendable>(
+        for owner: Owner,
+        _ work: @escaping @Sendable (Tick) async throws -> Value,
+        deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
+        onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
+    ) {
+        let owner = TickOwner(owner)
+        perform = { tick in
+            guard owner.exists else { return false }
+            let value = try await work(tick)
+            return try await owner.hand(value, deliver, isolation: deliver.isolation)
+        }
+        handle = { error in
+            guard let onError else { return false }
+            return (try? await owner.hand(error, onError, isolation: onError.isolation)) ?? false
+        }
+    }
+
+    /// Calls the work, unless the task was cancelled before the work could begin in its isolation.
+    private static func begin(
+        _ work: @Sendable (Tick) async throws -> Void,
+        _ tick: Tick,
+        isolation: isolated (any Actor)?
+    ) async throws {
+        try Task.checkCancellation()
+        try await work(tick)
+    }
+}
+
+/// A weak reference to the object to which periodic or supervised work delivers.
+struct TickOwner<Owner: AnyObject & Sendable>: Sendable {
+    private weak let owner: Owner?
+
+    init(_ owner: Owner) { self.owner = owner }
+
+    var exists: Bool { owner != nil }
+
+    /// Calls a closure with the owner and a value, unless the owner was deallocated. The owner is retained only until the
+    /// closure returns.
+    ///
+    /// - Returns: Whether the closure was called.
+    /// - Throws: `CancellationError` if the task was cancelled before the closure could begin in its isolation.
+    func hand<Value: Sendable>(
+        _ value: Value,
+        _ receiver: @isolated(any) @Sendable (Owner, Value) async -> Void,
+        isolation: isolated (any Actor)?
+    ) async throws -> Bool {
+        try Task.checkCancellation()
+        guard let owner else { return false }
+        await receiver(owner, value)
+        return true
+    }
+}
+
+/// The times of periodic work, for the loop of `every`: regular intervals, or the times of a calendar.
+package protocol TickPlan: Sendable {
+    /// A value that describes a tick to the work.
+    associatedtype Tick: Sendable
+
+    /// Returns what follows. `now` is the time since the beginning of the periodic work.
+    mutating func step(at now: Duration) -> TickStep<Tick>
+
+    /// Records that the work of a tick has succeeded.
+    mutating func succeed(at now: Duration)
+
+    /// Records that the work of a tick has failed.
+    ///
+    /// - Returns: The time until the next tick, for diagnostics; `nil` if there must be no further tick.
+    mutating func fail(with error: any Error, at now: Duration) -> Duration?
+}
+
+/// The next step of the loop of `every`.
+package enum TickStep<Tick: Sendable>: Sendable {
+    /// Sleeps until a time since the beginning, and asks again.
+    case sleep(until: Duration)
+    /// Does the work.
+    case begin(Tick)
+}

@@ -157,3 +157,118 @@ extension NetworkStorage {
         }
     }
 }
+
+extension SimulatedNetwork {
+    /// The probabilities of the faults of a request, from 0 (never) to 1 (always). Whether a fault happens is drawn
+    /// separately for each request and each kind of fault.
+    ///
+    /// ```swift
+    /// let faults = SimulatedNetwork.Faults(errors: 0.1, lostReplies: 0.05)
+    /// ```
+    ///
+    /// If several faults are drawn for one request, a lost request takes precedence over a lost connection, and a lost connection over a
+    /// lost reply. A request that does not reach the server is not duplicated.
+    public struct Faults: Sendable, Hashable {
+        /// The probability that the connection is lost, so that the caller receives ``ConnectionLostError``: in half of the cases before
+        /// the server receives the request, in the other half after the server has handled it.
+        public let errors: Double
+        /// The probability that the server never receives the request.
+        public let lostRequests: Double
+        /// The probability that the server receives the request, and the caller never receives a reply.
+        public let lostReplies: Double
+        /// The probability that the server receives the request twice.
+        public let duplicates: Double
+
+        /// The faults of a reliable network: all probabilities are zero.
+        public static let none = Faults()
+
+        /// Creates a set of probabilities, each for the property with the same name. A fault whose probability is not
+        /// given never happens. Traps if a probability is outside 0...1.
+        public init(
+            errors: Double = 0,
+            lostRequests: Double = 0,
+            lostReplies: Double = 0,
+            duplicates: Double = 0
+        ) {
+            let named = [
+                "errors": errors, "lostRequests": lostRequests, "lostReplies": lostReplies, "duplicates": duplicates,
+            ]
+            for (name, probability) in named {
+                insist(
+                    (0...1).contains(probability),
+                    "SimulatedNetwork.Faults(\(name): \(probability)): a probability is from 0 (never) to 1 (always)."
+                )
+            }
+            self.errors = errors
+            self.lostRequests = lostRequests
+            self.lostReplies = lostReplies
+            self.duplicates = duplicates
+        }
+    }
+
+    /// The error that a caller receives if the connection is lost. The error does not show whether the server has received the request.
+    public struct ConnectionLostError: Error, Hashable, CustomStringConvertible {
+        /// Creates the error, for a fake server that simulates lost connections.
+        public init() {}
+
+        /// A sentence that states that the connection was lost.
+        public var description: String { "the simulated network lost the connection" }
+    }
+}
+
+extension SimulatedNetwork {
+    /// The behavior of a node's disk: how long it takes, what it loses in a crash, and how often it fails. The seed of the
+    /// network decides each time.
+    ///
+    /// ```swift
+    /// let disk = SimulatedNetwork.DiskFaults(latency: .milliseconds(1)...(.milliseconds(9)), losesUnsyncedWrites: true)
+    /// ```
+    public struct DiskFaults: Sendable, Hashable {
+        /// The range from which the time of each ``SimulatedNetwork/Disk/sync()`` is drawn, evenly distributed.
+        public let latency: ClosedRange<Duration>
+        /// Whether a crash can lose writes that were not synced. If `false`, every write is durable at once.
+        public let losesUnsyncedWrites: Bool
+        /// The probability, from 0 to 1, that a write which a crash interrupts is torn: of a `[UInt8]` or a `String`, only
+        /// a part remains that the seed decides, and any other value is gone, as if its checksum were wrong. In both cases,
+        /// the earlier value is overwritten. Only writes that were not synced are torn.
+        public let tornWrites: Double
+        /// The probability, from 0 to 1, that ``SimulatedNetwork/Disk/sync()`` throws ``SimulatedNetwork/DiskError``. The
+        /// writes before it can still be read, but no later sync makes them durable, as on Linux: write the values again.
+        public let failedSyncs: Double
+
+        /// A disk that takes no time, loses nothing, and never fails.
+        public static let none = DiskFaults()
+
+        /// Creates the behavior of a disk, with a value for each property of the same name. Traps if a latency is negative,
+        /// or a probability is outside 0...1.
+        public init(
+            latency: ClosedRange<Duration> = .zero ... .zero,
+            losesUnsyncedWrites: Bool = false,
+            tornWrites: Double = 0,
+            failedSyncs: Double = 0
+        ) {
+            insist(
+                latency.lowerBound >= .zero,
+                "SimulatedNetwork.DiskFaults(latency: \(latency)): a latency must not be negative."
+            )
+            for probability in [tornWrites, failedSyncs] {
+                insist(
+                    (0...1).contains(probability),
+                    "SimulatedNetwork.DiskFaults: a probability is from 0 (never) to 1 (always), not \(probability)."
+                )
+            }
+            self.latency = latency
+            self.losesUnsyncedWrites = losesUnsyncedWrites
+            self.tornWrites = tornWrites
+            self.failedSyncs = failedSyncs
+        }
+    }
+
+    /// The error that ``SimulatedNetwork/Disk/sync()`` throws if the seed decides that it fails: see ``DiskFaults``.
+    public struct DiskError: Error, Hashable, CustomStringConvertible {
+        /// A sentence that states what happened to the writes.
+        public var description: String {
+            "the disk could not make the writes durable: they can be read until the next crash, and must be made again"
+        }
+    }
+}

@@ -252,3 +252,208 @@ extension NetworkStorage {
         }
     }
 }
+
+extension SimulatedNetwork {
+    /// The numbers of requests and replies of a network so far, by their outcome.
+    ///
+    /// The server of a request is the node or the closure that handles it. A duplicate is a second delivery of the same
+    /// request: the seed decides which requests are duplicated.
+    ///
+    /// Not counting duplicates, each sent request counts in at most one of ``answered``, ``lost`` and ``failed``. It
+    /// counts in none of them while it is under way or being handled, or if its server is a closure and the caller was
+    /// cancelled before the closure ended. A duplicate never counts in ``sent``, and never in ``answered``. A duplicate
+    /// that is lost counts in ``lost``, in addition to its request.
+    public struct Counts: Sendable, Hashable {
+        /// The number of requests that were sent, including those that were lost or failed. Duplicates do not count.
+        public internal(set) var sent = 0
+        /// The number of requests that have reached their servers. Duplicates that have reached their servers also
+        /// count.
+        public internal(set) var delivered = 0
+        /// The number of requests whose reply, or whose server's error, has arrived. Replies to duplicates do not
+        /// count.
+        public internal(set) var answered = 0
+        /// The number of requests, replies and duplicates that were lost: because the seed decided so, or because of a
+        /// partition, a blocked link, a crash, or the end of ``SimulatedNetwork/run(_:)``.
+        public internal(set) var lost = 0
+        /// The number of requests that ended with ``SimulatedNetwork/ConnectionLostError``.
+        public internal(set) var failed = 0
+        /// The number of duplicates that have reached the server of their request.
+        public internal(set) var duplicated = 0
+    }
+}
+
+extension SimulatedNetwork {
+    /// Sends a request to a server that is a closure, and waits for its reply.
+    ///
+    /// The seed of the network decides whether the request or the reply is lost, whether the connection is lost, and
+    /// whether the request is duplicated: see ``Faults``. If the request or the reply is lost, this function waits
+    /// until the caller is cancelled, and then throws: use a time limit. If the request is duplicated, the server is
+    /// called a second time, later and in a separate task with the caller's task-locals; the result of this second call
+    /// is ignored.
+    ///
+    /// ## Cancellation
+    /// If the caller is cancelled while the request or the reply is under way, this function throws at once. A request
+    /// that has not arrived yet never arrives; a request that has arrived is not undone. While the server handles the
+    /// request, the cancellation reaches the server, which runs in the caller's task. The call for a duplicate is not
+    /// cancelled.
+    ///
+    /// - Parameters:
+    ///   - request: The value that the server receives.
+    ///   - server: Handles the request and returns the reply. Called once in the caller's task, unless the request does
+    ///     not arrive, and once more in a separate task if the request is duplicated.
+    /// - Returns: The value that the server returns.
+    /// - Throws: The error that the server throws; ``ConnectionLostError`` if the seed decides that the connection is
+    ///   lost; `CancellationError` if the caller is cancelled while the request or the reply is under way, or after
+    ///   either was lost.
+    public func send<Message: Sendable, Reply: Sendable>(
+        _ request: Message,
+        to server: @escaping @Sendable (Message) async throws -> Reply
+    ) async throws -> Reply {
+        let drawn = storage.draw(from: nil, to: nil)
+        switch drawn.fault {
+        case .requestLost:
+            throw await silence(Message.self)
+        case .connectionLostBefore:
+            try await storage.timeline.pause(for: drawn.request)
+            throw storage.connectionLost()
+        case .connectionLostAfter:
+            _ = try await deliver(request, to: server, drawn)
+            try await storage.timeline.pause(for: drawn.reply)
+            throw storage.connectionLost()
+        case .replyLost:
+            _ = try await deliver(request, to: server, drawn)
+            throw await silence(Message.self)
+        case nil:
+            let reply = try await deliver(request, to: server, drawn)
+            try await storage.timeline.pause(for: drawn.reply)
+            storage.count { $0.answered += 1 }
+            return try reply.get()
+        }
+    }
+
+    /// Delivers a request to the server after its latency, and returns the result of the server.
+    ///
+    /// - Parameter drawn: The values that were drawn for the request. Only the latency of the request and that of a
+    ///   duplicate are used here: the caller applies the others.
+    /// - Throws: `CancellationError` if the caller is cancelled before the request arrives.
+    private func deliver<Message: Sendable, Reply: Sendable>(
+        _ request: Message,
+        to server: @escaping @Sendable (Message) async throws -> Reply,
+        _ drawn: NetworkDice.Throw
+    ) async throws -> Result<Reply, any Error> {
+        rest.move { $0 -= 1 }
+        defer { rest.move { $0 += 1 } }
+        try await storage.timeline.pause(for: drawn.request)
+        storage.count { $0.delivered += 1 }
+        if let delay = drawn.duplicate { duplicate(request, to: server, after: delay) }
+        do { return .success(try await server(request)) } catch { return .failure(error) }
+    }
+
+    private func duplicate<Message: Sendable, Reply: Sendable>(
+        _ request: Message,
+        to server: @escaping @Sendable (Message) async throws -> Reply,
+        after delay: Duration
+    ) {
+        // Counted before the task is created, so that a concurrent call of `drain()` waits for the task.
+        rest.move { $0 -= 1 }
+        Task(name: "SimulatedNetwork: duplicate") {
+            defer { rest.move { $0 += 1 } }
+            try await storage.timeline.pause(for: delay)
+            storage.count {
+                $0.delivered += 1
+                $0.duplicated += 1
+            }
+            _ = try await server(request)
+        }
+    }
+
+    /// Counts a request or reply of the caller as lost, and waits until the caller is cancelled or the network ends.
+    /// Returns the `CancellationError` to throw.
+    private func silence(_ type: Any.Type) async -> any Error {
+        storage.lose(type, from: nil, to: nil)
+        do { try await storage.waitOutside(for: neverAnswered) } catch { return error }
+        return CancellationError()
+    }
+}
+
+extension NetworkStorage {
+    func connectionLost() -> SimulatedNetwork.ConnectionLostError {
+        count { $0.failed += 1 }
+        return SimulatedNetwork.ConnectionLostError()
+    }
+}
+
+extension SimulatedNetwork {
+    /// An event of a network: a fault, a lost message, the end of a fault, the start of a node, a change of a node's clock,
+    /// or an error of a node's task. Print the events when a test fails. Inside a simulation, each event is also recorded as a note
+    /// in the simulation's schedule.
+    public struct Event: Sendable, Hashable, CustomStringConvertible {
+        /// The kind of an event, with the names of the nodes concerned.
+        @nonexhaustive
+        public enum Kind: Sendable, Hashable, CustomStringConvertible {
+            /// The node with the given name has started. The number `incarnation` is that of the start: 1 for the first
+            /// start.
+            case started(String, incarnation: Int)
+            /// The node with the given name has crashed. The number `incarnation` is that of the start before the
+            /// crash.
+            case crashed(String, incarnation: Int)
+            /// The node with the given name was paused.
+            case paused(String)
+            /// The pause of the node with the given name has ended.
+            case resumed(String)
+            /// The network was partitioned: the nodes were separated into groups, each given by the names of its nodes.
+            case partitioned([[String]])
+            /// Messages from the node named `from` to the node named `to` are lost from now on.
+            case blocked(from: String, to: String)
+            /// The latencies of messages from the node named `from` to the node named `to` are multiplied by a factor
+            /// from now on.
+            case slowed(from: String, to: String, factor: Double)
+            /// Messages between all nodes arrive again, as fast as before: partitions, blocked links and slow links
+            /// have ended.
+            case healed
+            /// The clock of the node with the given name runs at another rate from now on, in seconds of the node per
+            /// second of the network's clock.
+            case clockRateChanged(String, rate: Double)
+            /// The clock of the node with the given name was moved forward, or back if the duration is negative.
+            case clockJumped(String, by: Duration)
+            /// A request or a reply was lost, because of a fault of the message, a partition, a blocked link, or a crash. The
+            /// values are the name of the request's type, and the names of the nodes that send and receive the request:
+            /// `nil` for a client that is not a node, or a server that is a closure.
+            case lost(String, from: String?, to: String?)
+            /// The disk of the node with the given name has failed to make writes durable.
+            case syncFailed(String)
+            /// A task has thrown an error. The values are the name of the task's node, and the description of the
+            /// error.
+            case failed(String, error: String)
+
+            /// The kind of event in one line, such as `partition: {a} | {b, c}`.
+            public var description: String {
+                switch self {
+                case .started(let node, let incarnation): "start: \(node) #\(incarnation)"
+                case .crashed(let node, let incarnation): "crash: \(node) #\(incarnation)"
+                case .paused(let node): "pause: \(node)"
+                case .resumed(let node): "resume: \(node)"
+                case .partitioned(let groups):
+                    "partition: " + groups.map { "{\($0.joined(separator: ", "))}" }.joined(separator: " | ")
+                case .blocked(let from, let to): "block: \(from) → \(to)"
+                case .slowed(let from, let to, let factor): "slow: \(from) → \(to), × \(factor)"
+                case .healed: "heal"
+                case .clockRateChanged(let node, let rate): "clock of \(node): × \(rate)"
+                case .clockJumped(let node, let duration): "clock of \(node): jumps by \(duration)"
+                case .lost(let request, let from, let to):
+                    "lost: \(request) from \(from ?? "a client") to \(to ?? "a server"), or its reply"
+                case .syncFailed(let node): "disk of \(node): a sync fails"
+                case .failed(let node, let error): "error: a task of \(node) has thrown \(error)"
+                }
+            }
+        }
+
+        /// The time since the network was created, on the network's clock.
+        public let time: Duration
+        /// The kind of the event, such as a fault or the start of a node.
+        public let kind: Kind
+
+        /// The time and the event, in one line.
+        public var description: String { "\(time): \(kind)" }
+    }
+}

@@ -116,3 +116,54 @@ public struct TaskEvent: Sendable {
         self.isCancelled = isCancelled
     }
 }
+
+extension TaskEvent: CustomStringConvertible {
+    /// The names of the primitive and the kind of the event, such as `AsyncTask.created`.
+    public var name: String { "\(primitive.rawValue).\(kind.rawValue)" }
+
+    /// One line with the ``name`` of the event and the fields that are set, such as
+    /// `retry.failed attempt=1 error=ConnectionLost()`.
+    ///
+    /// The fields have this order: ``ownerName`` (as `name`), ``taskName`` (as `task`), ``key``, ``count``,
+    /// ``attempt``, ``status``, ``delay``, ``error``, ``detail``, ``age``, and ``isCancelled`` (as `cancelled`, only if
+    /// `true`). Line breaks in their texts are replaced by spaces. Identities, ``sequence`` and ``time`` are not
+    /// included.
+    public var description: String {
+        var line = name
+        func add(_ field: String, _ value: (some Any)?) {
+            guard let value else { return }
+            // A text may contain line breaks, which are replaced by spaces.
+            line += " \(field)=" + String(describing: value).split(whereSeparator: \.isNewline).joined(separator: " ")
+        }
+        add("name", ownerName)
+        add("task", taskName)
+        add("key", key)
+        add("count", count)
+        add("attempt", attempt)
+        add("status", status)
+        add("delay", delay)
+        add("error", error)
+        add("detail", detail)
+        add("age", age)
+        if isCancelled { add("cancelled", true) }
+        return line
+    }
+}
+
+extension TaskEvent.Primitive {
+    /// Whether each task or call that the events of this primitive are about runs in a task of its own. `true` for the
+    /// tasks of owners and queues, for the shared work of a ``SingleFlight``, and for the work of calls such as
+    /// `withTimeout`. Also `true` for a primitive that was created from a name, because its ``Primitive/traits`` are
+    /// not known.
+    ///
+    /// If `true`, the event with which a task or call enters ``TaskEvent/Phase/running`` happens in the task of its
+    /// work: ``TaskEvent/task`` identifies that task. The exception is ``TaskEvent/Kind/adopted``, which happens in the
+    /// task that adds the task to its owner. If `false`, as for `retry`, the work of a call runs in the task that makes
+    /// the call.
+    public var runsInOwnTask: Bool { !traits.contains(.call) || traits.contains(.awaited) }
+}
+
+/// An error whose text in events is not its description, for example because the description may contain secrets.
+package protocol EventDescribable: Error {
+    var eventText: String { get }
+}

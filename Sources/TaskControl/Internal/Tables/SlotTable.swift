@@ -115,3 +115,130 @@ package struct SlotTable<Element> {
         vacancies.shrinkIfMostlyEmpty(keeping: Self.smallest)
     }
 }
+
+/// An element of a ``SlotTable`` that a ``Ticket`` can identify.
+protocol Ticketed {
+    /// The serial number of the element, which is not repeated in the same slot until 2³⁸ other serial numbers have
+    /// been used.
+    var serial: UInt64 { get }
+}
+
+extension SlotTable where Element: Ticketed {
+    /// Returns whether the element that a ticket identifies is in the table.
+    func contains(_ ticket: Ticket) -> Bool {
+        isOccupied(ticket.slot) && ticket.has(serial: self[ticket.slot].serial)
+    }
+
+    /// Returns the ticket of the element in a slot, which must be occupied.
+    func ticket(at slot: Index) -> Ticket { Ticket(serial: self[slot].serial, slot: slot) }
+}
+
+/// The identity of an element of a ``SlotTable``: its slot and its serial number. A ticket does not match another
+/// element that uses the slot later: a serial number is repeated only after 2³⁸ others.
+///
+/// A ticket is stored in one word, because each stack frame of a waiting task has a copy, and these frames must fit
+/// into the memory that the runtime allocates for each task.
+@usableFromInline
+package struct Ticket: Hashable, Sendable {
+    @usableFromInline package typealias Slot = Int32
+
+    private let bits: UInt64
+    private static var slotBits: UInt64 { 26 }
+
+    init(serial: UInt64, slot: Slot) {
+        insist(
+            slot >> Self.slotBits == 0,
+            "TaskControl holds at most \(1 << Self.slotBits) tasks in one place. Wait until some have ended."
+        )
+        bits = serial << Self.slotBits | UInt64(slot)
+    }
+
+    /// The number that identifies the element in events: the lowest 38 bits of its serial number.
+    var number: UInt64 { bits >> Self.slotBits }
+
+    var slot: Slot { Slot(truncatingIfNeeded: bits & ((1 << Self.slotBits) - 1)) }
+
+    /// Returns whether `serial` is the serial number with which the ticket was created. Serial numbers that differ by a
+    /// multiple of 2³⁸ are not distinguished.
+    func has(serial: UInt64) -> Bool { bits >> Self.slotBits == (serial << Self.slotBits) >> Self.slotBits }
+}
+
+/// A doubly linked list of elements of a ``SlotTable``, in the order in which they were appended. Any element can be
+/// removed in O(1).
+///
+/// The links are stored in the elements, so the elements of one table can form several chains, and an element can be in
+/// no chain.
+@usableFromInline
+package struct Chain {
+    @usableFromInline package typealias Slot = Ticket.Slot
+
+    @inlinable package static var none: Slot { -1 }
+
+    @usableFromInline package internal(set) var first = none
+    @usableFromInline package internal(set) var last = none
+
+    @inlinable package init() {}
+
+    @inlinable package var isEmpty: Bool { first == Self.none }
+
+    /// Appends the element at a slot of the table to the end of the chain.
+    ///
+    /// - Complexity: O(1).
+    @inlinable
+    mutating func append(_ slot: Slot, in table: inout SlotTable<some Linked>) {
+        table[slot].links = Links(older: last)
+        if last == Self.none { first = slot } else { table[last].links.newer = slot }
+        last = slot
+    }
+
+    /// Removes the element at a slot from the chain. The element stays in the table.
+    ///
+    /// - Complexity: O(1).
+    @inlinable
+    mutating func remove(_ slot: Slot, in table: inout SlotTable<some Linked>) {
+        let links = table[slot].links
+        table[slot].links = Links()
+        if links.older == Self.none { first = links.newer } else { table[links.older].links.newer = links.newer }
+        if links.newer == Self.none { last = links.older } else { table[links.newer].links.older = links.older }
+    }
+
+    /// Returns the slots of the elements, in order. O(*n*).
+    func slots(in table: SlotTable<some Linked>) -> [Slot] {
+        Array(
+            sequence(state: first) { next in
+                guard next != Self.none else { return nil }
+                defer { next = table[next].links.newer }
+                return next
+            }
+        )
+    }
+
+    /// Traps if the links are not the same in both directions. O(*n*).
+    func checkLinks(in table: SlotTable<some Linked>) {
+        var (slot, before) = (first, Self.none)
+        while slot != Self.none {
+            precondition(table.isOccupied(slot), "an element of a chain is in the table")
+            precondition(table[slot].links.older == before, "a chain is linked in both directions")
+            (before, slot) = (slot, table[slot].links.newer)
+        }
+        precondition(last == before, "a chain ends with its last element")
+    }
+}
+
+/// The slots of the two neighbors of an element in its ``Chain``; `Chain.none` if there is no neighbor.
+@usableFromInline
+package struct Links {
+    @usableFromInline var older = Chain.none
+    @usableFromInline var newer = Chain.none
+
+    @inlinable package init() {}
+
+    @inlinable
+    init(older: Chain.Slot) { self.older = older }
+}
+
+/// An element of a ``SlotTable`` that can be in a ``Chain``, whose links it stores.
+@usableFromInline
+package protocol Linked {
+    var links: Links { get set }
+}

@@ -46,3 +46,6 @@ package enum Settlement {
     /// The task was cancelled, so the error was not passed to a handler.
     case partOfCancellation
 }
+
+/// An error that is caused by a mistake in the program, so that a retry cannot succeed.
+package protocol ProgrammingMistake: Error {}

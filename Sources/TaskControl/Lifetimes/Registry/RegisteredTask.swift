@@ -57,3 +57,255 @@ struct RegisteredTask: Hashable, Sendable {
         var owned: RegisteredTask { RegisteredTask(handle: task.owned, isDelivery: isDelivery) }
     }
 }
+
+/// The code that a task with a key runs. It waits until the ``TaskStoreDuplicateKeyBehavior`` lets the task begin, runs
+/// the work, and removes the task from the registry.
+struct RegisteredBody<Work: OwnedWork>: _TaskBody {
+    let registry: TaskRegistry
+    let id: TaskRegistry.ID
+    let work: Work
+
+    @inline(__always)
+    nonisolated(nonsending) func run() async -> Work.Success {
+        let mayRun =
+            switch registry.begin(id, isDelivery: Work.isDelivery) {
+            case .run: true
+            case .skip: false
+            case .wait, .quiet, .throttle: await registry.waitAndBegin(id, isDelivery: Work.isDelivery)
+            }
+        guard mayRun else {
+            let value = await work.skipped(Work.isDelivery ? registry.cause(ofSkipped: id) : .unknown)
+            registry.leave(id, hasRun: false)
+            return value
+        }
+        registry.emit(.started, .entered(.running), id)
+        let value = await work.run()
+        registry.leave(id, hasRun: true)
+        return value
+    }
+}
+
+/// The code that a task without a key runs. It waits for no other task. Separate from ``RegisteredBody``, because its
+/// async frame is smaller, and because it seldom takes the lock of the registry before it begins.
+struct FreeBody<Work: OwnedWork>: _TaskBody {
+    let registry: TaskRegistry
+    let id: TaskRegistry.ID
+    let work: Work
+
+    @inline(__always)
+    nonisolated(nonsending) func run() async -> Work.Success {
+        guard registry.mayBegin(id, isDelivery: Work.isDelivery) else {
+            let value = await work.skipped(Work.isDelivery ? registry.cause(ofSkipped: id) : .unknown)
+            registry.leave(id, hasRun: false)
+            return value
+        }
+        registry.emit(.started, .entered(.running), id)
+        let value = await work.run()
+        registry.leave(id, hasRun: true)
+        return value
+    }
+}
+
+extension TaskRegistry {
+    /// Removes the current task from the registry, and emits the event of its end. Called when the work of the task has
+    /// ended, or was skipped because the task was cancelled.
+    ///
+    /// - Parameters:
+    ///   - id: The ID of the current task.
+    ///   - hasRun: Whether the work of the task has run.
+    func leave(_ id: ID, hasRun: Bool) {
+        let moment = Diagnostics.moment
+        finish(id)
+        CancellationCauses.forget(.running)
+        emitEnd(of: id, hasRun: hasRun, at: moment)
+    }
+}
+
+/// The work of a task that is registered with an owner, such as an ``AsyncLifetime`` or ``TaskStore``.
+protocol OwnedWork: _TaskBody where Failure == Never {
+    /// The actor that the work is isolated to; `nil` if there is none.
+    var isolation: (any Actor)? { get }
+
+    /// Ends the work of a task that was cancelled before its work began.
+    ///
+    /// - Parameter cause: The cause of the cancellation, for a task whose value is a `DeliveryOutcome`.
+    /// - Returns: The value of the task.
+    nonisolated(nonsending) func skipped(_ cause: CancellationCause) async -> Success
+
+    /// Whether the value of a task with this work is a `DeliveryOutcome`; otherwise the task has no value.
+    static var isDelivery: Bool { get }
+}
+
+extension OwnedWork {
+    /// Returns the handle that the registry keeps for a task with this work.
+    static func registered(_ task: Task<Success, Never>) -> RegisteredTask {
+        RegisteredTask(handle: task.handle, isDelivery: isDelivery)
+    }
+}
+
+extension OwnedWork where Success == Void {
+    @inline(__always)
+    nonisolated(nonsending) func skipped(_ cause: CancellationCause) async {}
+
+    static var isDelivery: Bool { false }
+}
+
+/// The work of a task whose operation does not throw.
+struct OwnedOperation: OwnedWork {
+    let operation: Operation
+
+    init(_ operation: @escaping Operation) {
+        self.operation = operation
+    }
+
+    var isolation: (any Actor)? { operation.isolation }
+
+    nonisolated(nonsending) func run() async { await operation() }
+}
+
+/// The work of a task that passes its result or its elements to an object, as in `run(for:)` and `forEach(_:for:)`.
+struct DeliveryWork: OwnedWork {
+    let operation: @Sendable () async -> DeliveryOutcome
+
+    var isolation: (any Actor)? { nil }
+
+    static var isDelivery: Bool { true }
+
+    nonisolated(nonsending) func run() async -> DeliveryOutcome { await operation() }
+
+    @inline(__always)
+    nonisolated(nonsending) func skipped(_ cause: CancellationCause) async -> DeliveryOutcome { .cancelled(cause) }
+}
+
+/// The work of a task that passes its result to an object, and notifies the object of its end, as in `run(for:)` with
+/// `onEnd:`. The notification is a part of the task, as `deliver` is: the task is registered until it has returned.
+struct NotifyingWork: OwnedWork {
+    let origin: _WorkOrigin
+    /// Whether `receive` passes the error to `onEnd`.
+    let receivesAtEnd: Bool
+    /// Does the work, and delivers the result.
+    let perform: @Sendable () async throws -> DeliveryOutcome
+    /// Passes an error of the work to the object, unless the task is cancelled: to `onError`, or, without it, to `onEnd`.
+    let receive: @Sendable (any Error) async -> DeliveryOutcome
+    /// Passes the outcome to `onEnd`, also if the task is cancelled.
+    let notify: @Sendable (DeliveryOutcome) async -> Void
+
+    var isolation: (any Actor)? { nil }
+
+    static var isDelivery: Bool { true }
+
+    nonisolated(nonsending) func run() async -> DeliveryOutcome {
+        var outcome: DeliveryOutcome
+        do {
+            outcome = try await perform()
+        } catch {
+            let settlement = await settle(error, in: origin.origin) { await receive(error).isDelivered }
+            outcome = settlement == .partOfCancellation ? .cancelledNow : .failed(error)
+            if settlement == .received, receivesAtEnd { return outcome }
+        }
+        await notify(outcome)
+        return outcome
+    }
+
+    nonisolated(nonsending) func skipped(_ cause: CancellationCause) async -> DeliveryOutcome {
+        await notify(.cancelled(cause))
+        return .cancelled(cause)
+    }
+}
+
+/// The work of a task whose operation may throw, and whose error is handled or reported to diagnostics.
+struct HandledOperation<Handling: ErrorHandling>: OwnedWork {
+    private let origin: _WorkOrigin
+    private let operation: ThrowingOperation
+    private let handler: Handling
+
+    init(_ origin: _WorkOrigin, _ operation: @escaping ThrowingOperation, _ handler: Handling) {
+        self.origin = origin
+        self.operation = operation
+        self.handler = handler
+    }
+
+    var isolation: (any Actor)? { operation.isolation }
+
+    nonisolated(nonsending) func run() async {
+        do {
+            try await operation()
+        } catch {
+            await settle(error, in: origin.origin) { await handler.handle(error) }
+        }
+    }
+}
+
+/// The code that a task of `run(for:)` of an ``AsyncLifetime`` runs. Inlinable, because it is generic over the value of
+/// the work. The functions that need not be generic are in ``_DeliveryPlace``.
+@usableFromInline
+struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
+    @usableFromInline let place: _DeliveryPlace
+    @usableFromInline let owner: _WeakOwner<Owner>
+    @usableFromInline let work: @Sendable () async throws -> Value
+    @usableFromInline let deliver: @isolated(any) @Sendable (Owner, Value) async -> Void
+    @usableFromInline let onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
+    @usableFromInline let origin: _WorkOrigin
+
+    @inlinable
+    init(
+        place: _DeliveryPlace,
+        owner: consuming _WeakOwner<Owner>,
+        work: @escaping @Sendable () async throws -> Value,
+        deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
+        onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
+        origin: _WorkOrigin
+    ) {
+        self.place = place
+        self.owner = owner
+        self.work = work
+        self.deliver = deliver
+        self.onError = onError
+        self.origin = origin
+    }
+
+    @inlinable
+    @inline(__always)
+    nonisolated(nonsending) func run() async -> DeliveryOutcome {
+        guard place.begin() else { return place.skip() }
+        let outcome = await owner.perform(work, deliver, onError, in: origin)
+        place.end()
+        return outcome
+    }
+}
+
+/// The registration of a task without a key in a ``TaskRegistry``, for the inlinable code of ``_DeliveryBody``.
+@usableFromInline
+struct _DeliveryPlace: Sendable {
+    let registry: TaskRegistry
+    let id: TaskRegistry.ID
+
+    @usableFromInline
+    func attach(_ task: Task<DeliveryOutcome, Never>, _ name: String?) {
+        registry.attach(id, .delivery(task))
+        registry.emitAdded(id, name)
+    }
+
+    /// Begins the work of the task, unless the task was cancelled.
+    ///
+    /// - Returns: Whether the work may run. If not, the task must call `skip()`.
+    @usableFromInline
+    func begin() -> Bool {
+        guard registry.mayBegin(id, isDelivery: true) else { return false }
+        registry.emit(.started, .entered(.running), id)
+        return true
+    }
+
+    /// Ends a task that was cancelled before its work began.
+    @usableFromInline
+    func skip() -> DeliveryOutcome {
+        let outcome = DeliveryOutcome.cancelled(registry.cause(ofSkipped: id))
+        registry.leave(id, hasRun: false)
+        return outcome
+    }
+
+    @usableFromInline
+    func end() {
+        registry.leave(id, hasRun: true)
+    }
+}

@@ -292,3 +292,314 @@ extension TaskRegistryStateMachine {
         return lanes.remove(lane).key
     }
 }
+
+/// The limit on how many tasks of a registry run at once. A lane contains the tasks of one key; an entry is a registered
+/// task.
+extension TaskRegistryStateMachine {
+    /// The permits of a registry with a limit. An entry takes a permit when its key lets it start, and keeps the permit until
+    /// it has finished, also if it is cancelled while it runs; if no permit is available, the entry is `queued`. An entry
+    /// that waits for its key, for a quiet time or for an interval is not in line.
+    struct Limit {
+        /// The permits, and the line for them. A waiter is the slot of a `queued` entry.
+        var permits: PermitStateMachine<Slot>
+        /// The number of permits that entries have given up in this call, and that have not been passed on.
+        var freed = 0
+    }
+
+    /// Takes a permit for a task that its key lets start. If none is available, the task is then in line, and the caller
+    /// must set its phase to `queued`.
+    ///
+    /// - Returns: Whether the task may start: it has a permit, or the registry has no limit.
+    mutating func takePermit(_ slot: Slot, _ effects: inout Effects) -> Bool {
+        guard limit != nil else { return true }
+        passPermitsOn(&effects)
+        guard let permit = limit!.permits.acquire(1) else { return true }
+        // The machine of the permits returns a waiter that has parked, and the slot is known now.
+        _ = limit!.permits.park(permit, slot)
+        sides[slot, default: Side()].permit = permit
+        return false
+    }
+
+    /// Records that a task gives its permit up, because it has finished or will not begin, or that it no longer waits for
+    /// one. The caller must then call `passPermitsOn`.
+    mutating func givePermitUp(_ slot: Slot) {
+        let phase = entries[slot].phase
+        if phase.hasPermit {
+            limit!.freed += 1
+        } else if phase == .queued, let permit = sides[slot]?.permit {
+            // No other task receives a permit: none was available.
+            _ = limit!.permits.leave(permit)
+            sides[slot]?.permit = nil
+        }
+    }
+
+    /// Gives the permits that tasks have given up to the tasks that wait for them, in the order of the line.
+    mutating func passPermitsOn(_ effects: inout Effects) {
+        guard let freed = limit?.freed, freed > 0 else { return }
+        limit!.freed = 0
+        guard case .granted(let slots) = limit!.permits.release(freed) else { return }
+        for slot in slots {
+            sides[slot]?.permit = nil
+            entries[slot].phase = sides[slot]?.cancelsOlder == true ? .admitted : .starting
+            effects.startsWaitingTask = true
+            effects.wake(takeParked(slot))
+        }
+    }
+}
+
+/// Escalation of the tasks that other tasks or callers wait for.
+extension TaskRegistryStateMachine {
+    /// Records that the tasks before a waiting task are escalated to the priority of the waiting task: those before it in
+    /// its ``Lane``, or, for a task that waits for a permit, those before it in line and those that have a permit.
+    ///
+    /// - Parameters:
+    ///   - id: The waiting task.
+    ///   - priority: The raw priority.
+    /// - Returns: The tasks that the caller must escalate: those before the waiting task that have not been escalated
+    ///   to `priority` yet. A task that is still being created is escalated by `attach`.
+    /// - Complexity: O(*n*) in the number of these tasks. Each task is escalated at most once to each priority.
+    mutating func raise(before id: ID, to priority: UInt8) -> [Job] {
+        if phase(of: id) == .queued { return raiseLine(before: id.slot, to: priority) }
+        guard phase(of: id) == .waiting else { return [] }
+        var jobs: [Job] = []
+        var slot = id.slot
+        // If there is a limit, a task may have been escalated for one of another key, and those before it were not.
+        while slot != Chain.none, limit != nil || entries[slot].raisedTo < priority {
+            raise(slot, to: priority, except: id.slot, &jobs)
+            slot = entries[slot].links.older
+        }
+        return jobs
+    }
+
+    /// Records that a task is escalated.
+    ///
+    /// - Parameters:
+    ///   - own: The task that waits, which has the priority already.
+    ///   - jobs: Receives the handle of the task, if the caller must escalate it.
+    private mutating func raise(_ slot: Slot, to priority: UInt8, except own: Slot, _ jobs: inout [Job]) {
+        guard entries[slot].raisedTo < priority else { return }
+        entries[slot].raisedTo = priority
+        if slot != own, let job = entries[slot].job { jobs.append(job) }
+    }
+
+    /// Records that the tasks for which a task waits that needs a permit are escalated: those before it in line, and
+    /// those that have a permit.
+    ///
+    /// - Complexity: O(*n*) in the number of tasks before the first one in line for which that was done before, and in
+    ///   the number of all tasks if there is none.
+    private mutating func raiseLine(before waiting: Slot, to priority: UInt8) -> [Job] {
+        var jobs: [Job] = []
+        var slot = waiting
+        while let side = sides[slot], let permit = side.permit {
+            guard side.raisedLineTo < priority else { return jobs }
+            sides[slot]?.raisedLineTo = priority
+            guard let older = limit?.permits.waiter(before: permit) else { break }
+            raise(older, to: priority, except: waiting, &jobs)
+            slot = older
+        }
+        for slot in 0..<entries.extent where entries.isOccupied(slot) && entries[slot].phase.hasPermit {
+            raise(slot, to: priority, except: waiting, &jobs)
+        }
+        return jobs
+    }
+
+    /// Records that all tasks are escalated to the raw priority of a caller that waits for them.
+    ///
+    /// - Returns: The tasks that the caller must escalate.
+    /// - Complexity: O(*n*) in the number of tasks.
+    mutating func raiseAll(to priority: UInt8) -> [Job] {
+        var jobs: [Job] = []
+        for slot in 0..<entries.extent where entries.isOccupied(slot) && entries[slot].raisedTo < priority {
+            entries[slot].raisedTo = priority
+            if let job = entries[slot].job { jobs.append(job) }
+        }
+        return jobs
+    }
+
+    /// Records that all tasks of a key are escalated to the raw priority of a caller that waits for them.
+    ///
+    /// - Returns: The tasks that the caller must escalate.
+    /// - Complexity: O(*n*) in the number of tasks under the key.
+    mutating func raiseAll(of key: Key, to priority: UInt8) -> [Job] {
+        guard let lane = lanes.index(of: key) else { return [] }
+        var jobs: [Job] = []
+        var slot = lanes[lane].chain.last
+        while slot != Chain.none {
+            if entries[slot].raisedTo < priority {
+                entries[slot].raisedTo = priority
+                if let job = entries[slot].job { jobs.append(job) }
+            }
+            slot = entries[slot].links.older
+        }
+        return jobs
+    }
+}
+
+extension TaskRegistryStateMachine {
+    // MARK: Closing
+
+    /// Refuses every task that is added later.
+    mutating func close() {
+        isClosed = true
+    }
+
+    // MARK: Draining
+
+    /// Adds a waiter for the end of all tasks. The waiter must then pass its continuation to `parkDrainer(_:_:)`.
+    ///
+    /// - Returns: The ID of the waiter; `nil` if there are no tasks: then no waiter was added, and the caller need not
+    ///   wait.
+    mutating func enrollDrainer() -> DrainID? {
+        entries.isEmpty ? nil : drainers.enroll()
+    }
+
+    mutating func parkDrainer(_ id: DrainID, _ waiter: Waiter) -> WaitOutcome? {
+        drainers.park(id, waiter)
+    }
+
+    mutating func drainerLeaves(_ id: DrainID) -> Waiter? {
+        drainers.leave(id, with: .left)
+    }
+
+    // MARK: Draining a key
+
+    /// Identifies a waiter for the end of the tasks of one key. The waiter passes `id` and its continuation to
+    /// `parkDrainer(_:_:)`, as waiters for the end of all tasks do.
+    struct LaneDrainID {
+        let id: DrainID
+        fileprivate let lane: Slot
+    }
+
+    /// Adds a waiter for the end of the tasks of a key. The waiter must then pass its continuation to
+    /// `parkDrainer(_:_:)`.
+    ///
+    /// - Returns: The ID of the waiter; `nil` if the key has no tasks: then no waiter was added, and the caller need
+    ///   not wait.
+    mutating func enrollDrainer(of key: Key) -> LaneDrainID? {
+        guard let lane = lanes.index(of: key), lanes[lane].entryCount > 0 else { return nil }
+        return LaneDrainID(id: drainers.enroll(in: &laneDrainers[lane, default: Chain()]), lane: lane)
+    }
+
+    mutating func drainerLeaves(_ drainer: LaneDrainID) -> Waiter? {
+        // The waiter has no outcome yet, so the lane has had tasks since the waiter was added, and its slot still
+        // belongs to it.
+        guard drainers.isWaiting(drainer.id) else { return nil }
+        let waiter = drainers.leave(drainer.id, in: &laneDrainers[drainer.lane]!, with: .left)
+        if laneDrainers[drainer.lane]!.isEmpty { removeDrainers(of: drainer.lane) }
+        return waiter
+    }
+
+    /// Wakes the waiters for the end of the tasks of a key, if the task that is about to be removed from the ``Lane``
+    /// of the key is the last one.
+    mutating func wakeDrainers(of lane: Slot, _ effects: inout Effects) {
+        guard lane != Chain.none, lanes[lane].entryCount == 1, laneDrainers[lane] != nil else { return }
+        effects.wake(drainers.wakeAll(in: &laneDrainers[lane]!, with: .reached))
+        removeDrainers(of: lane)
+    }
+
+    private mutating func removeDrainers(of lane: Slot) {
+        laneDrainers[lane] = nil
+        laneDrainers.shrinkIfMostlyEmpty()
+    }
+}
+
+/// The intervals of the behavior `throttle`: in each interval, at most one task with this behavior begins in a ``Lane``
+/// (the tasks of one key).
+extension TaskRegistryStateMachine {
+    /// Identifies an interval by the serial number of the task that has begun it, and the slot of the ``Lane`` of its
+    /// key.
+    typealias IntervalID = Ticket
+
+    /// The interval of a ``Lane``. The interval begins when a task with the behavior `throttle` begins. Until then, the
+    /// task claims the interval: no other task with that behavior can begin.
+    struct Interval {
+        enum Start {
+            case claimed(by: Slot)
+            case begun(IntervalID)
+        }
+
+        var start: Start
+        /// The slot of the task that waits for the end of the interval; `nil` if there is none. At most one task waits.
+        var waiting: Slot?
+        /// The task that sleeps until the end of the interval; `nil` before the interval begins, and while the timer is
+        /// being created.
+        var timer: Job?
+    }
+
+    /// Records a new task with the behavior `throttle`: in the phase `admitted`, the task claims the interval of its
+    /// ``Lane``; otherwise it waits for the end of the interval.
+    mutating func takePlace(_ slot: Slot, _ phase: Phase) {
+        let lane = entries[slot].lane
+        if phase == .admitted {
+            intervals[lane] = Interval(start: .claimed(by: slot))
+        } else {
+            intervals[lane]?.waiting = slot
+        }
+    }
+
+    /// Records that a task will not begin or has ended: the task no longer claims an interval, or waits for the end of
+    /// one. The caller must then call `promote`, because another task may now start.
+    mutating func givePlaceUp(_ slot: Slot) {
+        if intervals.isEmpty { return }
+        let lane = entries[slot].lane
+        guard lane != Chain.none, let interval = intervals[lane] else { return }
+        if interval.waiting == slot { intervals[lane]?.waiting = nil }
+        if case .claimed(by: slot) = interval.start { end(lane) }
+    }
+
+    /// Begins the interval of a ``Lane``, because the task that has claimed the interval begins. If the interval has no
+    /// length, ends it at once. Has no effect for a task that has not claimed the interval.
+    mutating func beginInterval(_ id: ID, _ effects: inout Effects) {
+        let (lane, time) = (entries[id.slot].lane, sides[id.slot]?.time ?? .zero)
+        guard case .claimed(by: id.slot)? = intervals[lane]?.start else { return }
+        if time > .zero {
+            let interval = IntervalID(serial: entries[id.slot].serial, slot: lane)
+            intervals[lane]?.start = .begun(interval)
+            effects.begin(interval, lasting: time)
+        } else {
+            end(lane)
+            admit(lane, &effects)
+        }
+    }
+
+    /// Attaches the handle of the timer of an interval. Cancels the timer if the interval has ended, or if the registry
+    /// is closed and each of its tasks has finished or was cancelled.
+    mutating func attachTimer(_ id: IntervalID, _ timer: Job, _ effects: inout Effects) {
+        guard hasInterval(id) else { return effects.stop(timer) }
+        intervals[id.slot]?.timer = timer
+        if isClosed, liveCount == 0 { effects.stop(timer) }
+    }
+
+    /// Ends an interval: the task that waits for its end may then start. Has no effect if the interval has ended
+    /// before.
+    ///
+    /// - Returns: The key of the interval, if the machine no longer stores it; otherwise `nil`. The caller must keep
+    ///   the key until it has released the lock.
+    mutating func intervalEnded(_ id: IntervalID, _ effects: inout Effects) -> Key? {
+        guard hasInterval(id) else { return nil }
+        end(id.slot)
+        admit(id.slot, &effects)
+        return removeIfUnused(id.slot)
+    }
+
+    private func hasInterval(_ id: IntervalID) -> Bool {
+        if case .begun(id)? = intervals[id.slot]?.start { true } else { false }
+    }
+
+    /// Ends the interval of a ``Lane``. The task that waits for the end claims the next interval, but does not start
+    /// before `admit` is called.
+    private mutating func end(_ lane: Slot) {
+        guard let waiting = intervals[lane]?.waiting else {
+            intervals[lane] = nil
+            return intervals.shrinkIfMostlyEmpty()
+        }
+        intervals[lane] = Interval(start: .claimed(by: waiting), waiting: waiting)
+    }
+
+    /// Lets the task that has claimed the interval of a ``Lane`` start, if the task still waits.
+    mutating func admit(_ lane: Slot, _ effects: inout Effects) {
+        guard case .claimed(by: let slot)? = intervals[lane]?.start, entries[slot].phase == .throttled else { return }
+        intervals[lane]?.waiting = nil
+        start(slot, as: .admitted, &effects)
+    }
+}

@@ -433,3 +433,267 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         sides.isEmpty ? nil : sides[slot]?.parked.take() ?? nil
     }
 }
+
+extension TaskRegistryStateMachine {
+    enum Phase: UInt8 {
+        case waiting, quiet
+        /// A task with the behavior `throttle` that waits for the end of the interval of its key.
+        case throttled
+        /// A task that may start under its key, and waits for a permit of the registry's ``Limit``.
+        case queued
+        /// A task that waited for an interval or a permit, and whose own handle was cancelled. It has been resumed, but has not
+        /// called `begin` again.
+        case leaving
+        /// A task that may start, and has not called `begin` yet. A task without a key that does not call `begin` keeps
+        /// this phase while it runs.
+        case starting
+        /// A task that may start, and cancels the older tasks of its key when it calls `begin`: one with the behavior
+        /// `throttle`, which then also begins an interval, or one with the behavior `debounce` that was `queued`.
+        case admitted
+        case running, cancelled, skipped
+        /// A task that waited for older tasks of its key, and whose own handle was cancelled. It will never run, and
+        /// reports its cancellation when it has been resumed.
+        case left
+
+        var isLive: Bool { rawValue <= Phase.running.rawValue }
+        /// Whether the task waits to start: for older tasks, for a quiet time, for the end of an interval, or for a permit.
+        var waits: Bool { rawValue <= Phase.leaving.rawValue }
+        /// Whether the task waits to start, and was not cancelled.
+        var isReplaceable: Bool { rawValue < Phase.leaving.rawValue }
+        /// Whether the task has a permit, if the registry has a limit.
+        var hasPermit: Bool { !waits && isLinked }
+        var isLinked: Bool { rawValue <= Phase.cancelled.rawValue }
+    }
+
+    /// A registered task. Packed into few words, because a registry may contain a million entries.
+    struct Entry: Ticketed, Linked {
+        /// The slot of the ``Lane`` of the task's key; `Chain.none` if the task has no key.
+        let lane: Slot
+        var links = Links()
+        var job: Job?
+        /// The serial number (48 bits), the priority `raisedTo` (8 bits), and the phase (8 bits).
+        private var packed: UInt64
+
+        init(serial: UInt64, lane: Slot, job: Job?, phase: Phase) {
+            self.lane = lane
+            self.job = job
+            packed = serial << 16 | UInt64(phase.rawValue)
+        }
+
+        var serial: UInt64 { packed >> 16 }
+
+        /// The raw priority to which the task was escalated through the registry; 0 for none.
+        var raisedTo: UInt8 {
+            get { UInt8(truncatingIfNeeded: packed >> 8) }
+            set { packed = packed & ~0xFF00 | UInt64(newValue) << 8 }
+        }
+
+        var phase: Phase {
+            get { Phase(rawValue: UInt8(truncatingIfNeeded: packed))! }
+            set { packed = packed & ~0xFF | UInt64(newValue.rawValue) }
+        }
+    }
+
+    /// The properties that only few entries have, stored apart from ``Entry``.
+    struct Side {
+        /// The continuation of the task, while the task waits for older tasks of its key, for an interval, or for a permit.
+        var parked: Waiter?
+        /// The waiters for the handle of the task, while the task is being created.
+        var followers: [Waiter] = []
+        /// The quiet time of a task with the behavior `debounce`, or the length of the interval of a task with the
+        /// behavior `throttle`; `nil` for other tasks.
+        var time: Duration?
+        /// The rule for the running tasks at the end of the quiet time of a task with the behavior `debounce`; `nil` for
+        /// other tasks.
+        var afterQuietTime: TaskStoreDuplicateKeyBehavior.AfterQuietTime?
+        /// The request of a `queued` task for a permit.
+        var permit: PermitStateMachine<Slot>.ID?
+        /// The priority to which the tasks before a `queued` task were escalated, for this task or for one behind it.
+        var raisedLineTo: UInt8 = 0
+
+        /// Whether the task cancels the older tasks of its key when it begins.
+        var cancelsOlder: Bool { time != nil && afterQuietTime != .keepLatest }
+    }
+}
+
+extension TaskRegistryStateMachine {
+    /// The actions that the storage (the ``TaskRegistry``) must carry out after it has released the lock. Each function
+    /// of the machine adds its actions to the value that the caller passes.
+    ///
+    /// Not copyable, because copying this value would retain its contents, and a value is created for each event of a
+    /// task.
+    struct Effects: ~Copyable {
+        /// The actions that concern tasks other than the one for which the machine was called. An object, because most
+        /// calls request no such actions: a reference that is `nil` costs almost nothing.
+        final class Lists {
+            /// The waiters to resume.
+            fileprivate(set) var waking: [Waiter] = []
+            /// The tasks to cancel; among the tasks of one key, the oldest first.
+            fileprivate(set) var cancelling: [Job] = []
+            /// The tasks that the machine has recorded as cancelled in this call. They have not finished.
+            fileprivate(set) var retired: [ID] = []
+            /// The timer tasks to cancel. No cause of their cancellation is recorded.
+            fileprivate(set) var stopping: [Job] = []
+            /// The interval of the behavior `throttle` that has begun in this call, and its length. The storage must
+            /// create the timer of the interval; `nil` if no interval has begun.
+            fileprivate(set) var interval: (id: IntervalID, time: Duration)?
+        }
+
+        /// The actions that concern tasks other than the one for which the machine was called; `nil` if there are none.
+        private(set) var lists: Lists?
+        /// The change of the number of live tasks: the number of those that were added, minus the number of those that
+        /// were cancelled or that finished without having been cancelled.
+        var liveCountChange: Int32 = 0
+        /// Whether a task that has waited may start or has begun.
+        var startsWaitingTask = false
+        /// The raw priority to which the task whose handle `attach` has stored must be escalated; 0 for none.
+        var raisingTo: UInt8 = 0
+
+        mutating func wake(_ waiters: [Waiter]) {
+            if !waiters.isEmpty { list().waking += waiters }
+        }
+
+        mutating func wake(_ waiter: Waiter?) {
+            if let waiter { list().waking.append(waiter) }
+        }
+
+        /// Adds a task to cancel.
+        ///
+        /// - Parameter job: The handle of the task; `nil` if the task is being created: `attach` then cancels it.
+        mutating func cancel(_ job: Job?) {
+            if let job { list().cancelling.append(job) }
+        }
+
+        mutating func stop(_ timer: Job?) {
+            if let timer { list().stopping.append(timer) }
+        }
+
+        mutating func retire(_ id: ID) {
+            list().retired.append(id)
+        }
+
+        mutating func begin(_ id: IntervalID, lasting time: Duration) {
+            list().interval = (id, time)
+        }
+
+        var cancellingCount: Int { lists?.cancelling.count ?? 0 }
+
+        /// Reverses the order of the tasks to cancel that a search from the newest task of a key to its oldest has
+        /// added: the oldest task is then cancelled first.
+        ///
+        /// - Parameter former: The number of tasks to cancel that were added before the search. Their order is kept.
+        mutating func reverseCancelling(after former: Int) {
+            lists?.cancelling[former...].reverse()
+        }
+
+        private mutating func list() -> Lists {
+            if let lists { return lists }
+            let new = Lists()
+            lists = new
+            return new
+        }
+    }
+}
+
+/// Functions for the tests of the state machine.
+extension TaskRegistryStateMachine {
+    /// The largest number of tasks or keys for which one of the tables has memory allocated.
+    var capacity: Int {
+        max(
+            entries.capacity,
+            lanes.capacity,
+            sides.capacity,
+            intervals.capacity,
+            addedSinceCancelAll?.capacity ?? 0
+        )
+    }
+
+    /// Returns whether a key has an interval of the behavior `throttle` that has begun and has not ended.
+    func hasInterval(_ key: Key) -> Bool {
+        if let lane = lanes.index(of: key), case .begun? = intervals[lane]?.start { true } else { false }
+    }
+
+    /// Traps if one of the invariants in the documentation of the type does not hold.
+    func checkInvariants() {
+        let occupied = (0..<entries.extent).filter(entries.isOccupied)
+        precondition(occupied.count { entries[$0].phase.isLive } == liveCount, "The live count is right.")
+        precondition(
+            occupied.allSatisfy {
+                let entry = entries[$0]
+                return entry.lane != Chain.none || entry.phase.isLive || entry.serial < suspectSerial
+            },
+            "An entry that was cancelled without a key is suspect."
+        )
+        let unattached = occupied.filter { entries[$0].lane == Chain.none && entries[$0].job == nil }
+        precondition(unattached.count == unattachedCount, "The count of entries without a handle is right.")
+        precondition(
+            unattached.allSatisfy { entries[$0].serial >= attachedSerial },
+            "An entry without a key and a handle is not below `attachedSerial`."
+        )
+        if let added = addedSinceCancelAll {
+            let live = occupied.filter { entries[$0].phase.isLive }
+            precondition(Set(live.map { entries.ticket(at: $0) }).isSubset(of: added), "A live entry is cancelled.")
+        }
+        for (slot, side) in sides {
+            precondition(entries.isOccupied(slot), "The side of an entry is removed with it.")
+            let entry = entries[slot]
+            precondition(
+                side.parked == nil || [.waiting, .throttled, .queued, .skipped].contains(entry.phase),
+                "A parked task waits."
+            )
+            precondition(side.followers.isEmpty || entry.job == nil, "A followed task is being created.")
+        }
+        let lines = (0..<lanes.extent).filter(lanes.isOccupied)
+        precondition(lanes.count == lines.count, "The count of lanes is right.")
+        for slot in lines {
+            let lane = lanes[slot]
+            precondition(lanes.index(of: lane.key) == slot, "Each key has one lane.")
+            lane.chain.checkLinks(in: entries)
+            let members = occupied.filter { entries[$0].lane == slot }
+            let chain = lane.chain.slots(in: entries)
+            precondition(lane.entryCount == members.count, "A lane has the entries of its key.")
+            precondition(
+                members.count > 0 || intervals[slot] != nil,
+                "A lane is removed with its last entry and its interval."
+            )
+            let throttled = members.filter { entries[$0].phase == .throttled }
+            precondition(throttled == [intervals[slot]?.waiting].compactMap { $0 }, "One throttled entry waits.")
+            precondition(members.count { entries[$0].phase.isLive } == lane.liveCount, "A lane counts live entries.")
+            precondition(Set(chain) == Set(members.filter { entries[$0].phase.isLinked }), "A lane links its own.")
+            precondition(chain.first.map { entries[$0].phase } != .waiting, "The first in a lane never waits.")
+            // With a limit, tasks of other keys have escalated some of them.
+            for (older, newer) in zip(chain, chain.dropFirst()) where limit == nil {
+                let raised = entries[newer].raisedTo <= entries[older].raisedTo
+                precondition(raised, "A waiting task has raised all that is before it.")
+            }
+        }
+        precondition(
+            laneDrainers.allSatisfy { !$0.value.isEmpty },
+            "A line of drainers is removed with the last of them."
+        )
+        precondition(laneDrainers.keys.allSatisfy { lanes[$0].entryCount > 0 }, "A drained lane has tasks.")
+        for (slot, interval) in intervals {
+            precondition(lanes.isOccupied(slot), "An interval has a lane.")
+            guard case .claimed(by: let claimant) = interval.start else { continue }
+            precondition(
+                [.admitted, .queued, .leaving].contains(entries[claimant].phase),
+                "The entry that claims an interval has not begun."
+            )
+            precondition(entries[claimant].lane == slot, "The entry that claims an interval is in its lane.")
+        }
+        checkLimit(occupied)
+    }
+
+    private func checkLimit(_ occupied: [Slot]) {
+        let queued = occupied.filter { entries[$0].phase == .queued }
+        guard let limit else { return precondition(queued.isEmpty, "Without a limit, no task waits for a permit.") }
+        limit.permits.checkInvariants()
+        precondition(limit.freed == 0, "Permits are passed on at once.")
+        let holders = occupied.count { entries[$0].phase.hasPermit }
+        precondition(holders == limit.permits.size - limit.permits.available, "Each task that may start has a permit.")
+        precondition(queued.count == limit.permits.waiterCount, "The queued entries are in line.")
+        precondition(queued.allSatisfy { sides[$0]?.permit != nil }, "A queued entry has a request.")
+        precondition(queued.isEmpty || limit.permits.available == 0, "No entry waits for a permit that is available.")
+        precondition(occupied.allSatisfy { entries[$0].lane != Chain.none }, "A limited registry has keys only.")
+    }
+}

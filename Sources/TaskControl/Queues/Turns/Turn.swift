@@ -105,3 +105,182 @@ public struct _Turn: Sendable {
         _turns.emit(.started, .entered(.running), id)
     }
 }
+
+/// The state of a queue: a ``TurnStateMachine`` with its lock, and the word of a ``TurnGate``.
+///
+/// ``_Places``, the task-local value of code inside a turn, refers to this state and not to the queue: tasks that
+/// outlive their turn retain that value, and must not retain the queue.
+final class TurnState: PlaceOwner {
+    /// A reference to a task that does not retain the task. It is valid under the lock while the task is in the queue,
+    /// since a task leaves the queue before it ends.
+    typealias Job = _TaskHandle.Unowned
+    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
+    typealias Machine = TurnStateMachine<Waiter, Job>
+
+    private let state: Locked<Machine>
+    private let gate: AtomicWord
+
+    init(capacity: Int?) {
+        let machine = Machine(capacity: capacity)
+        gate = AtomicWord(machine.gate.word)
+        state = Locked(machine)
+    }
+
+    deinit { gate.deallocate() }
+
+    @inline(__always)
+    func withMachine<Answer>(_ event: (inout Machine) -> Answer) -> Answer {
+        state.withLock { machine in
+            // While the word is in the phase `line`, it is changed only here, under the lock.
+            if !TurnGate(word: gate.value).isLine {
+                machine.takeBack(TurnGate(word: gate.exchange(TurnGate.line(lastGiven: 0).word)))
+            }
+            defer { gate.store(machine.gate.word) }
+            return event(&machine)
+        }
+    }
+
+    /// Returns whether a task was given its turn before it asked for the turn. If not, the task must ask the machine.
+    ///
+    /// Called only by that task, before it ends the turn.
+    @inline(__always)
+    func hasGiven(_ id: Ticket) -> Bool { TurnGate(word: gate.acquiredValue).hasGiven(id) }
+
+    /// Takes a turn for a caller without the lock, if the queue is idle.
+    ///
+    /// - Returns: The turn, which has begun; `nil` if the queue is not idle: the machine must then be asked.
+    @inline(__always)
+    func enterFree() -> Ticket? {
+        var turn: Ticket?
+        _ = gate.replace { word in
+            let entered = TurnGate(word: word).entered
+            turn = entered?.turn
+            return entered?.word
+        }
+        return turn
+    }
+
+    /// Ends a turn that `enterFree()` has begun, without the lock.
+    ///
+    /// - Returns: Whether the turn has ended. If not, the turn has an entry in the machine, which must end it.
+    @inline(__always)
+    func leaveFree(_ id: Ticket) -> Bool { gate.replace { TurnGate(word: $0).left(id)?.word } }
+
+    /// Returns whether a turn has begun and not ended.
+    func isHeld(_ id: Ticket) -> Bool {
+        let gate = TurnGate(word: gate.value)
+        return gate.isLine ? withMachine { $0.isRunning(id) } : gate.isTaken(by: id)
+    }
+}
+
+/// A 64-bit word through which a caller takes and ends a turn of an idle queue without the lock of the queue. A pure
+/// value: ``TurnState`` stores and exchanges the word.
+///
+///     line ──the line is empty──▶ free ──a caller of `run` enters──▶ taken ──it leaves──▶ free
+///       ▲                           │                                  │
+///       └────────────────taken back by code that needs the line────────┘
+///
+/// The *line* is the list of the tasks and callers in a ``TurnStateMachine``, which the lock protects. While the word
+/// is free or taken, the line is empty, and at most one caller has a turn, which has no entry in the line. All other
+/// code takes the word back while it holds the lock: the turn of that caller then gets an entry, and ends in the line.
+struct TurnGate: Equatable {
+    let word: Int64
+
+    private enum Phase { static let (line, free, taken): (UInt64, UInt64, UInt64) = (0, 1, 2) }
+
+    init(word: Int64) { self.word = word }
+
+    private init(_ phase: UInt64, _ serial: UInt64) { word = Int64(bitPattern: serial << 2 | phase) }
+
+    private var phase: UInt64 { UInt64(bitPattern: word) & 3 }
+
+    /// Returns the word in the phase in which only the state machine, under the lock, decides about turns.
+    ///
+    /// - Parameter serial: The serial number of the task that was the last to be given its turn before it asked for the
+    ///   turn; 0 if there is none.
+    static func line(lastGiven serial: UInt64) -> Self { Self(Phase.line, serial) }
+
+    /// Returns the word of an idle queue, in which no caller has a turn.
+    ///
+    /// - Parameter serial: The serial number of the last turn.
+    static func free(after serial: UInt64) -> Self { Self(Phase.free, serial) }
+
+    var serial: UInt64 { UInt64(bitPattern: word) >> 2 }
+
+    var isLine: Bool { phase == Phase.line }
+
+    var isTaken: Bool { phase == Phase.taken }
+
+    /// The turn of the caller that has taken the word. Valid only while `isTaken` is true.
+    var turn: Ticket { Ticket(serial: serial, slot: 0) }
+
+    /// Returns whether the word records that a task was given its turn before it asked for the turn. If not, the state
+    /// machine must be asked whether the turn has come.
+    func hasGiven(_ id: Ticket) -> Bool { isLine && id.has(serial: serial) }
+
+    func isTaken(by id: Ticket) -> Bool { isTaken && id.has(serial: serial) }
+
+    /// The word after a caller has taken a turn without the lock; `nil` if the queue is not idle: the state machine
+    /// must then be asked.
+    var entered: Self? { phase == Phase.free ? Self(Phase.taken, serial + 1) : nil }
+
+    /// Returns the word after a caller has ended its turn without the lock; `nil` if the turn has an entry in the state
+    /// machine, which must end it.
+    func left(_ id: Ticket) -> Self? { isTaken(by: id) ? .free(after: serial) : nil }
+}
+
+/// The way in which a turn ends.
+@usableFromInline
+enum _TurnEnd {
+    case completed
+    case failed(any Error)
+    /// The task was cancelled before its turn, and its work did not run.
+    case skipped
+}
+
+/// The membership of a task in a ``CancellableQueue``, which cancels its tasks together.
+enum Membership: Sendable {
+    case member(TaskRegistry, TaskRegistry.ID)
+    /// The ``CancellableQueue`` that has the given registry is closed: the task is not a member, and is cancelled.
+    case refused(TaskRegistry)
+
+    init(_ group: TaskRegistry, of turn: _TurnStorage.ID, in turns: _TurnStorage) {
+        // The task has the same identity in the events of the group and of the queue.
+        if let id = group.reserve(subject: Diagnostics.whileObserved(turns.subject(turn))) {
+            self = .member(group, id)
+        } else {
+            self = .refused(group)
+        }
+    }
+
+    func attach(_ task: _TaskHandle, name: String?) {
+        switch self {
+        case .member(let group, let id):
+            group.attach(id, .plain(task))
+        case .refused(let group):
+            task.cancel()
+            Diagnostics.emit(group.source.event(.refused, taskName: name))
+        }
+    }
+
+    var isCancelled: Bool {
+        if case .member(let group, let id) = self { !group.isLive(id) } else { true }
+    }
+
+    /// Cancels the current task, which must be the task of this membership, and records the cause for which the
+    /// ``CancellableQueue`` was cancelled or closed.
+    func cancelCurrentTask() {
+        switch self {
+        case .member(let group, let id): group.recordCauseOfCurrentTask(id)
+        case .refused(let group):
+            // `attach` cancels the handle of this task, and may have done so before. The cause is recorded even then.
+            CancellationCauses.record(.known(.shutdown(name: group.name)), for: .running, isFirst: true)
+        }
+        withUnsafeCurrentTask { $0?.cancel() }
+    }
+
+    func end() {
+        if case .member(let group, let id) = self { group.finish(id) }
+        CancellationCauses.forget(.running)
+    }
+}

@@ -22,3 +22,97 @@ extension _TurnWork where Failure == any Error {
 
     @inlinable static func skipped() throws -> Success { throw CancellationError() }
 }
+
+/// An operation that cannot throw, and receives the actor that it runs on.
+///
+/// Not one type with ``_ActorThrowingWork``: with a generic failure type, the closure would be wrapped in a thunk,
+/// which costs an allocation and a frame.
+@usableFromInline
+struct _ActorWork<ActorType: Actor, Success: Sendable>: _TurnWork {
+    @usableFromInline let actor: ActorType
+    @usableFromInline let operation: @Sendable (isolated ActorType) async -> Success
+
+    @inlinable
+    init(_ actor: ActorType, _ operation: @escaping @Sendable (isolated ActorType) async -> Success) {
+        self.actor = actor
+        self.operation = operation
+    }
+
+    @inlinable nonisolated(nonsending) func run() async -> Success { await operation(actor) }
+}
+
+/// An operation that may throw, and receives the actor that it runs on.
+@usableFromInline
+struct _ActorThrowingWork<ActorType: Actor, Success: Sendable>: _TurnWork {
+    @usableFromInline let actor: ActorType
+    @usableFromInline let operation: @Sendable (isolated ActorType) async throws -> Success
+
+    @inlinable
+    init(_ actor: ActorType, _ operation: @escaping @Sendable (isolated ActorType) async throws -> Success) {
+        self.actor = actor
+        self.operation = operation
+    }
+
+    @inlinable nonisolated(nonsending) func run() async throws -> Success { try await operation(actor) }
+}
+
+/// An operation that cannot throw, and runs in the isolation in which it was written.
+///
+/// Not one type with ``_PlainThrowingWork``: with a generic failure type, the closure would be wrapped in a thunk,
+/// which costs an allocation and a frame.
+@usableFromInline
+struct _PlainWork<Success: Sendable>: _TurnWork {
+    @usableFromInline let operation: @Sendable @isolated(any) () async -> Success
+
+    @inlinable
+    init(_ operation: @escaping @Sendable @isolated(any) () async -> Success) {
+        self.operation = operation
+    }
+
+    @inlinable nonisolated(nonsending) func run() async -> Success { await operation() }
+}
+
+/// An operation that may throw, and runs in the isolation in which it was written.
+@usableFromInline
+struct _PlainThrowingWork<Success: Sendable>: _TurnWork {
+    @usableFromInline let operation: @Sendable @isolated(any) () async throws -> Success
+
+    @inlinable
+    init(_ operation: @escaping @Sendable @isolated(any) () async throws -> Success) {
+        self.operation = operation
+    }
+
+    @inlinable nonisolated(nonsending) func run() async throws -> Success { try await operation() }
+}
+
+/// Work that cannot throw and returns no value, and does not run if its task was cancelled before the turn.
+@usableFromInline
+struct _SkippableWork<Work: _TurnWork>: _TurnWork where Work.Success == Void, Work.Failure == Never {
+    @usableFromInline let work: Work
+
+    @inlinable
+    init(_ work: Work) {
+        self.work = work
+    }
+
+    @inlinable static var isSkippable: Bool { true }
+
+    @inlinable static func skipped() {}
+
+    @inlinable nonisolated(nonsending) func run() async { await work.run() }
+}
+
+/// Work that may throw, and runs even if its task was cancelled before the turn.
+@usableFromInline
+struct _ObligedWork<Work: _TurnWork>: _TurnWork where Work.Failure == any Error {
+    @usableFromInline let work: Work
+
+    @inlinable
+    init(_ work: Work) {
+        self.work = work
+    }
+
+    @inlinable static var isSkippable: Bool { false }
+
+    @inlinable nonisolated(nonsending) func run() async throws -> Work.Success { try await work.run() }
+}

@@ -22,3 +22,98 @@ class _Flight: @unchecked Sendable {
         deadline = table.hasDeadlines ? _LatestDeadline.ofCurrentTask() : nil
     }
 }
+
+/// A flight (one run of an operation that several callers share) that stores the result of its operation. The result is
+/// `nil` until the operation has ended.
+@usableFromInline
+typealias _TypedFlight<Value: Sendable> = _FlightStoring<Result<Value, any Error>?>
+
+/// A ``_Flight`` with a stored property of any type, which contains its result. Generic over the whole type of the
+/// property, and not over the type of the flight's value, so that deallocating a flight does not have to look up the
+/// type `Result<Value, any Error>?`.
+///
+/// It is Sendable because the task of the flight writes the result before it ends the flight under the lock of the
+/// table, and callers read the result only after the flight has ended.
+@usableFromInline
+final class _FlightStoring<Stored>: _Flight, @unchecked Sendable {
+    @usableFromInline var result: Stored
+
+    @inlinable
+    init(_ table: _FlightTable, _ key: _ErasedKey?, _ result: Stored) {
+        self.result = result
+        super.init(table, key)
+    }
+}
+
+/// A caller that waits for a flight (one run of an operation that several callers share), whether it began the flight
+/// or joined it. Must wait exactly once: with ``value()`` or with ``result()``.
+@usableFromInline
+package struct _FlightCaller<Value: Sendable>: Sendable {
+    @usableFromInline let flight: _TypedFlight<Value>
+    @usableFromInline let place: _FlightTable.CallerPlace
+
+    @inlinable
+    init(_ flight: _TypedFlight<Value>, at place: _FlightTable.CallerPlace) {
+        self.flight = flight
+        self.place = place
+    }
+
+    /// Waits for the value of the flight. A caller that is cancelled stops waiting immediately.
+    ///
+    /// - Throws: The error of the operation; `CancellationError` if the caller or the flight was cancelled.
+    @inlinable
+    @inline(__always)
+    package nonisolated(nonsending) func value() async throws -> Value {
+        guard await _FlightTable.wait(for: flight, at: place), let result = flight.result else {
+            throw CancellationError()
+        }
+        do {
+            return try result.get()
+        } catch {
+            // A cancelled caller receives CancellationError, whatever was thrown.
+            try Task.checkCancellation()
+            throw error
+        }
+    }
+
+    /// Waits for the result of the flight, and does not replace its error by `CancellationError` if the caller has been
+    /// cancelled meanwhile. A caller that is cancelled before the result stops waiting immediately.
+    ///
+    /// - Returns: The result; `nil` if the caller or the flight was cancelled before there was a result.
+    @inlinable
+    nonisolated(nonsending) func result() async -> Result<Value, any Error>? {
+        await _FlightTable.wait(for: flight, at: place) ? flight.result : nil
+    }
+}
+
+/// The body of the task of a flight: runs the operation, and reports its result to the callers of the flight.
+@usableFromInline
+struct _FlightBody<Value: Sendable>: _TaskBody {
+    @usableFromInline let flight: _TypedFlight<Value>
+    @usableFromInline let operation: @Sendable @isolated(any) () async throws -> Value
+
+    @inlinable
+    init(_ flight: _TypedFlight<Value>, operation: @escaping @Sendable @isolated(any) () async throws -> Value) {
+        self.flight = flight
+        self.operation = operation
+    }
+
+    @inlinable
+    nonisolated(nonsending) func run() async {
+        let table = flight.table
+        var failure: (any Error)?
+        var hasBegun = false
+        do {
+            try table.begin(flight)
+            hasBegun = true
+            flight.result = .success(
+                try await _Places.local.withValue(table.places(inside: flight), operation: operation)
+            )
+        } catch {
+            flight.result = .failure(error)
+            failure = error
+        }
+        let end = table.finish(flight, failure, hasBegun: hasBegun)
+        if !end.isHeard { await table.report(failure, wasCancelled: end.wasCancelled) }
+    }
+}

@@ -1,5 +1,7 @@
 #if AsyncHTTPClient
+
 internal import AsyncHTTPClient
+internal import Dispatch
 internal import Foundation
 internal import NIOCore
 internal import NIOFoundationCompat
@@ -200,4 +202,133 @@ extension Duration {
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }
+
+extension ClientExchange {
+    /// Returns the request in the form of AsyncHTTPClient, and whether its body is sent part by part.
+    ///
+    /// - Parameters:
+    ///   - client: The client that will send the request. While a body is sent part by part, the reading of its next
+    ///     parts waits for the event loops of this client.
+    ///   - decompression: Decides which `Accept-Encoding` is added to a request that has none.
+    /// - Throws: `URLError` if the URL of the request is not valid, or if the client would send another one.
+    func clientRequest(for client: HTTPClient, _ decompression: Decompression) throws -> (
+        HTTPClientRequest, isStream: Bool
+    ) {
+        try request.checkURL(schemes: ["http", "https", "http+unix", "https+unix", "unix"])
+        guard let url = request.request.url else { throw URLError(.badURL) }
+        // The client (1.37) takes "/" for a path that it cannot decode, such as "/caf%E9".
+        guard !url.path.isEmpty || url.path(percentEncoded: true).isEmpty else {
+            throw URLError(.badURL, text: "AsyncHTTPClient cannot send a path whose escapes are not those of UTF-8.")
+        }
+        var translated = HTTPClientRequest(url: url.absoluteString)
+        translated.method = HTTPMethod(rawValue: request.request.httpMethod ?? "GET")
+        for (name, value) in request.request.allHTTPHeaderFields ?? [:] {
+            translated.headers.add(name: name, value: value)
+        }
+        if let credential = url.basicCredential, !translated.headers.contains(name: "Authorization") {
+            // On Apple's platforms, Foundation sends the credential only when the server asks for it.
+            translated.headers.add(name: "Authorization", value: credential)
+        }
+        if let encodings = decompression.acceptedEncodings, !translated.headers.contains(name: "Accept-Encoding") {
+            translated.headers.add(name: "Accept-Encoding", value: encodings)
+        }
+        guard let upload else { return (translated, false) }
+        // The client adds the length of the body.
+        translated.headers.remove(name: "Content-Length")
+        translated.headers.remove(name: "Transfer-Encoding")
+        if case .data(let data) = request.body, data.count <= UploadParts.size {
+            translated.body = .bytes(ByteBuffer(data: data))
+            return (translated, false)
+        }
+        let length: HTTPClientRequest.Body.Length = upload.length.map { .known($0) } ?? .unknown
+        translated.body = .stream(UploadParts(upload, self, client.eventLoopGroup), length: length)
+        return (translated, true)
+    }
+
+    /// Returns the head of a response in the form of Foundation.
+    func head(of response: HTTPClientResponse) throws -> HTTPURLResponse {
+        // Where the client has followed redirects of its own, the URL is that of the last one.
+        let asked = request.request.url!
+        let head = HTTPURLResponse(
+            url: response.history.count > 1 ? response.url ?? asked : asked,
+            statusCode: Int(response.status.code),
+            httpVersion: response.version.major == 2 ? "HTTP/2" : "HTTP/1.1",
+            headerFields: HeaderField.joined(response.headers.lazy.map { ($0.name, $0.value) })
+        )
+        guard let head else { throw URLError(.badServerResponse) }
+        return head
+    }
+}
+
+/// The parts of an upload body, which the client requests one after another while it sends them.
+struct UploadParts: AsyncSequence, Sendable {
+    typealias Element = ByteBuffer
+
+    /// The largest size of a part, in bytes.
+    static let size = 1 << 16
+
+    /// The number of bytes that may be read from the body before the event loops of the client have processed the parts
+    /// that were read earlier.
+    private static let lead: Int64 = 1 << 20
+
+    private let reader: UploadReader
+    private let exchange: ClientExchange
+    private let loops: any EventLoopGroup
+
+    init(_ reader: UploadReader, _ exchange: ClientExchange, _ loops: any EventLoopGroup) {
+        self.reader = reader
+        self.exchange = exchange
+        self.loops = loops
+    }
+
+    /// Creates the iterator. Called once by the client: to send the body again, the transport makes another exchange.
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader, exchange: exchange, loops: loops) }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        let reader: UploadReader
+        let exchange: ClientExchange
+        let loops: any EventLoopGroup
+        private var met: Int64 = 0
+        /// The queue on which the body is read. Reading blocks, so it uses neither a thread of Swift concurrency nor an event loop.
+        private let thread = DispatchQueue(label: "TaskControlHTTP.UploadParts")
+
+        init(reader: UploadReader, exchange: ClientExchange, loops: any EventLoopGroup) {
+            self.reader = reader
+            self.exchange = exchange
+            self.loops = loops
+        }
+
+        mutating func next() async throws -> ByteBuffer? {
+            exchange.didSend(reader.sent, of: reader.length)
+            try await meetLoops()
+            let reader = reader
+            let part = try await withUnsafeThrowingContinuation {
+                (continuation: UnsafeContinuation<ByteBuffer, any Error>) in
+                thread.async {
+                    continuation.resume(
+                        with: Result {
+                            var buffer = ByteBufferAllocator().buffer(capacity: UploadParts.size)
+                            try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: UploadParts.size) {
+                                try reader.read(into: $0)
+                            }
+                            return buffer
+                        }
+                    )
+                }
+            }
+            return part.readableBytes > 0 ? part : nil
+        }
+
+        /// Waits until the event loops have processed what they were given, if reading is too far ahead of them.
+        ///
+        /// The client requests parts until its event loop has noticed that it can send no more. Until then parts accumulate in memory, and a quick
+        /// reader would read the whole body. Which event loop sends the request is not known here, so this function waits for all of them.
+        private mutating func meetLoops() async throws {
+            guard reader.sent - met >= UploadParts.lead else { return }
+            met = reader.sent
+            for loop in loops.makeIterator() { try await loop.submit {}.get() }
+        }
+    }
+}
+
 #endif

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The state of one exchange with a server: the parts of the response that have arrived, the reader that waits for them, and the commands to the
 /// transfer. The *transfer* is the operation of the network library, such as a `URLSessionTask`.
 ///
@@ -199,6 +201,21 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
         case .running, .paused:
             transfer = .cancelled
             return .cancel
+        }
+    }
+}
+
+extension ExchangeStateMachine.Failure {
+    /// Returns the error that the reader of the response receives.
+    ///
+    /// - Parameter left: The error for the failure `left`: the body is read after the closure that received it has
+    ///   returned.
+    func error(left: any Error) -> any Error {
+        switch self {
+        case .network(let error): error
+        case .malformed: URLError(.badServerResponse)
+        case .cancelled: CancellationError()
+        case .left: left
         }
     }
 }

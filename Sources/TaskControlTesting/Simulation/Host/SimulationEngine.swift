@@ -1,4 +1,5 @@
 #if os(Linux) || canImport(Darwin)
+
 import CTaskControlTesting
 import TaskControl
 
@@ -354,4 +355,272 @@ final class SimulationEngine: @unchecked Sendable {
         tc_endStep()
     }
 }
+
+/// Receives the jobs of tasks and actors, and records the steps of the schedule.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension SimulationEngine {
+    // MARK: Jobs
+
+    func enqueue(_ job: SimulatedJob) {
+        if case .expected = turn, job.isTurn {
+            turn = .came(job)
+            return
+        }
+        if job.isYield {
+            yields.append(job)
+            return
+        }
+        let number = number(job)
+        var arrival: ScheduleStateMachine.Arrival?
+        if job.isOnMain || job.actor != nil {
+            arrival = .init(
+                actor: UInt(bitPattern: job.actor),
+                isFixed: tc_isCreating() || (job.isOnMain && continuesAfterEnqueuing(job)),
+                priority: job.isOnMain ? 0 : tc_jobPriority(job.pointer),
+                overtakes: tc_isCreating() && job.actor != nil && tc_isOnActor(job.actor!)
+            )
+            if job.isTask, let number { ledger.waits(number, for: actorType(of: job)) }
+        }
+        schedule.enqueue(job.handle, of: number, on: arrival, hasYielded: isResumingYield)
+    }
+
+    /// Whether the running task continues after it has enqueued a job on the main actor, so that whatever it enqueues
+    /// there later comes after this job. `false` if the task itself goes to the main actor, or has ended.
+    private func continuesAfterEnqueuing(_ job: SimulatedJob) -> Bool {
+        guard let current = tc_currentTask() else { return false }
+        return current != job.pointer
+    }
+
+    func enqueue(_ job: SimulatedJob, after delay: Duration) {
+        let (seconds, attoseconds) = delay.components
+        let (whole, hasOverflown) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        var nanoseconds =
+            hasOverflown ? (seconds < 0 ? 0 : .max / 2) : min(whole, .max / 2) + attoseconds / 1_000_000_000
+        if !plan.capabilities.includes(.virtualTime) {
+            // Real time has passed since the deadline was computed. It must not affect the schedule.
+            nanoseconds = (max(0, nanoseconds) + 999_999) / 1_000_000 * 1_000_000
+        }
+        // A task that sleeps forever wakes at the end of time.
+        nanoseconds = withoutLead(max(0, nanoseconds))
+        let (at, isLate) = schedule.now.addingReportingOverflow(nanoseconds)
+        deadline = nanosecondsHere + nanoseconds
+        schedule.enqueue(job.handle, of: number(job, isTimer: true), at: isLate ? .max : at)
+    }
+
+    /// Returns a duration of a sleep that ends at a whole microsecond, if the given duration is shorter only because the
+    /// clock was read between the computation of the deadline and the sleep: each read takes a nanosecond.
+    private func withoutLead(_ nanoseconds: Int64) -> Int64 {
+        let rest = (nanosecondsHere + nanoseconds) % 1_000
+        return rest > 0 && 1_000 - rest < tc_lead() ? nanoseconds + 1_000 - rest : nanoseconds
+    }
+
+    func enqueueIfOwn(_ job: SimulatedJob, after delay: Duration?) -> Bool {
+        // A job that is not a task is an actor's turn, or an isolated `deinit`.
+        let isKnown = tc_isCreating() || ledger.knows(job.pointer) || ledger.mayDiscover(job.pointer)
+        // A timer is created by the runtime, for the task that goes to sleep.
+        let isTimer = delay != nil && ledger.current != nil
+        if job.isTask, !isKnown, !isTimer { return false }
+        if let delay { enqueue(job, after: delay) } else { enqueue(job) }
+        return true
+    }
+
+    /// Returns the number of the task that a job belongs to or, for other work of an actor such as an isolated
+    /// `deinit`, of the task that enqueued the job. Returns `nil` if there is no such task.
+    ///
+    /// - Parameter isTimer: Whether the job is a timer that the runtime has created to end a sleep.
+    func number(_ job: SimulatedJob, isTimer: Bool = false) -> Int? {
+        if job.isTask { return ledger.number(of: job.pointer, isTimer: isTimer) }
+        // The turn of an actor belongs to no task.
+        if job.isTurn { return nil }
+        return ledger.current
+    }
+
+    // MARK: Recording
+
+    /// Records a step of the schedule.
+    ///
+    /// - Parameters:
+    ///   - isTask: Whether the job of the step was a task. (The job itself is possibly deallocated already.)
+    ///   - task: The number of the task that ran, or for which an actor did other work; `nil` if there is none.
+    ///   - actor: The type of the actor on which the job ran; `nil` if it ran on none.
+    ///   - number: The number of the step.
+    func append(_ isTask: Bool, of task: Int?, _ actor: TypeID?, _ number: Int) {
+        guard let state = state(of: task) else { return }
+        let event = isTask ? ScheduleLog.Event.ran(state) : .actorTurn
+        log.append(event, of: task, on: actor, number: number, at: nanosecondsHere)
+    }
+
+    /// Returns the state of the task with the given number, to be recorded with a step; `nil` if a failure report
+    /// should not list the step, such as that of a timer.
+    private func state(of task: Int?) -> ScheduleLog.State? {
+        guard let task else { return .unknown }
+        if let deadline { return .sleeping(until: deadline) }
+        if ledger.isTimer(task) { return nil }
+        return ledger.state(of: task) ?? .unknown
+    }
+
+    /// Returns the numbers of the tasks that have not ended, and their states.
+    func unfinished() -> [(Int, ScheduleLog.State)] {
+        // Only the state of the body is known.
+        guard ledger.readsStates else { return bodyHasEnded ? [] : [(0, .unknown)] }
+        Self.release(ledger.sweep())
+        return (0..<ledger.unended.count)
+            .map { index in
+                let number = ledger.unended[index]
+                return (number, ledger.state(of: number) ?? .unknown)
+            }
+    }
+}
+
+/// Handles the situation in which no job can run, and the end of the run.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension SimulationEngine {
+    /// Decides how to continue when no job can run and no task sleeps.
+    ///
+    /// - Returns: Whether to run another step. If `false`, the run has ended: it has failed if ``reason`` is not `nil`.
+    func isGoingOnAlthoughIdle() -> Bool {
+        if hasActions {
+            perform(actions.remove(at: schedule.action(actions.map(\.moment), mustAct: true)!).action)
+            return true
+        }
+        // Objects that are deallocated with these tasks may create tasks.
+        Self.release(ledger.sweep())
+        if !schedule.isIdle { return true }
+        if bodyHasEnded, ledger.unended.isEmpty || !ledger.readsStates { return false }
+        if reason == nil, let task = firstUnended(where: isWaitingForTaskOutside) {
+            reason = .escaped("\(ledger.label(task)) waits for a task")
+        }
+        if reason == nil, isExpectingVisits {
+            lookOutForVisits()
+            hasLookedOut = true
+        }
+        if reason == nil { reason = bodyHasEnded ? .leftBehind(tasks: ledger.unended.count) : .deadlock }
+        return false
+    }
+
+    func firstUnended(where isWanted: (Int) -> Bool) -> Int? {
+        for index in 0..<ledger.unended.count where isWanted(ledger.unended[index]) { return ledger.unended[index] }
+        return nil
+    }
+
+    func isWaitingForTaskOutside(_ number: Int) -> Bool {
+        if case .awaitingTask(nil) = ledger.state(of: number) { true } else { false }
+    }
+
+    /// Whether a thread outside the simulation is possibly about to resume a task. This can be a thread that has
+    /// received work from the simulation, or a thread that runs an actor of the simulation. Always `true` without
+    /// `SimulationCapabilities.escapes`: the simulation then does not notice that a thread receives work.
+    var isExpectingVisits: Bool {
+        tc_takeHint() || !plan.capabilities.contains(.escapes)
+            || firstUnended { if case .awaitingActor = ledger.state(of: $0) { true } else { false } } != nil
+    }
+
+    /// Waits for a short real time, in case a thread outside the simulation is about to resume a task: the run then
+    /// fails with the reason ``SimulationFailure/Reason/escaped(_:)``, which is more helpful than a deadlock.
+    func lookOutForVisits() {
+        tc_setNow(-1)
+        let end = ContinuousClock.now + plan.grace
+        while reason == nil, ContinuousClock.now < end {
+            System.pause()
+            _ = takeForeignVisits()
+        }
+        tc_setNow(schedule.now)
+    }
+
+    /// Fails the run with the reason ``SimulationFailure/Reason/escaped(_:)`` if a thread outside the simulation has
+    /// resumed a task or used the ``Simulation``.
+    ///
+    /// - Returns: Whether a thread has done so, and the run has therefore ended.
+    func takeForeignVisits() -> Bool {
+        guard foreign.hasVisits else { return false }
+        let (jobs, callers) = foreign.take()
+        for job in jobs { enqueue(job) }
+        if let job = jobs.first, reason == nil { reason = .escaped("\(ledger.label(number(job))) was resumed") }
+        if callers > 0, reason == nil { reason = .escaped("the Simulation was used") }
+        return !jobs.isEmpty || callers > 0
+    }
+
+    /// Ends the simulation after its last step. The unfinished tasks of a failed run are not cancelled, and never run
+    /// again. (If they were cancelled, their code would run, and could block the thread forever.)
+    func leaveBehind() {
+        if !ledger.unended.isEmpty || !ledger.readsStates {
+            // A task does not retain the main actor's executor, and a task that is left behind may still be resumed.
+            _ = Unmanaged.passRetained(main)
+        }
+        Self.release(ledger.close())
+        foreign.end(isDropping: reason != nil)
+        // The remaining jobs may include the turn of an actor that outlives the seed. Without this, the actor would never run again.
+        while let item = schedule.next() {
+            let job = SimulatedJob(item)
+            if job.isTurn { tc_enqueueGlobal(job.pointer) }
+        }
+    }
+
+    static func release(_ tasks: borrowing FlatArray<UnsafeMutableRawPointer>) {
+        for index in 0..<tasks.count { tc_release(tasks[index]) }
+    }
+}
+
+/// Handles the calls that the program under test makes through its ``Simulation``.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension SimulationEngine: SimulationHost {
+    var nanosecondsHere: Int64 { schedule.now - Self.start }
+
+    var elapsedHere: Duration {
+        // Not `.nanoseconds(_:)`, which is generic, and slow in a debug build.
+        let (seconds, nanoseconds) = (nanosecondsHere / 1_000_000_000, nanosecondsHere % 1_000_000_000)
+        return Duration(secondsComponent: seconds, attosecondsComponent: nanoseconds * 1_000_000_000)
+    }
+
+    /// Whether the caller runs in this simulation, that is, on its thread. If not, reading this property makes the run
+    /// fail with the reason ``SimulationFailure/Reason/escaped(_:)``.
+    var isHere: Bool {
+        if SimulationEngine.current === self { return true }
+        foreign.call()
+        return false
+    }
+
+    var elapsed: Duration { isHere ? elapsedHere : .zero }
+
+    func fail(_ failure: SimulationFailure.Reason) {
+        if isHere, reason == nil { reason = failure }
+    }
+
+    func note(_ text: String, _ location: String) {
+        guard isHere else { return }
+        schedule.note(text)
+        log.append(
+            .note(log.text(text, location: location)),
+            of: ledger.current,
+            on: nil,
+            number: schedule.steps,
+            at: nanosecondsHere
+        )
+    }
+
+    func atAnyPoint(_ action: @escaping @Sendable () -> Void) {
+        guard isHere else { return }
+        actions.append((schedule.moment(), action))
+    }
+
+    func draw() -> UInt64? {
+        guard isHere else { return nil }
+        let number = draws.next()
+        // Not zero, which the standard library can reject when it draws from a range.
+        return isSimplified() ? 1 : number
+    }
+
+    func drawSeed() -> UInt64 { isHere ? draws.next() : 0 }
+
+    func happens() -> Bool { !isHere || !isSimplified() }
+
+    func sometimes(_ condition: Bool, _ message: String, _ location: CheckLocation) {
+        if isHere { plan.goals?.note(condition, message, location) }
+    }
+
+    func leave() -> Bool { isHere && tc_setOutside(true) }
+
+    func comeBack() { _ = tc_setOutside(false) }
+}
+
 #endif
