@@ -229,6 +229,16 @@ struct TurnGate: Equatable {
     func left(_ id: Ticket) -> Self? { isTaken(by: id) ? .free(after: serial) : nil }
 }
 
+extension TurnStateMachine {
+    /// The word that ``TurnState`` must store after each change. While the queue is idle, a caller can take a turn with
+    /// this word, without the lock. Otherwise, the word leaves all decisions to this machine.
+    var gate: TurnGate { isIdle ? .free(after: nextSerial - 1) : .line(lastGiven: lastGiven) }
+
+    /// Ends a period in which a caller could take a turn without this machine. Called before each change, with the word
+    /// that was stored.
+    mutating func takeBack(_ gate: TurnGate) { resume(after: gate.serial, isRunning: gate.isTaken) }
+}
+
 /// The way in which a turn ends.
 @usableFromInline
 enum _TurnEnd {

@@ -18,7 +18,7 @@
 /// and the task need not ask for it. A task that has called `begin` too early must call it again, so that a
 /// cancellation in between removes the task from the queue at once.
 ///
-/// While the line is empty, callers take turns without an entry: see ``TurnGate``.
+/// While the line is empty, the storage may give turns that have no entries, and tells the machine with `resume`.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. An ID is a slot and a serial number that is not used again before 2³⁸ others were, so an event that comes after
@@ -74,10 +74,10 @@ struct TurnStateMachine<Waiter, Job> {
     private(set) var count = 0
     private var drainers = MarkTable<UInt64, Waiter>()
     /// The serial number of the next entry. The first is 1, so that a smaller number exists for each entry.
-    private var nextSerial: UInt64 = 1
+    private(set) var nextSerial: UInt64 = 1
     /// The serial number of the entry that was the last to be given its turn before its task called `begin`; 0 if there
     /// is none.
-    private var lastGiven: UInt64 = 0
+    private(set) var lastGiven: UInt64 = 0
 
     init(capacity: Int?) {
         self.capacity = capacity
@@ -189,24 +189,21 @@ struct TurnStateMachine<Waiter, Job> {
 
     // MARK: Turns without an entry
 
-    /// The word that ``TurnState`` must store after each change. While the queue is empty and `capacity` is not `nil`,
-    /// a caller can take a turn with this word, without the lock. Otherwise, the word leaves all decisions to this
-    /// machine.
-    var gate: TurnGate {
-        count == 0 && capacity != nil ? .free(after: nextSerial - 1) : .line(lastGiven: lastGiven)
-    }
+    /// Whether a caller can have its turn without an entry: the line is empty, and the number of turns is limited.
+    var isIdle: Bool { count == 0 && capacity != nil }
 
-    /// Ends a period in which a caller could take a turn without this machine. Called before each change. If a caller
-    /// has taken a turn, an entry is added for that turn.
+    /// Continues after turns that had no entries, with an entry for the last of them if that has not ended.
     ///
-    /// - Parameter gate: The word that was stored. The queue must be empty.
-    mutating func takeBack(_ gate: TurnGate) {
-        precondition(count == 0, "the gate is lent while the line is empty")
-        nextSerial = gate.serial + 1
-        guard gate.isTaken else { return }
+    /// - Parameters:
+    ///   - serial: The serial number of the last turn.
+    ///   - isRunning: Whether that turn has not ended.
+    mutating func resume(after serial: UInt64, isRunning: Bool) {
+        precondition(count == 0, "turns have no entries only while the line is empty")
+        nextSerial = serial + 1
+        guard isRunning else { return }
         // The caller's task cannot be raised: with the highest priority, it counts as raised already.
-        let slot = entries.insert(Entry(serial: gate.serial, phase: .running, level: .max))
-        precondition(slot == gate.turn.slot, "the first slot of an empty table is 0")
+        let slot = entries.insert(Entry(serial: serial, phase: .running, level: .max))
+        precondition(slot == 0, "the first slot of an empty table is 0")
         line.append(slot, in: &entries)
         count = 1
         runningCount = 1
