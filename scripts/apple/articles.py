@@ -13,10 +13,12 @@ import hashlib
 import re
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
+from pages import blocks_of
 from sdk import FOUNDATION_PARTS, HERE, run
 
-MARK = re.compile(r"<!-- (compiled|refused) for iOS (\d+)(?:: (.+))? -->")
+MARK = re.compile(r"(compiled|refused) for iOS (\d+)(?:: (.+))?")
 IMPORT = re.compile(r"^import (\w+)$", flags=re.M)
 
 # A package's default, and a project's that is created with Xcode 26.
@@ -29,14 +31,13 @@ SETTINGS = {
 }
 
 
-class Block:
-    def __init__(self, path, line, is_refused, version, message, text):
-        self.path = path
-        self.line = line
-        self.is_refused = is_refused
-        self.version = version
-        self.message = message
-        self.text = text
+class Block(NamedTuple):
+    path: str
+    line: int
+    is_refused: bool
+    version: str
+    message: str
+    text: str
 
     @property
     def imports(self):
@@ -58,24 +59,21 @@ class Block:
         return [line for line in errors if self.message not in line and "@__swiftmacro_" not in line]
 
 
-def blocks_of(path, name):
-    found, lines = [], path.read_text().splitlines()
-    for number, line in enumerate(lines):
-        mark = MARK.fullmatch(line.strip())
-        if not mark:
-            if line.startswith("<!-- compiled for") or line.startswith("<!-- refused for"):
-                raise RuntimeError(f"{name}:{number + 1}: this mark is not understood: {line}")
+def refined(page, repository):
+    """The blocks of a page that are for iOS."""
+    for block in blocks_of(page):
+        place = f"{Path(block.path).relative_to(repository)}:{block.line - 1}"
+        if not re.match("(compiled|refused) for", block.mark):
             continue
-        if lines[number + 1] != "```swift":
-            raise RuntimeError(f"{name}:{number + 1}: no block of Swift follows this mark")
-        end = lines.index("```", number + 2)
+        mark = MARK.fullmatch(block.mark)
+        if not mark or block.language != "swift":
+            raise RuntimeError(f"{place}: this mark is not understood, or no block of Swift follows it: {block.mark}")
         kind, version, message = mark.groups()
         if (kind == "refused") != (message is not None):
-            raise RuntimeError(f"{name}:{number + 1}: an error message is needed after 'refused', and only there")
+            raise RuntimeError(f"{place}: an error message is needed after 'refused', and only there")
         # The lines of the errors are those of the article.
-        text = "\n" * (number + 2) + "\n".join(lines[number + 2:end]) + "\n"
-        found.append(Block(name, number + 2, kind == "refused", f"{version}.0", message, text))
-    return found
+        text = "\n" * (block.line - 1) + "\n".join(block.lines) + "\n"
+        yield Block(place.split(":")[0], block.line - 1, kind == "refused", f"{version}.0", message, text)
 
 
 class Articles:
@@ -84,7 +82,7 @@ class Articles:
         self.platform = platform
         self.work = sdk.work / "articles" / platform.folder
         pages = sorted(repository.glob("Sources/*/*.docc/**/*.md"))
-        self.blocks = [block for page in pages for block in blocks_of(page, str(page.relative_to(repository)))]
+        self.blocks = [block for page in pages for block in refined(page, repository)]
         self.app = sorted(repository.glob("Examples/App/Bookshelf/*.swift"))
         imports = {name for source in self.app for name in IMPORT.findall(source.read_text())}
         self.app_imports = sorted(name for name in imports if name.startswith("TaskControl"))

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from sdk import FOUNDATION_PARTS
@@ -19,14 +20,14 @@ IMPORT_OF_FOUNDATION = re.compile(r"^[^/\n]*\bimport Foundation\b", flags=re.M)
 EXPORT_OF_FOUNDATION = re.compile(r"^@_exported public import Foundation$", flags=re.M)
 
 
+@dataclass
 class Target:
-    def __init__(self, name, sources, flags, dependencies, is_own):
-        self.name = name
-        self.sources = sources
-        self.flags = flags
-        self.dependencies = dependencies
-        # Of this package, not of one that it depends on.
-        self.is_own = is_own
+    name: str
+    sources: list
+    flags: list
+    dependencies: list
+    # Of this package, not of one that it depends on.
+    is_own: bool
 
     @property
     def is_test(self):
@@ -105,22 +106,20 @@ class Plan:
 
 
 def frontend_flags(arguments):
-    flags, index = [], 0
-    while index < len(arguments):
-        flag, following = arguments[index], arguments[index + 1:index + 2]
-        if flag in DRIVER_ONLY or re.fullmatch(r"-j\d+", flag):
-            index += 1 + DRIVER_ONLY.get(flag, 0)
+    """The flags of a driver that concern the compiler's frontend."""
+    flags, rest = [], iter(arguments)
+    for flag in rest:
+        if flag in DRIVER_ONLY:
+            for _ in range(DRIVER_ONLY[flag]):
+                next(rest)
         elif flag == "-Xfrontend":
-            flags += following
-            index += 2
-        elif flag == "-Xcc" and following == ["-isysroot"]:
-            index += 4
-        elif flag == "-Xcc" and following == ["-g"]:
-            index += 2
+            flags.append(next(rest))
         elif flag == "-Xcc":
-            flags += [flag] + following
-            index += 2
-        else:
+            if (following := next(rest)) == "-isysroot":
+                # Its argument is behind another -Xcc.
+                next(rest), next(rest)
+            elif following != "-g":
+                flags += [flag, following]
+        elif not re.fullmatch(r"-j\d+", flag):
             flags.append(flag)
-            index += 1
     return flags

@@ -2,37 +2,33 @@
 
 import functools
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 ZIGLANG = "ziglang==0.17.1"
 
 
-class Platform:
-    def __init__(self, name, triple, minimum, module_triple):
-        self.name = name
-        # As SwiftPM names it, without a version.
-        self.triple = triple
-        self.minimum = minimum
-        # As long as that of Linux, whose place it takes in binary modules.
-        self.module_triple = module_triple
-        assert len(module_triple) == len(LINUX), module_triple
+class Platform(NamedTuple):
+    name: str
+    # As SwiftPM names it, without a version.
+    triple: str
+    minimum: str
+    # As long as that of Linux, whose place it takes in binary modules.
+    module_triple: str
+    # The folder of the platform's modules in a resource directory.
+    folder: str
 
     @property
     def target(self):
         return self.triple + self.minimum
-
-    @property
-    def folder(self):
-        """The folder of the platform's modules in a resource directory."""
-        return {
-            "macOS": "macosx", "iOS": "iphoneos", "tvOS": "appletvos", "watchOS": "watchos", "visionOS": "xros",
-        }[self.name]
 
     @property
     def module_file(self):
@@ -42,12 +38,14 @@ class Platform:
 LINUX = "x86_64-unknown-linux-gnu"
 # The minimums are those of Package.swift; check-apple compares them.
 PLATFORMS = [
-    Platform("macOS", "arm64-apple-macosx", "13.0", "arm64-apple-macosx13.000"),
-    Platform("iOS", "arm64-apple-ios", "16.0", "arm64-apple-ios16.000000"),
-    Platform("tvOS", "arm64-apple-tvos", "16.0", "arm64-apple-tvos16.00000"),
-    Platform("watchOS", "arm64-apple-watchos", "9.0", "arm64-apple-watchos9.000"),
-    Platform("visionOS", "arm64-apple-xros", "1.0", "arm64-apple-xros1.000000"),
+    Platform("macOS", "arm64-apple-macosx", "13.0", "arm64-apple-macosx13.000", "macosx"),
+    Platform("iOS", "arm64-apple-ios", "16.0", "arm64-apple-ios16.000000", "iphoneos"),
+    Platform("tvOS", "arm64-apple-tvos", "16.0", "arm64-apple-tvos16.00000", "appletvos"),
+    Platform("watchOS", "arm64-apple-watchos", "9.0", "arm64-apple-watchos9.000", "watchos"),
+    Platform("visionOS", "arm64-apple-xros", "1.0", "arm64-apple-xros1.000000", "xros"),
 ]
+
+assert all(len(platform.module_triple) == len(LINUX) for platform in PLATFORMS)
 
 # Which version of visionOS an attribute stands for that names a version of iOS.
 VISION = {"13.0": "1.0", "14.0": "1.0", "15.0": "1.0", "16.0": "1.0", "17.0": "1.0", "17.4": "1.1", "18.0": "2.0",
@@ -121,7 +119,7 @@ class SDK:
         sources = [path.read_text() for path in [HERE / "sdk.py"] + stubs]
         return "\n".join([self.description, str(self.toolchain), str(self.work)] + sources)
 
-    def make(self, parallel):
+    def make(self):
         stamp = self.work / "stamp"
         if stamp.exists() and stamp.read_text() == self.stamp:
             return
@@ -132,7 +130,8 @@ class SDK:
         self.make_bundle()
         for platform in PLATFORMS:
             self.make_resources(platform)
-        parallel(self.make_overlays, PLATFORMS)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(self.make_overlays, PLATFORMS))
         stamp.write_text(self.stamp)
 
     def make_headers(self):
