@@ -104,7 +104,8 @@ extension AsyncLifetime {
         guard let onEnd else {
             return start(name: name, priority: priority, owner.work(work, deliver, onError, in: .lifetimeRun))
         }
-        return registry.addNotifying(name, priority, owner.work(work, deliver, onError, onEnd: onEnd, in: .lifetimeRun))
+        let notifying = owner.work(work, deliver, onError, onEnd: onEnd, in: .lifetimeRun)
+        return registry.addTask(nil, .runConcurrently, name, priority, notifying)
     }
 
     /// Passes each element of a sequence to an owner, for as long as the owner exists.
@@ -214,7 +215,8 @@ extension AsyncLifetime {
         _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
         _ onEnd: @escaping @isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void
     ) -> Task<DeliveryOutcome, Never> {
-        registry.addNotifying(name, priority, owner.work(work, deliver, onError, onEnd: onEnd, in: .lifetimeRun))
+        let notifying = owner.work(work, deliver, onError, onEnd: onEnd, in: .lifetimeRun)
+        return registry.addTask(nil, .runConcurrently, name, priority, notifying)
     }
 
     /// Registers a task that `run(for:)` is about to create.
@@ -223,12 +225,16 @@ extension AsyncLifetime {
     /// - Returns: The registration of the task; `nil` if the lifetime is closed.
     @usableFromInline
     func _enter(_ name: String?) -> _DeliveryPlace? {
-        registry.enter(name).map { _DeliveryPlace(registry: registry, id: $0) }
+        var effects = TaskRegistry.Effects()
+        let registration = registry.enter(nil, .runConcurrently, &effects)
+        if case .added(let id) = registration { return _DeliveryPlace(registry: registry, id: id) }
+        registry.emitEntered(registration, name, nil)
+        return nil
     }
 
     @usableFromInline
     func _refused(_ name: String?) -> Task<DeliveryOutcome, Never> {
-        TaskRegistry.cancelledTask(name, returning: .cancelled(registry.refusal))
+        registry.refusedTask(name, returning: .cancelled(registry.refusal))
     }
 
     /// Starts a task of this lifetime that runs `work`. The task inherits the caller's task-local values, and its
@@ -237,5 +243,5 @@ extension AsyncLifetime {
         name: String?,
         priority: TaskPriority?,
         _ work: DeliveryWork
-    ) -> Task<DeliveryOutcome, Never> { registry.addDelivery(name, priority, work) }
+    ) -> Task<DeliveryOutcome, Never> { registry.addTask(nil, .runConcurrently, name, priority, work) }
 }

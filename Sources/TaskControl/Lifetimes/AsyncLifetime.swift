@@ -70,15 +70,6 @@ public final class AsyncLifetime: TaskOwner, ObservableOwner {
         @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Void,
         @_inheritActorContext onError: (@isolated(any) @Sendable (any Error) async -> Void)? = nil
     ) -> Task<Void, Never> {
-        let operation = received(operation)
-        return if let onError {
-            registry.addTask(
-                name,
-                priority,
-                HandledOperation(.asyncLifetime, operation, ErrorHandler(onError: onError))
-            )
-        } else {
-            registry.addTask(name, priority, HandledOperation(.asyncLifetime, operation, NoErrorHandling()))
-        }
+        registry.addTask(.asyncLifetime, nil, .runConcurrently, name, priority, received(operation), onError)
     }
 }

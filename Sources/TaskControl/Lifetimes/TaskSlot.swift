@@ -139,11 +139,11 @@ public final class TaskSlot: TaskOwner, ObservableOwner {
     ) -> Task<DeliveryOutcome, Never> {
         let owner = _WeakOwner(owner)
         if let onEnd {
-            let notifying = owner.work(work, deliver, onError, onEnd: onEnd, in: .slotRun)
-            return registry.addNotifying(Self.key, behavior, name, priority, notifying)
+            let work = owner.work(work, deliver, onError, onEnd: onEnd, in: .slotRun)
+            return registry.addTask(Self.key, behavior, name, priority, work)
         }
-        let delivery = owner.work(work, deliver, onError, in: .slotRun)
-        return registry.addDelivery(Self.key, behavior, name, priority, delivery)
+        let work = owner.work(work, deliver, onError, in: .slotRun)
+        return registry.addTask(Self.key, behavior, name, priority, work)
     }
 
     /// Does work for an actor, according to the behavior of the slot, and passes the result to the actor if it still
@@ -169,10 +169,10 @@ public final class TaskSlot: TaskOwner, ObservableOwner {
     ) -> Task<DeliveryOutcome, Never> {
         let owner = _WeakOwner(owner)
         if let onEnd {
-            let notifying = owner.work(work, deliver, onError, onEnd: onEnd, in: .slotRun)
-            return registry.addNotifying(Self.key, behavior, name, priority, notifying)
+            let work = owner.work(work, deliver, onError, onEnd: onEnd, in: .slotRun)
+            return registry.addTask(Self.key, behavior, name, priority, work)
         }
-        let delivery = owner.work(work, deliver, onError, in: .slotRun)
-        return registry.addDelivery(Self.key, behavior, name, priority, delivery)
+        let work = owner.work(work, deliver, onError, in: .slotRun)
+        return registry.addTask(Self.key, behavior, name, priority, work)
     }
 }

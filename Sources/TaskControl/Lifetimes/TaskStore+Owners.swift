@@ -60,11 +60,11 @@ extension TaskStore {
     ) -> Task<DeliveryOutcome, Never> {
         let owner = _WeakOwner(owner)
         if let onEnd {
-            let notifying = owner.work(work, deliver, onError, onEnd: onEnd, in: .storeRun)
-            return registry.addNotifying(_ErasedKey(key), duplicateKeyBehavior, name, priority, notifying)
+            let work = owner.work(work, deliver, onError, onEnd: onEnd, in: .storeRun)
+            return registry.addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, work)
         }
-        let delivery = owner.work(work, deliver, onError, in: .storeRun)
-        return registry.addDelivery(_ErasedKey(key), duplicateKeyBehavior, name, priority, delivery)
+        let work = owner.work(work, deliver, onError, in: .storeRun)
+        return registry.addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, work)
     }
 
     /// Does work for an actor, under a key, and passes the result to the actor if it still exists. The work does not
@@ -92,10 +92,10 @@ extension TaskStore {
     ) -> Task<DeliveryOutcome, Never> {
         let owner = _WeakOwner(owner)
         if let onEnd {
-            let notifying = owner.work(work, deliver, onError, onEnd: onEnd, in: .storeRun)
-            return registry.addNotifying(_ErasedKey(key), duplicateKeyBehavior, name, priority, notifying)
+            let work = owner.work(work, deliver, onError, onEnd: onEnd, in: .storeRun)
+            return registry.addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, work)
         }
-        let delivery = owner.work(work, deliver, onError, in: .storeRun)
-        return registry.addDelivery(_ErasedKey(key), duplicateKeyBehavior, name, priority, delivery)
+        let work = owner.work(work, deliver, onError, in: .storeRun)
+        return registry.addTask(_ErasedKey(key), duplicateKeyBehavior, name, priority, work)
     }
 }

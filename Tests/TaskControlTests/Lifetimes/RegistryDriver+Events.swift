@@ -8,8 +8,6 @@ extension RegistryDriver {
         case insert(key: String?)
         case attach(Int)
         case begin(Int, isCancelled: Bool)
-        /// A task without a key begins without asking.
-        case beginUnasked(Int)
         case park(Int)
         /// The handle of the task is cancelled: by others, or by itself before it has one.
         case cancelHandle(Int)
@@ -82,9 +80,6 @@ extension RegistryDriver {
             switch place {
             case .unstarted:
                 events.append(.begin(number, isCancelled: flagged.contains(number)))
-                if !flagged.contains(number), let task = model[number], task.key == nil, mayBeginUnasked(number) {
-                    events.append(.beginUnasked(number))
-                }
                 if !flagged.contains(number), attached.contains(number) {
                     events.append(.begin(number, isCancelled: true))
                 }

@@ -11,7 +11,7 @@ extension RegistryDriver {
         let key = model[number]!.key!
         let older = model.linked(key).prefix { $0.number != number }
         let jobs = model.cancel(older.map(\.number))
-        let interval = effects.lists?.interval
+        let interval = effects.actions?.interval
         #expect(interval?.time == (model[number]!.claims ? .seconds(2) : nil))
         if model[number]!.claims {
             model.intervals[key] = number

@@ -45,7 +45,6 @@ struct RegistryDriver: MachineDriver {
         hasher.combine(places)
         hasher.combine(attached)
         hasher.combine(flagged)
-        hasher.combine(ids.indices.filter(mayBeginUnasked))
         hasher.combine(drainers)
         hasher.combine(drainerKeys)
         hasher.combine(raised)
@@ -77,9 +76,6 @@ struct RegistryDriver: MachineDriver {
             attached.insert(number)
             cancelled(effects, isCancelled ? [number] : [])
         case .begin(let number, let isCancelled): begin(number, isCancelled)
-        case .beginUnasked(let number):
-            #expect(model[number]?.phase == .starting)
-            places[number] = .running
         case .park(let number): park(number)
         case .cancelHandle(let number): wake(flag(number))
         case .attachTimer(let key): attachTimer(key)
@@ -134,7 +130,7 @@ struct RegistryDriver: MachineDriver {
     }
 
     mutating func note(_ effects: borrowing RegistryMachine.Effects) {
-        retired += effects.lists?.retired ?? []
+        retired += effects.actions?.retired ?? []
         liveCountChange += effects.liveCountChange
         startsWaitingTask = startsWaitingTask || effects.startsWaitingTask
     }
@@ -148,22 +144,11 @@ struct RegistryDriver: MachineDriver {
         for (number, id) in ids.enumerated() {
             #expect(machine.phase(of: id) == model[number]?.phase)
         }
-        for task in model.tasks where task.key == nil && !task.phase.isLive {
-            #expect(!mayBeginUnasked(task.number), "a task that was cancelled before it began asks")
-        }
-        for task in model.tasks where task.key == nil && !task.isAttached {
-            #expect(!mayBeginUnasked(task.number), "a task that begins before it has a handle asks")
-        }
         // Observers see that a task no longer waits, also where the number of tasks stays the same.
         let hasStarted = model.tasks.contains { waiting.contains($0.number) && $0.phase.isLive && !$0.phase.waits }
         #expect(startsWaitingTask || !hasStarted)
         // A task that another waits for has been raised, if it has a handle.
         for task in model.tasks where task.isAttached { #expect(raised[task.number, default: 0] >= task.raisedTo) }
-    }
-
-    /// Whether the machine lets a task without a key begin without asking.
-    func mayBeginUnasked(_ number: Int) -> Bool {
-        ids[number].number >= machine.suspectSerial && ids[number].number < machine.attachedSerial
     }
 
     // MARK: Events
@@ -275,8 +260,8 @@ struct RegistryDriver: MachineDriver {
         var effects = RegistryMachine.Effects()
         let start = machine.begin(ids[number], isCancelled: isCancelled, &effects)
         note(effects)
-        let hasLists = effects.lists != nil
-        #expect(start == .skip || phase == .admitted || !hasLists)
+        let hasActions = effects.actions != nil
+        #expect(start == .skip || phase == .admitted || !hasActions)
         switch start {
         case .run:
             #expect((phase == .starting || phase == .admitted) && !isCancelled)
@@ -415,7 +400,7 @@ struct RegistryDriver: MachineDriver {
         isOrdered: Bool = true,
         timers: Int = 0
     ) {
-        let all = (effects.lists?.cancelling ?? []) + (effects.lists?.stopping ?? [])
+        let all = (effects.actions?.cancelling ?? []) + (effects.actions?.stopping ?? [])
         let jobs = all.filter { $0 < Self.timer }
         #expect(all.count - jobs.count == timers)
         #expect((isOrdered ? jobs : jobs.sorted()) == expected, "the oldest task is cancelled first")
@@ -448,10 +433,15 @@ struct RegistryDriver: MachineDriver {
     }
 }
 
+/// In these tests, the handle of a task is the number of the task.
+extension Int: UnownedHandle {
+    package var owned: Int { self }
+}
+
 extension RegistryMachine.Effects {
-    var waking: [Int] { lists?.waking ?? [] }
+    var waking: [Int] { actions?.waking ?? [] }
 
     var isEmpty: Bool {
-        lists == nil && liveCountChange == 0 && raisingTo == 0
+        actions == nil && liveCountChange == 0 && raisingTo == 0
     }
 }

@@ -104,7 +104,7 @@ struct TaskRegistryStateMachineTests {
         var effects = RegistryMachine.Effects()
         for job in 0..<4 { machine.attach(machine.added("a"), job: job, &effects) }
         _ = machine.add(key: "a", behavior: .keepLatest, isCancelled: { $0 == 0 }, &effects)
-        let cancelling = effects.lists?.cancelling
+        let cancelling = effects.actions?.cancelling
         #expect(cancelling == [0, 2, 3])
         machine.checkInvariants()
     }
@@ -202,7 +202,7 @@ struct TaskRegistryStateMachineTests {
         for id in ids.dropFirst(2) {
             var effects = RegistryMachine.Effects()
             machine.leave(id, &effects)
-            let waiters = effects.lists?.waking
+            let waiters = effects.actions?.waking
             #expect(waiters?.count == 1)
             machine.finish(id)
         }
@@ -223,7 +223,7 @@ struct TaskRegistryStateMachineTests {
         func cancelled() -> [Int] {
             var effects = RegistryMachine.Effects()
             machine.cancelAll(&effects)
-            return effects.lists?.cancelling ?? []
+            return effects.actions?.cancelling ?? []
         }
         var ids = try (0..<5_000).map { _ in try added() }
         #expect(cancelled().count == 5_000 && machine.addedSinceCancelAll == [])
@@ -252,22 +252,24 @@ struct TaskRegistryStateMachineTests {
 
     /// The identities of tasks in events are kept for live tasks only.
     @Test func aBurstOfNamedTasksLeavesNothingBehind() {
-        var books = TaskRegistry.Books()
-        var effects = TaskRegistry.Machine.Effects()
-        let ids = (0..<10_000).compactMap { number -> TaskRegistry.ID? in
-            guard case .added(let id) = books.machine.insert(nil, &effects) else { return nil }
-            books.setSubject(TaskEvent.Identity(UInt64(number)), of: id)
+        var machine = RegistryMachine()
+        var effects = RegistryMachine.Effects()
+        let ids = (0..<10_000).compactMap { number -> RegistryMachine.ID? in
+            let subject = TaskEvent.Identity(UInt64(number))
+            guard case .added(let id) = machine.insert(nil, subject: subject, &effects) else { return nil }
             return id
         }
-        #expect(books.subjects[ids[7]] == TaskEvent.Identity(7))
-        for id in ids { books.remember(.known(.deadline), of: id) }
-        books.remember(.known(.unknown), of: ids[7])
-        #expect(books.earlyCauses[ids[7]]?.cause == .deadline, "the first cause counts")
-        for id in ids.shuffled() { _ = books.finish(id, &effects) }
-        books.setSubject(TaskEvent.Identity(1), of: ids[7])
-        books.remember(.known(.deadline), of: ids[7])
-        #expect(books.subjects.isEmpty && books.earlyCauses.isEmpty)
-        #expect(books.capacity <= 256)
+        #expect(machine.subject(of: ids[7]) == TaskEvent.Identity(7))
+        machine.cancelAll(&effects)
+        for id in ids { machine.setCause(.known(.deadline), of: id) }
+        machine.setCause(.known(.unknown), of: ids[7])
+        #expect(machine.cause(of: ids[7])?.cause == .deadline, "the first cause counts")
+        machine.checkInvariants()
+        for id in ids.shuffled() { machine.finish(id) }
+        machine.setSubject(TaskEvent.Identity(1), of: ids[7])
+        machine.setCause(.known(.deadline), of: ids[7])
+        #expect(machine.sides.isEmpty && machine.subject(of: ids[7]) == nil && machine.cause(of: ids[7]) == nil)
+        #expect(machine.capacity <= 256)
     }
 }
 

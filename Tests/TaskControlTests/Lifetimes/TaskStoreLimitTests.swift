@@ -229,6 +229,6 @@ struct TaskStoreLimitTests {
         let (store, log) = (TaskStore<Int>(maxConcurrentTasks: 3), OrderRecorder<Int>())
         for key in 0..<2_000 { store.addTask(forKey: key) { log.record(key) } }
         try await store.drain()
-        #expect(log.count == 2_000 && store.registry.state.withLock { $0.capacity } <= 256)
+        #expect(log.count == 2_000 && store.registry.state.withLock { $0.machine.capacity } <= 256)
     }
 }

@@ -47,7 +47,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) {
-        _ = registry.add(name: name, priority: priority, OwnedOperation(received(operation)))
+        registry.addUnique(nil, name, priority, OwnedOperation(received(operation)))
     }
 
     /// Starts a task that belongs to the bag, and handles its error. If the bag is closed, nothing is started.
@@ -67,7 +67,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
     ) {
         let handler = ErrorHandler(onError: onError)
         let work = HandledOperation(.taskBag, received(operation), handler)
-        _ = registry.add(name: name, priority: priority, work)
+        registry.addUnique(nil, name, priority, work)
     }
 
     /// Starts a task that belongs to the bag and inherits nothing from its caller: neither isolation nor priority nor
@@ -83,7 +83,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
         priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async -> Void
     ) {
-        registry.addDetached(name: name, priority: priority, OwnedOperation(received(operation)))
+        registry.addUnique(nil, name, priority, isDetached: true, OwnedOperation(received(operation)))
     }
 
     /// Adds a task that was started elsewhere, and removes the task when it ends.

@@ -11,16 +11,6 @@ struct AtomicWord: @unchecked Sendable {
         word.initialize(to: value)
     }
 
-    private init(word: UnsafeMutablePointer<Int64>) { self.word = word }
-
-    /// Allocates two integers together. The owner must release the memory with `deallocate()` of the first one.
-    static func pair(_ first: Int64, _ second: Int64) -> (AtomicWord, AtomicWord) {
-        let words = UnsafeMutablePointer<Int64>.allocate(capacity: 2)
-        words.initialize(to: first)
-        (words + 1).initialize(to: second)
-        return (AtomicWord(word: words), AtomicWord(word: words + 1))
-    }
-
     func deallocate() { word.deallocate() }
 
     @inline(__always)

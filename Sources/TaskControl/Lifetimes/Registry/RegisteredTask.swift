@@ -18,14 +18,10 @@ struct RegisteredTask: Hashable, Sendable {
     /// Returns the handle of a task without a value, or of a task that was created elsewhere and whose value is not awaited.
     static func plain(_ task: _TaskHandle) -> Self { Self(handle: task, isDelivery: false) }
 
-    /// Returns the handle of a task that `run(for:)` or `forEach(_:for:)` created.
-    static func delivery(_ task: Task<DeliveryOutcome, Never>) -> Self { Self(handle: task.handle, isDelivery: true) }
-
-    /// The task, if it has no value; otherwise `nil`.
-    var plain: Task<Void, Never>? { isDelivery ? nil : handle }
-
-    /// The task, if `run(for:)` or `forEach(_:for:)` created it; otherwise `nil`.
-    var delivery: Task<DeliveryOutcome, Never>? { isDelivery ? handle.task(of: DeliveryOutcome.self) : nil }
+    /// Returns the task, if its value is that of a task that runs `Work`; otherwise `nil`.
+    func task<Work: OwnedWork>(of _: Work.Type) -> Task<Work.Success, Never>? {
+        isDelivery == Work.isDelivery ? handle.task(of: Work.Success.self) : nil
+    }
 
     var isCancelled: Bool { handle.isCancelled }
 
@@ -33,11 +29,12 @@ struct RegisteredTask: Hashable, Sendable {
 
     /// Waits for the end of a task that the registry has created.
     ///
-    /// - Returns: The outcome of the task, if `run(for:)` or `forEach(_:for:)` created it; otherwise `nil`.
-    func waitForEnd() async -> DeliveryOutcome? {
-        if let delivery { return await delivery.value }
+    /// - Returns: The outcome of the task; `duplicate` if it has none, because `run(for:)` or `forEach(_:for:)` did not
+    ///   create it.
+    func waitForEnd() async -> DeliveryOutcome {
+        if isDelivery { return await handle.task(of: DeliveryOutcome.self).value }
         await handle.value
-        return nil
+        return .duplicate
     }
 
     /// An unretained handle of a registered task, in one word.
@@ -45,7 +42,7 @@ struct RegisteredTask: Hashable, Sendable {
     /// The task is known to be alive only while it is registered: it is removed from the registry before it ends, by
     /// the task itself or by an object that retains the task. So code that reads this handle must create a retained
     /// handle with `owned` while it holds the lock of the registry.
-    struct Unowned: Sendable {
+    struct Unowned: UnownedHandle, Sendable {
         private let task: _TaskHandle.Unowned
         private let isDelivery: Bool
 
@@ -58,9 +55,9 @@ struct RegisteredTask: Hashable, Sendable {
     }
 }
 
-/// The code that a task with a key runs. It waits until the ``TaskStoreDuplicateKeyBehavior`` lets the task begin, runs
+/// The code that a registered task runs. It waits until the ``TaskStoreDuplicateKeyBehavior`` lets the task begin, runs
 /// the work, and removes the task from the registry.
-struct RegisteredBody<Work: OwnedWork>: _TaskBody {
+struct OwnedBody<Work: OwnedWork>: _TaskBody {
     let registry: TaskRegistry
     let id: TaskRegistry.ID
     let work: Work
@@ -74,28 +71,8 @@ struct RegisteredBody<Work: OwnedWork>: _TaskBody {
             case .wait, .quiet, .throttle: await registry.waitAndBegin(id, isDelivery: Work.isDelivery)
             }
         guard mayRun else {
-            let value = await work.skipped(Work.isDelivery ? registry.cause(ofSkipped: id) : .unknown)
-            registry.leave(id, hasRun: false)
-            return value
-        }
-        registry.emit(.started, .entered(.running), id)
-        let value = await work.run()
-        registry.leave(id, hasRun: true)
-        return value
-    }
-}
-
-/// The code that a task without a key runs. It waits for no other task. Separate from ``RegisteredBody``, because its
-/// async frame is smaller, and because it seldom takes the lock of the registry before it begins.
-struct FreeBody<Work: OwnedWork>: _TaskBody {
-    let registry: TaskRegistry
-    let id: TaskRegistry.ID
-    let work: Work
-
-    @inline(__always)
-    nonisolated(nonsending) func run() async -> Work.Success {
-        guard registry.mayBegin(id, isDelivery: Work.isDelivery) else {
-            let value = await work.skipped(Work.isDelivery ? registry.cause(ofSkipped: id) : .unknown)
+            let value = Work.value(.cancelled(Work.isDelivery ? registry.cause(ofSkipped: id) : .unknown))
+            await work.notify?(value)
             registry.leave(id, hasRun: false)
             return value
         }
@@ -126,28 +103,31 @@ protocol OwnedWork: _TaskBody where Failure == Never {
     /// The actor that the work is isolated to; `nil` if there is none.
     var isolation: (any Actor)? { get }
 
-    /// Ends the work of a task that was cancelled before its work began.
-    ///
-    /// - Parameter cause: The cause of the cancellation, for a task whose value is a `DeliveryOutcome`.
-    /// - Returns: The value of the task.
-    nonisolated(nonsending) func skipped(_ cause: CancellationCause) async -> Success
+    /// Receives the value of the task in the task itself, also if the task was cancelled before its work began; `nil` for
+    /// most work.
+    var notify: (@Sendable (Success) async -> Void)? { get }
 
     /// Whether the value of a task with this work is a `DeliveryOutcome`; otherwise the task has no value.
     static var isDelivery: Bool { get }
+
+    /// Returns the value of a task with an outcome.
+    static func value(_ outcome: DeliveryOutcome) -> Success
 }
 
 extension OwnedWork {
-    /// Returns the handle that the registry keeps for a task with this work.
-    static func registered(_ task: Task<Success, Never>) -> RegisteredTask {
-        RegisteredTask(handle: task.handle, isDelivery: isDelivery)
-    }
+    var notify: (@Sendable (Success) async -> Void)? { nil }
 }
 
 extension OwnedWork where Success == Void {
-    @inline(__always)
-    nonisolated(nonsending) func skipped(_ cause: CancellationCause) async {}
-
     static var isDelivery: Bool { false }
+
+    static func value(_ outcome: DeliveryOutcome) {}
+}
+
+extension OwnedWork where Success == DeliveryOutcome {
+    static var isDelivery: Bool { true }
+
+    static func value(_ outcome: DeliveryOutcome) -> DeliveryOutcome { outcome }
 }
 
 /// The work of a task whose operation does not throw.
@@ -169,12 +149,7 @@ struct DeliveryWork: OwnedWork {
 
     var isolation: (any Actor)? { nil }
 
-    static var isDelivery: Bool { true }
-
     nonisolated(nonsending) func run() async -> DeliveryOutcome { await operation() }
-
-    @inline(__always)
-    nonisolated(nonsending) func skipped(_ cause: CancellationCause) async -> DeliveryOutcome { .cancelled(cause) }
 }
 
 /// The work of a task that passes its result to an object, and notifies the object of its end, as in `run(for:)` with
@@ -188,11 +163,9 @@ struct NotifyingWork: OwnedWork {
     /// Passes an error of the work to the object, unless the task is cancelled: to `onError`, or, without it, to `onEnd`.
     let receive: @Sendable (any Error) async -> DeliveryOutcome
     /// Passes the outcome to `onEnd`, also if the task is cancelled.
-    let notify: @Sendable (DeliveryOutcome) async -> Void
+    let notify: (@Sendable (DeliveryOutcome) async -> Void)?
 
     var isolation: (any Actor)? { nil }
-
-    static var isDelivery: Bool { true }
 
     nonisolated(nonsending) func run() async -> DeliveryOutcome {
         var outcome: DeliveryOutcome
@@ -203,13 +176,8 @@ struct NotifyingWork: OwnedWork {
             outcome = settlement == .partOfCancellation ? .cancelledNow : .failed(error)
             if settlement == .received, receivesAtEnd { return outcome }
         }
-        await notify(outcome)
+        await notify?(outcome)
         return outcome
-    }
-
-    nonisolated(nonsending) func skipped(_ cause: CancellationCause) async -> DeliveryOutcome {
-        await notify(.cancelled(cause))
-        return .cancelled(cause)
     }
 }
 
@@ -282,8 +250,8 @@ struct _DeliveryPlace: Sendable {
 
     @usableFromInline
     func attach(_ task: Task<DeliveryOutcome, Never>, _ name: String?) {
-        registry.attach(id, .delivery(task))
-        registry.emitAdded(id, name)
+        registry.attach(id, RegisteredTask(handle: task.handle, isDelivery: true))
+        registry.emitEntered(.added(id), name, nil)
     }
 
     /// Begins the work of the task, unless the task was cancelled.
@@ -291,7 +259,7 @@ struct _DeliveryPlace: Sendable {
     /// - Returns: Whether the work may run. If not, the task must call `skip()`.
     @usableFromInline
     func begin() -> Bool {
-        guard registry.mayBegin(id, isDelivery: true) else { return false }
+        guard registry.begin(id, isDelivery: true) == .run else { return false }
         registry.emit(.started, .entered(.running), id)
         return true
     }

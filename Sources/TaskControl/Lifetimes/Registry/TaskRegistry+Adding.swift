@@ -2,45 +2,30 @@
 // function for its work if a generic type calls it.
 
 extension TaskRegistry {
-    /// Registers a new task under a key, and creates it.
+    /// Registers a new task, and creates it.
     ///
     /// - Parameters:
-    ///   - behavior: The rule for a key that already has tasks.
+    ///   - key: The key; `nil` for none.
+    ///   - behavior: The rule for a key that already has tasks. Ignored without a key.
     ///   - name: The name of the task; `nil` for none.
     ///   - priority: The priority of the task; `nil` for that of the caller.
     ///   - work: The work that the task runs.
     /// - Returns: The new task. If `behavior` is `preferPrevious` and the key has a task that was not cancelled, that
     ///   task; if that task is still being created, or its value has another type, a proxy for it: a task that ends
     ///   when that task ends, and whose cancellation cancels that task. If the registry is closed, a cancelled task
-    ///   that never runs the work.
+    ///   that never runs the work, and only notifies the object that the work notifies of its end.
     func addTask<Work: OwnedWork>(
-        _ key: Key,
+        _ key: Key?,
         _ behavior: TaskStoreDuplicateKeyBehavior,
         _ name: String?,
         _ priority: TaskPriority?,
-        _ work: consuming Work
-    ) -> Task<Void, Never> where Work.Success == Void {
-        switch add(key: key, behavior: behavior, name: name, priority: priority, work) {
-        case .added(let task): return task
-        case .existing(let id, let existing):
-            return existing?.plain ?? follow(id) { _ = await $0?.waitForEnd() }
-        case .refused: return Self.cancelledTask(name, returning: ())
+        _ work: Work
+    ) -> Task<Work.Success, Never> {
+        switch add(key, behavior, name, priority, work) {
+        case .added(let task): task
+        case .existing(let id, let job): job?.task(of: Work.self) ?? follow(id, as: Work.self)
+        case .refused: refusedTask(name, returning: Work.value(.cancelled(refusal)), work.notify)
         }
-    }
-
-    /// Registers a new task without a key, and creates it.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the task; `nil` for none.
-    ///   - priority: The priority of the task; `nil` for that of the caller.
-    ///   - work: The work that the task runs.
-    /// - Returns: The new task. If the registry is closed, a cancelled task that never runs the work.
-    func addTask<Work: OwnedWork>(
-        _ name: String?,
-        _ priority: TaskPriority?,
-        _ work: consuming Work
-    ) -> Task<Void, Never> where Work.Success == Void {
-        add(name: name, priority: priority, work) ?? Self.cancelledTask(name, returning: ())
     }
 
     /// Registers a new task under a key whose operation may throw, and creates it.
@@ -51,7 +36,7 @@ extension TaskRegistry {
     /// - Returns: The new task, or that which `addTask` returns in its place.
     func addTask(
         _ origin: _WorkOrigin,
-        _ key: Key,
+        _ key: Key?,
         _ behavior: TaskStoreDuplicateKeyBehavior,
         _ name: String?,
         _ priority: TaskPriority?,
@@ -65,113 +50,37 @@ extension TaskRegistry {
         }
     }
 
-    /// Registers a new task without a key that passes its result to an object, and creates it.
+    /// Registers a new task, and creates it, unless its key has a task that was not cancelled.
     ///
-    /// - Parameters:
-    ///   - name: The name of the task; `nil` for none.
-    ///   - priority: The priority of the task; `nil` for that of the caller.
-    ///   - work: The work that the task runs.
-    /// - Returns: The new task. If the registry is closed, a cancelled task that never runs the work.
-    func addDelivery(_ name: String?, _ priority: TaskPriority?, _ work: consuming DeliveryWork) -> Task<
-        DeliveryOutcome, Never
-    > {
-        add(name: name, priority: priority, work) ?? Self.cancelledTask(name, returning: .cancelled(refusal))
-    }
-
-    /// Registers a new task without a key that passes its result to an object and notifies it of the end, and creates it.
-    ///
-    /// - Returns: The new task. If the registry is closed, a cancelled task that only notifies the object.
-    func addNotifying(_ name: String?, _ priority: TaskPriority?, _ work: NotifyingWork) -> Task<DeliveryOutcome, Never>
-    {
-        add(name: name, priority: priority, work) ?? refusedTask(name, work)
-    }
-
-    /// Registers a new task under a key that passes its result to an object and notifies it of the end, and creates it.
-    ///
-    /// - Returns: The task that `addDelivery` returns. If the registry is closed, a cancelled task that only notifies the
-    ///   object. For a present task in place of a new one, the object is not notified.
-    func addNotifying(
-        _ key: Key,
-        _ behavior: TaskStoreDuplicateKeyBehavior,
+    /// - Parameter isDetached: Whether the task inherits neither isolation nor priority nor task-local values.
+    /// - Returns: Whether the task was created: `false` if the key has a task that was not cancelled, or if the
+    ///   registry is closed.
+    @discardableResult
+    func addUnique(
+        _ key: Key?,
         _ name: String?,
         _ priority: TaskPriority?,
-        _ work: NotifyingWork
-    ) -> Task<DeliveryOutcome, Never> {
-        switch add(key: key, behavior: behavior, name: name, priority: priority, work) {
-        case .added(let task): return task
-        case .existing(let id, let existing):
-            return existing?.delivery ?? follow(id) { await $0?.waitForEnd() ?? .duplicate }
-        case .refused: return refusedTask(name, work)
-        }
+        isDetached: Bool = false,
+        _ work: some OwnedWork
+    ) -> Bool {
+        add(key, .preferPrevious, name, priority, isDetached: isDetached, work).isAdded
     }
 
     /// The cause of cancellation of a task that a closed registry refuses.
     var refusal: CancellationCause { .shutdown(name: self.name) }
 
-    private func refusedTask(_ name: String?, _ work: NotifyingWork) -> Task<DeliveryOutcome, Never> {
-        let task = Task(name: name) { [refusal] in await work.skipped(refusal) }
-        task.cancel()
-        return task
-    }
-
-    /// Registers a new task under a key that passes its result to an object, and creates it.
-    ///
-    /// - Parameters:
-    ///   - behavior: The rule for a key that already has tasks.
-    ///   - name: The name of the task; `nil` for none.
-    ///   - priority: The priority of the task; `nil` for that of the caller.
-    ///   - work: The work that the task runs.
-    /// - Returns: The new task. If `behavior` is `preferPrevious` and the key has a task that was not cancelled, that
-    ///   task; if that task is still being created, or its value has another type, a proxy for it: a task that ends
-    ///   when that task ends, and whose cancellation cancels that task. If the registry is closed, a cancelled task
-    ///   that never runs the work.
-    func addDelivery(
-        _ key: Key,
-        _ behavior: TaskStoreDuplicateKeyBehavior,
+    /// Creates the cancelled task that stands for a task that a closed registry refuses.
+    func refusedTask<Value: Sendable>(
         _ name: String?,
-        _ priority: TaskPriority?,
-        _ work: consuming DeliveryWork
-    ) -> Task<DeliveryOutcome, Never> {
-        switch add(key: key, behavior: behavior, name: name, priority: priority, work) {
-        case .added(let task): return task
-        case .existing(let id, let existing):
-            return existing?.delivery ?? follow(id) { await $0?.waitForEnd() ?? .duplicate }
-        case .refused: return Self.cancelledTask(name, returning: .cancelled(refusal))
+        returning value: Value,
+        _ notify: (@Sendable (Value) async -> Void)? = nil
+    ) -> Task<Value, Never> {
+        let task = Task(name: name) {
+            await notify?(value)
+            return value
         }
-    }
-
-    static func cancelledTask<Value: Sendable>(_ name: String?, returning value: Value) -> Task<Value, Never> {
-        let task = Task(name: name) { value }
         task.cancel()
         return task
-    }
-
-    /// Registers a new task under a key, and creates it, unless the key has a task that was not cancelled.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the task; `nil` for none.
-    ///   - priority: The priority of the task. `nil` for that of the caller, or for the default of the system if
-    ///     `isDetached`.
-    ///   - isDetached: Whether the task inherits neither isolation nor priority nor task-local values.
-    ///   - work: The work that the task runs.
-    /// - Returns: Whether the task was created: `false` if the key has a task that was not cancelled, or if the
-    ///   registry is closed.
-    func addUnique(
-        _ key: Key,
-        _ name: String?,
-        _ priority: TaskPriority?,
-        isDetached: Bool = false,
-        _ work: consuming some OwnedWork
-    ) -> Bool {
-        let registration = add(
-            key: key,
-            behavior: .preferPrevious,
-            name: name,
-            priority: priority,
-            isDetached: isDetached,
-            work
-        )
-        return if case .added = registration { true } else { false }
     }
 }
 

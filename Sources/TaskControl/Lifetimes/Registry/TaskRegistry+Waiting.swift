@@ -13,28 +13,19 @@ extension TaskRegistry {
     @inline(__always)
     func begin(_ id: ID, isDelivery: Bool) -> Machine.Start {
         let isCancelled = _isTaskCancelled
-        return change(cause: { $0.cause(ofReplacementBy: id) }) { books, effects in
-            attachIfNeeded(id, isDelivery: isDelivery, &books, &effects)
-            return books.machine.begin(id, isCancelled: isCancelled, &effects)
+        return change(cause: { $0.causeOfReplacement(by: id) }) { machine, effects in
+            attachIfNeeded(id, isDelivery: isDelivery, &machine, &effects)
+            return machine.begin(id, isCancelled: isCancelled, &effects)
         }
-    }
-
-    /// Returns whether the body of the current task, which has no key, may run. If not, the task was cancelled, and its
-    /// body must be skipped. Takes the lock only if it is possible that the task was cancelled, or that its handle is
-    /// not attached.
-    @inline(__always)
-    func mayBegin(_ id: ID, isDelivery: Bool) -> Bool {
-        if !_isTaskCancelled, id.number >= suspectSerial.value, id.number < attachedSerial.value { return true }
-        return begin(id, isDelivery: isDelivery) == .run
     }
 
     /// Attaches the handle of the current task, if the task begins before the code that creates it has attached the
     /// handle. Otherwise the body of the task could cancel the task through the registry, and would not see the
     /// cancellation at once.
     @inline(__always)
-    func attachIfNeeded(_ id: ID, isDelivery: Bool, _ books: inout Books, _ effects: inout Machine.Effects) {
-        guard books.machine.needsJob(id), let handle = _TaskHandle.running else { return }
-        books.machine.attach(id, job: .init(RegisteredTask(handle: handle, isDelivery: isDelivery)), &effects)
+    func attachIfNeeded(_ id: ID, isDelivery: Bool, _ machine: inout Machine, _ effects: inout Effects) {
+        guard machine.needsJob(id), let handle = _TaskHandle.running else { return }
+        machine.attach(id, job: .init(RegisteredTask(handle: handle, isDelivery: isDelivery)), &effects)
     }
 
     /// Waits until the body of the current task may run: for older tasks of its key, for its quiet time (the behavior
@@ -60,8 +51,8 @@ extension TaskRegistry {
                 // time is over.
                 try? await TaskControl.sleep(for: quietTime, on: clock)
                 let isCancelled = Task.isCancelled
-                let start = change(cause: { $0.cause(ofReplacementBy: id) }) {
-                    $0.machine.quietTimeEnded(id, isCancelled: isCancelled, &$1)
+                let start = change(cause: { $0.causeOfReplacement(by: id) }) {
+                    $0.quietTimeEnded(id, isCancelled: isCancelled, &$1)
                 }
                 if start == .run { return true }
                 if start == .skip { return false }
@@ -75,10 +66,10 @@ extension TaskRegistry {
         } onCancel: {
             // A cancellation handler resumes only its own task, and calls no other code. The task itself reports that
             // it was cancelled.
-            var outcome = Outcome()
-            decide(&outcome) { $0.machine.leave(id, &$1) }
-            for waiter in outcome.consequences?.waking ?? [] { waiter.resume(returning: .reached) }
-            if outcome.isNews { performOutsideHandler { self.onChange?() } }
+            var effects = Effects()
+            decide(&effects) { $0.leave(id, &$1) }
+            for waiter in effects.actions?.waking ?? [] { waiter.resume(returning: .reached) }
+            if effects.isNews { performOutsideHandler { self.onChange?() } }
         } raising: { [self] priority in
             raise(
                 state.withLock { $0.machine.raise(before: id, to: priority.rawValue).map(\.owned.handle) },
@@ -94,7 +85,7 @@ extension TaskRegistry {
     func startTimer(_ id: Machine.IntervalID, _ time: Duration) {
         let body = IntervalTimer(registry: self, id: id, time: time, stopwatch: Stopwatch(clock))
         let timer = spawnDetached(name: "TaskControl: waits for the end of an interval", priority: nil, body)
-        change { $0.machine.attachTimer(id, .init(.plain(timer)), &$1) }
+        change { $0.attachTimer(id, .init(.plain(timer)), &$1) }
     }
 
     private struct IntervalTimer: _TaskBody {
@@ -106,7 +97,7 @@ extension TaskRegistry {
         nonisolated(nonsending) func run() async {
             // If this throws, the registry was closed, or the clock has failed, and the interval is over.
             try? await stopwatch.sleep(until: time)
-            let key = registry.change { $0.machine.intervalEnded(id, &$1) }
+            let key = registry.change { $0.intervalEnded(id, &$1) }
             // Perhaps the last reference to the key: released here, where the lock is not held.
             withExtendedLifetime(key) {}
         }
@@ -118,25 +109,19 @@ extension TaskRegistry {
     /// The proxy ends when the registered task ends, and cancels the registered task when the proxy is cancelled. The
     /// proxy is not registered itself.
     ///
-    /// - Parameters:
-    ///   - followed: The ID of the registered task.
-    ///   - value: Waits for the end of the registered task, and returns the value of the proxy. Receives the handle of
-    ///     the registered task; `nil` if that task has already ended.
-    func follow<Value: Sendable>(
-        _ followed: ID,
-        _ value: @escaping @Sendable (Job?) async -> Value
-    ) -> Task<Value, Never> {
-        spawn(name: nil, priority: nil, isolatedTo: nil, Follower(registry: self, followed: followed, value: value))
+    /// - Parameter followed: The ID of the registered task.
+    /// - Returns: A task with the value of a task that runs `Work`.
+    func follow<Work: OwnedWork>(_ followed: ID, as _: Work.Type) -> Task<Work.Success, Never> {
+        spawn(name: nil, priority: nil, isolatedTo: nil, Follower<Work>(registry: self, followed: followed))
     }
 
-    private struct Follower<Value: Sendable>: _TaskBody {
+    private struct Follower<Work: OwnedWork>: _TaskBody {
         let registry: TaskRegistry
         let followed: ID
-        let value: @Sendable (Job?) async -> Value
 
-        nonisolated(nonsending) func run() async -> Value {
+        nonisolated(nonsending) func run() async -> Work.Success {
             await withTaskCancellationHandler {
-                await value(registry.job(of: followed))
+                Work.value(await registry.job(of: followed)?.waitForEnd() ?? .duplicate)
             } onCancel: {
                 performOutsideHandler { registry.cancel(followed, because: .unknown) }
             }
@@ -224,11 +209,11 @@ extension TaskRegistry {
 
 extension TaskRegistry {
     func cancel(key: Key) {
-        change(cause: { _ in .known(.requested(reason: nil)) }) { $0.machine.cancel(key: key, &$1) }
+        change(cause: { _ in .known(.requested(reason: nil)) }) { $0.cancel(key: key, &$1) }
     }
 
     func cancel(_ id: ID, because cause: CancellationCause) {
-        change(cause: { _ in .known(cause) }) { $0.machine.cancel(id, &$1) }
+        change(cause: { _ in .known(cause) }) { $0.cancel(id, &$1) }
     }
 
     func cancelAll(because cause: CancellationCause) {
@@ -241,7 +226,7 @@ extension TaskRegistry {
     /// - Parameter id: The ID of the current task.
     func recordCauseOfCurrentTask(_ id: ID) {
         state.withLock { books in
-            guard let cause = books.earlyCauses[id] else { return }
+            guard let cause = books.machine.cause(of: id) else { return }
             CancellationCauses.record(cause, for: .running)
         }
     }
@@ -277,17 +262,17 @@ extension TaskRegistry {
 
     private func cancelAll(isClosing: Bool, emitsClosed: Bool, _ cause: CancellationCause) {
         var moment: EventMoment?
-        var outcome = Outcome()
-        decide(&outcome, cause: { _ in .known(cause) }) { books, effects in
+        var effects = Effects()
+        decide(&effects, cause: { _ in .known(cause) }) {
             moment = Diagnostics.moment
-            if isClosing { books.machine.close() }
-            books.machine.cancelAll(&effects)
+            if isClosing { $0.close() }
+            $0.cancelAll(&$1)
         }
-        carryOut(outcome) {
-            if emitsClosed { Diagnostics.emit(at: moment, source.event(.closed)) }
-            let count = outcome.consequences?.retiredCount ?? 0
-            // An owner that ends without tasks cancels nothing.
-            if count > 0 || !isClosing { Diagnostics.emit(at: moment, source.event(.cancelledAll, count: count)) }
-        }
+        perform(effects)
+        if emitsClosed { Diagnostics.emit(at: moment, source.event(.closed)) }
+        let count = effects.actions?.retired.count ?? 0
+        // An owner that ends without tasks cancels nothing.
+        if count > 0 || !isClosing { Diagnostics.emit(at: moment, source.event(.cancelledAll, count: count)) }
+        emitCancelled(effects)
     }
 }

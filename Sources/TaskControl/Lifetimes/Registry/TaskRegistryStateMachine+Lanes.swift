@@ -232,7 +232,6 @@ extension TaskRegistryStateMachine {
             unlink(slot)
             entries[slot].phase = .skipped
         }
-        suspect(slot)
         changeLiveCount(of: slot, by: -1, &effects)
         effects.retire(entries.ticket(at: slot))
     }

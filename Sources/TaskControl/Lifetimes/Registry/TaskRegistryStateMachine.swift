@@ -26,11 +26,8 @@
 ///
 /// An entry is registered before its task is created. `attach` stores the task's handle, at any time until the task has
 /// ended, and does nothing after that. Each task calls `begin` before its body runs: a task that is cancelled before
-/// that never runs its body, and leaves its lane at once. A task without a key calls `begin` only if it may have been
-/// cancelled or may have no handle: if its serial number is below `suspectSerial`, or not below `attachedSerial`, or if
-/// its own handle was cancelled. Otherwise the entry stays `starting` while the task runs, which makes no difference: it
-/// has no lane in which another task could wait. A task that calls `begin` before its handle is attached attaches the
-/// handle itself, so that a cancellation by its own body reaches it at once.
+/// that never runs its body, and leaves its lane at once. A task that calls `begin` before its handle is attached
+/// attaches the handle itself, so that a cancellation by its own body reaches it at once.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. An ID consists of a slot and a serial number, so a late event of a finished task finds no entry.
@@ -46,7 +43,7 @@
 /// 7. A lane with a `throttled` entry has an interval, which has begun or is claimed by an entry that has not begun.
 /// 8. An entry has a permit from `starting` or `admitted` on until it has finished, or was cancelled before it began.
 ///    The `queued` entries are the line for permits. No entry is `queued` while a permit is available.
-struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
+struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
     typealias ID = Ticket
     typealias Slot = Ticket.Slot
     typealias DrainID = WaiterTable<Waiter, WaitOutcome>.ID
@@ -60,13 +57,6 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
     /// The waiters for the end of the tasks of one key, by the slot of the ``Lane`` of the key.
     var laneDrainers: [Slot: Chain] = [:]
     private var nextSerial: UInt64 = 0
-    /// A number greater than the serial number of each task without a key that was cancelled. A task without a key that
-    /// has this serial number or a higher one was not cancelled through the registry.
-    private(set) var suspectSerial: UInt64 = 0
-    /// The handle of each task without a key that has a lower serial number is attached, or the task has ended.
-    private(set) var attachedSerial: UInt64 = 0
-    /// The number of tasks without a key whose handles are not attached.
-    private(set) var unattachedCount = 0
     /// The tasks that were added since `cancelAll` was last called, including tasks that are no longer live; `nil` if
     /// `cancelAll` was not called since the registry was last empty. So `cancelAll` need not look again at the tasks
     /// that it has cancelled and that still run.
@@ -91,9 +81,20 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         case added(Added)
         /// A task with the same key is preferred to the new one, which was not added. The job, which is the handle of
         /// the existing task, is `nil` while that task is being created.
-        case existing(ID, Job?)
+        case existing(ID, Job.Owned?)
         /// The task was not added, because the registry is closed.
         case refused
+
+        var isAdded: Bool { if case .added = self { true } else { false } }
+
+        /// Returns this result with another value in place of what was added.
+        func map<Other>(_ transform: (Added) -> Other) -> Registration<Other> {
+            switch self {
+            case .added(let added): .added(transform(added))
+            case .existing(let id, let job): .existing(id, job)
+            case .refused: .refused
+            }
+        }
     }
 
     /// Registers a task that is about to be created. The order of the calls is the order of the tasks of a key.
@@ -110,12 +111,12 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         isCancelled: (Job) -> Bool,
         _ effects: inout Effects
     ) -> Registration<ID> {
-        guard let key else { return add(&effects).map { .added($0) } ?? .refused }
         guard !isClosed else { return .refused }
+        guard let key else { return .added(enter(phase: .starting, &effects)) }
         let existing = lanes.index(of: key)
         if let existing {
             if case .preferPrevious = behavior.kind, let standing = standing(in: existing, isCancelled, &effects) {
-                return .existing(standing, entries[standing.slot].job)
+                return .existing(standing, entries[standing.slot].job?.owned)
             }
             makeRoom(in: existing, for: behavior, isCancelled, &effects)
         }
@@ -143,35 +144,35 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return .added(id)
     }
 
-    /// Registers a task without a key that is about to be created.
-    ///
-    /// - Returns: The ID of the task; `nil` if the registry is closed.
-    /// - Complexity: O(1).
-    mutating func add(_ effects: inout Effects) -> ID? {
-        isClosed ? nil : enter(phase: .starting, &effects)
-    }
-
     /// Registers a task that does not call `begin`: it has already started, or the code that creates it decides when it
     /// begins. The task is not added if its key has a task that has neither finished nor been cancelled.
     ///
     /// - Parameters:
     ///   - job: The handle of the task; `nil` if the task is about to be created.
     ///   - key: The key; `nil` for none.
+    ///   - subject: The identity of the task in events: see `setSubject(_:of:)`.
     ///   - isCancelled: Returns whether a task was cancelled through its own handle. Must have no other effect.
     ///   - effects: Receives the actions for the storage.
     mutating func insert(
         _ job: Job?,
         key: Key? = nil,
+        subject: TaskEvent.Identity? = nil,
         isCancelled: (Job) -> Bool = { _ in false },
         _ effects: inout Effects
     ) -> Registration<ID> {
         guard !isClosed else { return .refused }
-        guard let key else { return .added(enter(job: job, phase: .running, &effects)) }
-        let lane = lanes.index(of: key)
+        let lane = key.flatMap { lanes.index(of: $0) }
         if let lane, let standing = standing(in: lane, isCancelled, &effects) {
-            return .existing(standing, entries[standing.slot].job)
+            return .existing(standing, entries[standing.slot].job?.owned)
         }
-        return .added(enter(lane ?? lanes.insert(Lane(key: key)), job: job, phase: .running, &effects))
+        let id = enter(
+            lane ?? key.map { lanes.insert(Lane(key: $0)) } ?? Chain.none,
+            job: job,
+            phase: .running,
+            &effects
+        )
+        if let subject { setSubject(subject, of: id) }
+        return .added(id)
     }
 
     @inline(__always)
@@ -192,8 +193,6 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             lanes[lane].chain.append(id.slot, in: &entries)
             lanes[lane].entryCount += 1
             lanes[lane].liveCount += 1
-        } else if job == nil {
-            unattachedCount += 1
         }
         if addedSinceCancelAll != nil {
             addedSinceCancelAll?.append(id)
@@ -215,18 +214,10 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         // The task has attached the handle itself, and begun.
         guard entries[id.slot].job == nil else { return }
         entries[id.slot].job = job
-        if entries[id.slot].lane == Chain.none { attached() }
         if !phase.isLive { effects.cancel(job) }
         guard !sides.isEmpty, let followers = sides[id.slot]?.followers else { return }
         sides[id.slot]?.followers = []
         effects.wake(followers)
-    }
-
-    /// Records that a task without a key has a handle, or has ended.
-    @inline(__always)
-    private mutating func attached() {
-        unattachedCount -= 1
-        if unattachedCount == 0 { attachedSerial = nextSerial }
     }
 
     /// Stores the continuation of a caller that waits for the handle of a task that is being created.
@@ -389,7 +380,6 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
             unlink(id.slot)
             promote(lane, &effects)
         }
-        if lane == Chain.none, entries[id.slot].job == nil { attached() }
         entries.discard(id.slot)
         if limit != nil { passPermitsOn(&effects) }
         if phase.isLive {
@@ -408,13 +398,35 @@ struct TaskRegistryStateMachine<Key: Hashable, Job, Waiter> {
         return leaveLane(lane)
     }
 
-    /// Raises `suspectSerial` above the serial number of a cancelled entry, if the entry has no key: its task then
-    /// calls `begin` when it starts.
-    mutating func suspect(_ slot: Slot) {
-        if entries[slot].lane == Chain.none { suspectSerial = max(suspectSerial, entries[slot].serial + 1) }
+    // MARK: Bookkeeping
+
+    /// Sets the identity in events of a task that is not identified by its ID in this registry: an `AsyncTask`, or a
+    /// task of a queue. Does nothing if the task has finished.
+    mutating func setSubject(_ subject: TaskEvent.Identity, of id: ID) {
+        if entries.contains(id) { sides[id.slot, default: Side()].subject = subject }
     }
 
-    // MARK: Bookkeeping
+    /// Returns the identity in events that was set for a task; `nil` if none was set, or if the task has finished.
+    func subject(of id: ID) -> TaskEvent.Identity? {
+        entries.contains(id) ? sides[id.slot]?.subject : nil
+    }
+
+    /// Stores the cause of cancellation of a task that is being created: `attach` cancels it later. Does nothing if the
+    /// handle of the task is attached, if a cause is already stored, or if the task has finished.
+    ///
+    /// - Parameter cause: The cause. If it contains a key, that must be the machine's copy: see `key(equalTo:)`.
+    mutating func setCause(_ cause: RecordedCause, of id: ID) {
+        guard entries.contains(id), entries[id.slot].job == nil, sides[id.slot]?.cause == nil else { return }
+        sides[id.slot, default: Side()].cause = cause
+    }
+
+    /// Returns the cause of cancellation of a task that was cancelled while it was being created.
+    func cause(of id: ID) -> RecordedCause? {
+        entries.contains(id) ? sides[id.slot]?.cause : nil
+    }
+
+    /// Returns the machine's copy of a key that has tasks or an interval; `nil` for other keys.
+    func key(equalTo key: Key) -> Key? { lanes.index(of: key).map { lanes[$0].key } }
 
     /// Returns the key of a task; `nil` if the task has no key, or has finished.
     func key(of id: ID) -> Key? {
@@ -444,8 +456,7 @@ extension TaskRegistryStateMachine {
         /// A task that waited for an interval or a permit, and whose own handle was cancelled. It has been resumed, but has not
         /// called `begin` again.
         case leaving
-        /// A task that may start, and has not called `begin` yet. A task without a key that does not call `begin` keeps
-        /// this phase while it runs.
+        /// A task that may start, and has not called `begin` yet.
         case starting
         /// A task that may start, and cancels the older tasks of its key when it calls `begin`: one with the behavior
         /// `throttle`, which then also begins an interval, or one with the behavior `debounce` that was `queued`.
@@ -510,6 +521,10 @@ extension TaskRegistryStateMachine {
         var permit: PermitStateMachine<Slot>.ID?
         /// The priority to which the tasks before a `queued` task were escalated, for this task or for one behind it.
         var raisedLineTo: UInt8 = 0
+        /// The identity in events of a task that is not identified by its ID in this registry.
+        var subject: TaskEvent.Identity?
+        /// The cause of cancellation of a task that was cancelled while it was being created.
+        var cause: RecordedCause?
 
         /// Whether the task cancels the older tasks of its key when it begins.
         var cancelsOlder: Bool { time != nil && afterQuietTime != .keepLatest }
@@ -517,30 +532,36 @@ extension TaskRegistryStateMachine {
 }
 
 extension TaskRegistryStateMachine {
-    /// The actions that the storage (the ``TaskRegistry``) must carry out after it has released the lock. Each function
-    /// of the machine adds its actions to the value that the caller passes.
+    /// The effects of one decision, which the storage (the ``TaskRegistry``) must perform after it has released the
+    /// lock. Each function of the machine adds its effects to the value that the caller passes.
     ///
     /// Not copyable, because copying this value would retain its contents, and a value is created for each event of a
     /// task.
     struct Effects: ~Copyable {
-        /// The actions that concern tasks other than the one for which the machine was called. An object, because most
-        /// calls request no such actions: a reference that is `nil` costs almost nothing.
-        final class Lists {
+        /// The effects on tasks other than the one for which the machine was called. An object, because most decisions
+        /// have no such effects: a reference that is `nil` costs almost nothing.
+        final class Actions {
             /// The waiters to resume.
             fileprivate(set) var waking: [Waiter] = []
-            /// The tasks to cancel; among the tasks of one key, the oldest first.
-            fileprivate(set) var cancelling: [Job] = []
-            /// The tasks that the machine has recorded as cancelled in this call. They have not finished.
+            /// The tasks to cancel; among the tasks of one key, the oldest first. Retained, since a task may end as soon
+            /// as the lock is released.
+            fileprivate(set) var cancelling: [Job.Owned] = []
+            /// The tasks that the decision has recorded as cancelled. They have not finished.
             fileprivate(set) var retired: [ID] = []
             /// The timer tasks to cancel. No cause of their cancellation is recorded.
-            fileprivate(set) var stopping: [Job] = []
-            /// The interval of the behavior `throttle` that has begun in this call, and its length. The storage must
-            /// create the timer of the interval; `nil` if no interval has begun.
+            fileprivate(set) var stopping: [Job.Owned] = []
+            /// The interval of the behavior `throttle` that has begun, and its length. The storage must create the timer
+            /// of the interval; `nil` if no interval has begun.
             fileprivate(set) var interval: (id: IntervalID, time: Duration)?
+            /// The cause of the cancellations, which the storage sets.
+            var cause = RecordedCause.known(.unknown)
+            /// The moment of the decision, and the `retired` tasks with their identities, for their events. Set by the
+            /// storage; `nil` if no observer is registered.
+            var report: (moment: EventMoment, tasks: [(id: ID, subject: TaskEvent.Identity)])?
         }
 
-        /// The actions that concern tasks other than the one for which the machine was called; `nil` if there are none.
-        private(set) var lists: Lists?
+        /// The effects on other tasks; `nil` if there are none.
+        private(set) var actions: Actions?
         /// The change of the number of live tasks: the number of those that were added, minus the number of those that
         /// were cancelled or that finished without having been cancelled.
         var liveCountChange: Int32 = 0
@@ -548,51 +569,61 @@ extension TaskRegistryStateMachine {
         var startsWaitingTask = false
         /// The raw priority to which the task whose handle `attach` has stored must be escalated; 0 for none.
         var raisingTo: UInt8 = 0
+        /// Whether the change must be reported to the observers of the owner. Set by the storage.
+        var isNews = false
 
         mutating func wake(_ waiters: [Waiter]) {
-            if !waiters.isEmpty { list().waking += waiters }
+            if !waiters.isEmpty { act().waking += waiters }
         }
 
         mutating func wake(_ waiter: Waiter?) {
-            if let waiter { list().waking.append(waiter) }
+            if let waiter { act().waking.append(waiter) }
         }
 
         /// Adds a task to cancel.
         ///
         /// - Parameter job: The handle of the task; `nil` if the task is being created: `attach` then cancels it.
         mutating func cancel(_ job: Job?) {
-            if let job { list().cancelling.append(job) }
+            if let job { act().cancelling.append(job.owned) }
         }
 
         mutating func stop(_ timer: Job?) {
-            if let timer { list().stopping.append(timer) }
+            if let timer { act().stopping.append(timer.owned) }
         }
 
         mutating func retire(_ id: ID) {
-            list().retired.append(id)
+            act().retired.append(id)
         }
 
         mutating func begin(_ id: IntervalID, lasting time: Duration) {
-            list().interval = (id, time)
+            act().interval = (id, time)
         }
 
-        var cancellingCount: Int { lists?.cancelling.count ?? 0 }
+        var cancellingCount: Int { actions?.cancelling.count ?? 0 }
 
         /// Reverses the order of the tasks to cancel that a search from the newest task of a key to its oldest has
         /// added: the oldest task is then cancelled first.
         ///
         /// - Parameter former: The number of tasks to cancel that were added before the search. Their order is kept.
         mutating func reverseCancelling(after former: Int) {
-            lists?.cancelling[former...].reverse()
+            actions?.cancelling[former...].reverse()
         }
 
-        private mutating func list() -> Lists {
-            if let lists { return lists }
-            let new = Lists()
-            lists = new
+        private mutating func act() -> Actions {
+            if let actions { return actions }
+            let new = Actions()
+            actions = new
             return new
         }
     }
+}
+
+/// A reference to a task that does not retain the task, in the ``TaskRegistryStateMachine`` and its tests.
+protocol UnownedHandle {
+    associatedtype Owned
+
+    /// The retained handle of the task, which must not have ended: read while the lock of the registry is held.
+    var owned: Owned { get }
 }
 
 /// Functions for the tests of the state machine.
@@ -617,19 +648,6 @@ extension TaskRegistryStateMachine {
     func checkInvariants() {
         let occupied = (0..<entries.extent).filter(entries.isOccupied)
         precondition(occupied.count { entries[$0].phase.isLive } == liveCount, "The live count is right.")
-        precondition(
-            occupied.allSatisfy {
-                let entry = entries[$0]
-                return entry.lane != Chain.none || entry.phase.isLive || entry.serial < suspectSerial
-            },
-            "An entry that was cancelled without a key is suspect."
-        )
-        let unattached = occupied.filter { entries[$0].lane == Chain.none && entries[$0].job == nil }
-        precondition(unattached.count == unattachedCount, "The count of entries without a handle is right.")
-        precondition(
-            unattached.allSatisfy { entries[$0].serial >= attachedSerial },
-            "An entry without a key and a handle is not below `attachedSerial`."
-        )
         if let added = addedSinceCancelAll {
             let live = occupied.filter { entries[$0].phase.isLive }
             precondition(Set(live.map { entries.ticket(at: $0) }).isSubset(of: added), "A live entry is cancelled.")
@@ -642,6 +660,7 @@ extension TaskRegistryStateMachine {
                 "A parked task waits."
             )
             precondition(side.followers.isEmpty || entry.job == nil, "A followed task is being created.")
+            precondition(side.cause == nil || !entry.phase.isLive, "A task with a cause was cancelled.")
         }
         let lines = (0..<lanes.extent).filter(lanes.isOccupied)
         precondition(lanes.count == lines.count, "The count of lanes is right.")
