@@ -19,16 +19,17 @@ extension TaskRegistry {
         _ behavior: TaskStoreDuplicateKeyBehavior,
         _ name: String?,
         _ priority: TaskPriority?,
-        _ work: Work
+        _ work: consuming Work
     ) -> Task<Work.Success, Never> {
-        switch add(key, behavior, name, priority, work) {
+        let notify = work.notify
+        return switch add(key, behavior, name, priority, work) {
         case .added(let task): task
         case .existing(let id, let job): job?.task(of: Work.self) ?? follow(id, as: Work.self)
-        case .refused: refusedTask(name, returning: Work.value(.cancelled(refusal)), work.notify)
+        case .refused: refusedTask(name, returning: Work.value(.cancelled(refusal)), notify)
         }
     }
 
-    /// Registers a new task under a key whose operation may throw, and creates it.
+    /// Registers a new task whose operation may throw, and creates it.
     ///
     /// - Parameters:
     ///   - origin: The public function that starts the task, for the report of an error.
@@ -61,7 +62,7 @@ extension TaskRegistry {
         _ name: String?,
         _ priority: TaskPriority?,
         isDetached: Bool = false,
-        _ work: some OwnedWork
+        _ work: consuming some OwnedWork
     ) -> Bool {
         add(key, .preferPrevious, name, priority, isDetached: isDetached, work).isAdded
     }

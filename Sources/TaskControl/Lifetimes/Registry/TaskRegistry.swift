@@ -58,13 +58,15 @@ final class TaskRegistry: Sendable {
         _ name: String?,
         _ priority: TaskPriority?,
         isDetached: Bool = false,
-        _ work: Work
+        _ work: consuming Work
     ) -> Registration<Task<Work.Success, Never>> {
         var effects = Effects()
         let registration = enter(key, behavior, &effects)
         // The task is created before observers are called, because other tasks may wait for it under its key, or for
         // its handle.
-        let added = registration.map { id in
+        let added: Registration<Task<Work.Success, Never>>
+        switch registration {
+        case .added(let id):
             let isolation = work.isolation
             let body = OwnedBody(registry: self, id: id, work: work)
             let task =
@@ -72,7 +74,9 @@ final class TaskRegistry: Sendable {
                 ? spawnDetached(name: name, priority: priority, body)
                 : spawn(name: name, priority: priority, isolatedTo: isolation, body)
             attach(id, RegisteredTask(handle: task.handle, isDelivery: Work.isDelivery))
-            return task
+            added = .added(task)
+        case .existing(let id, let job): added = .existing(id, job)
+        case .refused: added = .refused
         }
         emitEntered(registration, name, key)
         emitCancelled(effects)
@@ -194,6 +198,7 @@ final class TaskRegistry: Sendable {
     }
 
     /// Removes a task that has ended or will never run. Has no effect if the task was removed before.
+    @inline(__always)
     func finish(_ id: ID) {
         let key = change { $0.finish(id, &$1) }
         // Perhaps the last reference to the key: released here, where the lock is not held.
@@ -374,7 +379,9 @@ extension TaskRegistry {
     }
 
     /// Emits the event of a task that was registered by `enter`, or was rejected.
+    @inline(__always)
     func emitEntered(_ registration: Registration<ID>, _ name: String?, _ key: Key?) {
+        if Diagnostics.isUnobserved { return }
         switch registration {
         case .added(let id):
             Diagnostics.emitBeginning(

@@ -86,15 +86,6 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
         case refused
 
         var isAdded: Bool { if case .added = self { true } else { false } }
-
-        /// Returns this result with another value in place of what was added.
-        func map<Other>(_ transform: (Added) -> Other) -> Registration<Other> {
-            switch self {
-            case .added(let added): .added(transform(added))
-            case .existing(let id, let job): .existing(id, job)
-            case .refused: .refused
-            }
-        }
     }
 
     /// Registers a task that is about to be created. The order of the calls is the order of the tasks of a key.
