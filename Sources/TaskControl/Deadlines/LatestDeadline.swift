@@ -136,12 +136,17 @@ extension Deadline.Inherited {
 ///
 /// - Parameters:
 ///   - flight: The deadline of the flight; `nil` for none.
+///   - isInherited: Whether the current task has a deadline.
 ///   - spawn: Creates the task.
 /// - Returns: The task that `spawn` creates.
 @usableFromInline
-func _withDeadline(of flight: _LatestDeadline?, _ spawn: () -> Task<Void, Never>) -> Task<Void, Never> {
+func _withDeadline(
+    of flight: _LatestDeadline?,
+    instead isInherited: Bool,
+    _ spawn: () -> Task<Void, Never>
+) -> Task<Void, Never> {
     if let flight {
         return Deadline.$local.withValue(Deadline.Inherited(fixed: nil, latest: flight), operation: spawn)
     }
-    return Deadline.local == nil ? spawn() : Deadline.$local.withValue(nil, operation: spawn)
+    return isInherited ? Deadline.$local.withValue(nil, operation: spawn) : spawn()
 }

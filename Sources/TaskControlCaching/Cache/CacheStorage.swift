@@ -211,7 +211,7 @@ final class _CacheStorage: Sendable {
         let id = flights.innermostID
         var isRetired = false
         func retire() {
-            if let id, !isRetired { flights.retire(id, of: flight) }
+            if let id, !isRetired { flights.retire(id) }
             isRetired = true
         }
         while true {
@@ -331,8 +331,7 @@ final class _CacheStorage: Sendable {
         for waiter in change.remains.woken { waiter.resume(returning: .reached) }
         for load in change.remains.superseded {
             guard let id = load.flight else { continue }
-            let flight = _ErasedKey(LoadKey(key: load.key, after: load.after))
-            flights.release(id, of: flight, because: .superseded(key: load.key.text))
+            flights.release(id, because: .superseded(key: load.key.text))
         }
         for key in change.remains.evicted {
             Diagnostics.emit(at: change.moment, source.event(.evicted, key: key.text))

@@ -17,8 +17,7 @@ struct FlightModel: Hashable {
         var phase: Phase
         var level: UInt8
         var hasJob = false
-        /// The cause of its cancellation, which the task must receive if it comes later.
-        var cause: CancellationCause?
+        var hasBegun = false
         /// Whether the flight continues without callers.
         var isKept = false
     }
@@ -29,6 +28,8 @@ struct FlightModel: Hashable {
         var isParked = false
         /// It has been notified that it is off the flight, and this is the result that it must receive when it parks.
         var isLeft = false
+        /// Whether it has begun its flight.
+        var isFirst = false
     }
 
     /// A caller that waits for the end of all flights.
@@ -62,6 +63,7 @@ struct FlightModel: Hashable {
 enum FlightEvent: Hashable {
     case join(key: Int?)
     case attach(Int)
+    case begin(Int)
     case park(Int)
     case leave(Int)
     case raise(Int, UInt8)
@@ -88,7 +90,6 @@ struct FlightDriver: MachineDriver {
     private var flights: [FlightMachine.ID] = []
     private var callers: [FlightMachine.Caller] = []
     private var keys: [FlightMachine.ID: Int?] = [:]
-    private var flightsOfCallers: [Int] = []
     private var drains: [FlightMachine.Drain] = []
 
     init(runsToCompletion: Bool) {
@@ -134,11 +135,12 @@ struct FlightDriver: MachineDriver {
         }
         for flight in model.flights {
             if !flight.hasJob { events.append(.attach(flight.number)) }
+            if !flight.hasBegun { events.append(.begin(flight.number)) }
             events.append(.finish(flight.number))
             for level in levels where level > flight.level { events.append(.raise(flight.number, level)) }
         }
         // The first of all: it has often ended.
-        if !flights.isEmpty, model.flight(0) == nil { events += [.attach(0), .raise(0, 99)] }
+        if !flights.isEmpty, model.flight(0) == nil { events += [.attach(0), .begin(0), .raise(0, 99)] }
         for caller in model.callers where !caller.isParked { events.append(.park(caller.number)) }
         events += callers.indices.map { .leave($0) }
         events += keys.compactMap { $0.map { .forget($0) } }
@@ -150,6 +152,7 @@ struct FlightDriver: MachineDriver {
         switch event {
         case .join(let key): join(key)
         case .attach(let number): attach(number)
+        case .begin(let number): begin(number)
         case .park(let number): park(number)
         case .leave(let number): leave(number)
         case .raise(let number, let level):
@@ -167,8 +170,8 @@ struct FlightDriver: MachineDriver {
         case .launch(let key): launch(key)
         case .release(let number): release(number)
         case .retire(let number):
-            let (key, wasCurrent) = (keys[flights[number]] ?? nil, model.flight(number)?.phase == .current)
-            let payload = key.flatMap { machine.retire(flights[number], of: $0) }
+            let wasCurrent = model.flight(number)?.phase == .current
+            let payload = machine.retire(flights[number])
             #expect(payload == (wasCurrent ? number : nil))
             if wasCurrent { model.update(number) { $0.phase = .forgotten } }
         case .close:
@@ -192,10 +195,11 @@ struct FlightDriver: MachineDriver {
         #expect(machine.count == model.flights.count { $0.phase != .cancelled })
         #expect(machine.flights.count == model.flights.count)
         #expect(machine.callerCount == model.flights.reduce(0) { $0 + model.callers(on: $1.number).count })
-        #expect(machine.waits.count == model.callers.count, "a caller that has gone on leaves no place behind")
+        // The first caller of a flight that has ended with it, and not by leaving, learns this without a place.
+        let placed = model.callers.count { !$0.isFirst || $0.isLeft || model.flight($0.flight) != nil }
+        #expect(machine.waitCount == placed, "a caller that has gone on leaves no place behind")
         for (number, id) in flights.enumerated() {
             let flight = model.flight(number)
-            #expect(machine.mayBegin(id) == (flight.map { $0.phase != .cancelled } ?? false))
             #expect(machine.hasJob(id) == (flight?.hasJob ?? false))
             #expect(
                 machine.cancelledJob(of: id) == (flight?.phase == .cancelled && flight?.hasJob == true ? number : nil)
@@ -221,10 +225,11 @@ struct FlightDriver: MachineDriver {
             flights.append(id)
             keys[id] = key
             model.flights.append(.init(number: payload, key: key, phase: key == nil ? .forgotten : .current, level: 5))
-            enter(caller, on: payload)
+            #expect(caller.hasBegun(id))
+            enter(caller, on: payload, isFirst: true)
         case .joined(let caller, let payload):
-            #expect(current?.number == payload)
-            enter(caller, on: payload)
+            #expect(current?.number == payload && !caller.hasBegun(flights[payload]))
+            enter(caller, on: payload, isFirst: false)
         case .absent:
             #expect(Bool(false), "a flight begins with a payload")
         case .refused:
@@ -246,32 +251,41 @@ struct FlightDriver: MachineDriver {
     private mutating func release(_ number: Int) {
         guard let key = keys[flights[number]] ?? nil else { return }
         let current = model.current(key).flatMap { $0.number == number ? $0 : nil }
-        let cause = CancellationCause.superseded(key: "\(key)")
-        let leaving = machine.release(flights[number], of: key, because: cause)
+        let leaving = machine.release(flights[number])
         guard let current else { return #expect(leaving.cancelled == nil && leaving.payload == nil) }
         model.update(current.number) { $0.isKept = false }
         let isOver = model.callers(on: current.number).isEmpty && !model.runsToCompletion
         #expect(leaving.cancelled == (isOver ? flights[current.number] : nil))
         #expect(leaving.cancelling == (isOver && current.hasJob ? current.number : nil))
         #expect(leaving.payload == (isOver ? current.number : nil))
-        if isOver { cancel(current.number, because: cause) }
+        if isOver { cancel(current.number) }
     }
 
-    private mutating func enter(_ caller: FlightMachine.Caller, on flight: Int) {
-        model.callers.append(.init(number: callers.count, flight: flight))
+    private mutating func enter(_ caller: FlightMachine.Caller, on flight: Int, isFirst: Bool) {
+        model.callers.append(.init(number: callers.count, flight: flight, isFirst: isFirst))
         callers.append(caller)
-        flightsOfCallers.append(flight)
     }
-
-    private func key(of caller: Int) -> Int? { keys[flights[flightsOfCallers[caller]]] ?? nil }
 
     private mutating func attach(_ number: Int) {
-        let attachment = machine.attach(flights[number], number, level: 5)
-        let flight = model.flight(number)
+        let level = machine.attach(flights[number], number, level: 5)
         // The task of a flight is attached once.
-        #expect(attachment.cause == (flight?.hasJob == false ? flight?.cause : nil))
-        #expect(attachment.level == (flight.map { $0.level > 5 ? $0.level : 0 } ?? 0))
+        #expect(level == owed(to: number))
         model.update(number) { $0.hasJob = true }
+    }
+
+    private mutating func begin(_ number: Int) {
+        let level = machine.begin(flights[number], number, level: 5)
+        let mayBegin = model.flight(number).map { $0.phase != .cancelled } ?? false
+        #expect(level == (mayBegin ? owed(to: number) : nil), "work that was cancelled does not begin")
+        model.update(number) {
+            $0.hasBegun = true
+            $0.hasJob = $0.hasJob || mayBegin
+        }
+    }
+
+    /// The level that a flight's task must be raised to when it is attached.
+    private func owed(to number: Int) -> UInt8 {
+        model.flight(number).map { !$0.hasJob && $0.level > 5 ? $0.level : 0 } ?? 0
     }
 
     private mutating func park(_ number: Int) {
@@ -287,7 +301,7 @@ struct FlightDriver: MachineDriver {
     }
 
     private mutating func leave(_ number: Int) {
-        let leaving = machine.leave(callers[number], of: key(of: number))
+        let leaving = machine.leave(callers[number])
         guard let index = model.callers.firstIndex(where: { $0.number == number && !$0.isLeft }),
             let flight = model.flight(model.callers[index].flight)
         else { return #expect(leaving.waiter == nil && leaving.cancelling == nil, "it has left, or been told") }
@@ -296,16 +310,14 @@ struct FlightDriver: MachineDriver {
         let isLast = model.callers(on: flight.number).isEmpty && !model.runsToCompletion && !flight.isKept
         #expect(leaving.cancelling == (isLast && flight.hasJob ? flight.number : nil))
         #expect(leaving.cancelled == (isLast ? flights[flight.number] : nil))
-        if isLast { cancel(flight.number, because: .lastCallerLeft) }
+        if isLast { cancel(flight.number) }
     }
 
-    private mutating func cancel(_ number: Int, because cause: CancellationCause) {
-        model.update(number) { ($0.phase, $0.cause) = (.cancelled, cause) }
-    }
+    private mutating func cancel(_ number: Int) { model.update(number) { $0.phase = .cancelled } }
 
     private mutating func finish(_ number: Int) {
         let wasCurrent = model.flight(number)?.phase == .current
-        let landing = machine.finish(flights[number], of: keys[flights[number]] ?? nil)
+        let landing = machine.finish(flights[number])
         let there = model.callers(on: number)
         let waiters = [landing.first].compactMap { $0 } + landing.others
         #expect(waiters == there.filter(\.isParked).map(\.number), "in the order of joining")
@@ -338,15 +350,14 @@ struct FlightDriver: MachineDriver {
     }
 
     private mutating func cancelAll() {
-        let cause = CancellationCause.requested(reason: "tests")
-        let clearing = machine.cancelAll(because: cause)
+        let clearing = machine.cancelAll()
         let (jobs, waiters) = (clearing.jobs, clearing.waiters)
         let live = model.flights.filter { $0.phase != .cancelled }
         #expect(Set(clearing.ids) == Set(live.map { flights[$0.number] }) && clearing.ids.count == live.count)
         #expect(Set(jobs) == Set(live.filter(\.hasJob).map(\.number)) && jobs.count == Set(jobs).count)
         let there = live.flatMap { model.callers(on: $0.number) }
         #expect(Set(waiters) == Set(there.filter(\.isParked).map(\.number)) && waiters.count == Set(waiters).count)
-        for flight in live { cancel(flight.number, because: cause) }
+        for flight in live { cancel(flight.number) }
         let numbers = Set(there.map(\.number))
         model.callers.removeAll { numbers.contains($0.number) && $0.isParked }
         for index in model.callers.indices where numbers.contains(model.callers[index].number) {

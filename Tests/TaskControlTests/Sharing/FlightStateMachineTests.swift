@@ -105,12 +105,12 @@ struct FlightStateMachineTests {
         var machine = FlightMachine(runsToCompletion: false)
         guard case .begun(let old, let oldFlight) = machine.join(1, 1) else { return #expect(Bool(false)) }
         #expect(machine.park(old, 10) == nil)
-        #expect(machine.finish(oldFlight, of: 1).first == 10)
+        #expect(machine.finish(oldFlight).first == 10)
         guard case .begun(_, let newFlight) = machine.join(1, 2) else { return #expect(Bool(false)) }
         #expect(newFlight.slot == oldFlight.slot, "or this tests nothing")
-        #expect(machine.leave(old, of: 1).cancelling == nil)
+        #expect(machine.leave(old).cancelling == nil)
         #expect(machine.raise(oldFlight, to: 99) == nil)
-        #expect(machine.attach(newFlight, 2, level: 0).level == 0)
+        #expect(machine.attach(newFlight, 2, level: 0) == 0)
         #expect(machine.raise(newFlight, to: 9) == 2)
         #expect(machine.raise(newFlight, to: 9) == nil && machine.raise(newFlight, to: 5) == nil, "it only rises")
         #expect(machine.count == 1 && machine.callerCount == 1)
@@ -119,10 +119,30 @@ struct FlightStateMachineTests {
     @Test func aFlightThatWasCancelledBeforeItsTaskBeganDoesNotBegin() {
         var machine = FlightMachine(runsToCompletion: false)
         guard case .begun(_, let id) = machine.join(0, 0) else { return #expect(Bool(false)) }
-        #expect(machine.mayBegin(id))
-        _ = machine.cancelAll(because: .unknown)
-        #expect(!machine.mayBegin(id))
-        _ = machine.finish(id, of: 0)
-        #expect(!machine.mayBegin(id))
+        _ = machine.cancelAll()
+        #expect(machine.begin(id, 0, level: 0) == nil)
+        _ = machine.finish(id)
+        #expect(machine.begin(id, 0, level: 0) == nil)
+    }
+
+    @Test func aFirstCallerThatHasLeftBeforeItParkedIsToldSoAfterTheEndOfItsFlight() {
+        var machine = FlightMachine(runsToCompletion: false)
+        guard case .begun(let left, let id) = machine.join(0, 0) else { return #expect(Bool(false)) }
+        #expect(machine.leave(left).cancelled == id)
+        #expect(machine.finish(id).isUnheard)
+        guard case .begun(let next, let nextID) = machine.join(0, 1) else { return #expect(Bool(false)) }
+        #expect(!machine.finish(nextID).isUnheard)
+        #expect(machine.park(left, 1) == .left)
+        #expect(machine.park(next, 2) == .reached)
+        #expect(machine.waitCount == 0)
+    }
+
+    @Test func aTaskThatBeginsBeforeItIsAttachedLearnsThatItsFlightWasRaised() {
+        var machine = FlightMachine(runsToCompletion: false)
+        guard case .begun(_, let id) = machine.join(0, level: 5, 0) else { return #expect(Bool(false)) }
+        #expect(machine.raise(id, to: 9) == nil, "there is no task to raise")
+        #expect(machine.begin(id, 1, level: 5) == 9)
+        #expect(machine.attach(id, 2, level: 5) == 0, "it has attached itself")
+        #expect(machine.raise(id, to: 17) == 1)
     }
 }

@@ -336,7 +336,7 @@ extension SingleFlightTests {
         let (table, key) = (flights._flights, _ErasedKey("token"))
         let cause = CancellationCause.superseded(key: "token")
         table.launch(key) { @HastyActor in
-            if let id = table.innermostID { table.release(id, of: key, because: cause) }
+            if let id = table.innermostID { table.release(id, because: cause) }
             defer { causes.record(Task.cancellationCause) }
             return try await work(until: gate)
         }

@@ -74,6 +74,13 @@ extension _TaskHandle {
             self.task = .passUnretained(unsafeBitCast(task, to: AnyObject.self))
         }
 
+        /// The current task; `nil` outside tasks.
+        static var running: Self? {
+            TaskAddress.running.pointer.map { Self(task: Unmanaged.fromOpaque($0)) }
+        }
+
+        private init(task: Unmanaged<AnyObject>) { self.task = task }
+
         var owned: _TaskHandle {
             unsafeBitCast(task.takeUnretainedValue(), to: _TaskHandle.self)
         }

@@ -1,8 +1,8 @@
 /// One run of an operation that several callers share: the object to which its task and its callers refer. The state of
 /// the flight is in a ``_FlightTable``.
 ///
-/// It is Sendable because `id` is written once, under the lock of the table, before that lock makes the flight visible
-/// to other tasks.
+/// It is Sendable because `id` and `inheritsDeadline` are written once, under the lock of the table, before that lock
+/// makes the flight visible to other tasks, and `job` is used only by the task that has begun the flight.
 @usableFromInline
 class _Flight: @unchecked Sendable {
     @usableFromInline let table: _FlightTable
@@ -11,15 +11,19 @@ class _Flight: @unchecked Sendable {
     @usableFromInline let deadline: _LatestDeadline?
     /// The raw priority with which the task of the flight is created.
     let level = inheritedLevel
-    var id = _FlightTable.ID(serial: 0, slot: 0)
+    @exclusivity(unchecked) var id = _FlightTable.ID(serial: 0, slot: 0)
+    /// Whether the task that has begun the flight has a deadline, which the task of the flight must not inherit.
+    @exclusivity(unchecked) @usableFromInline var inheritsDeadline = false
+    /// The task of the flight, which the code that has created it attaches.
+    @exclusivity(unchecked) var job: _FlightTable.Job?
 
     var place: Place { Place(id, in: table) }
 
     @usableFromInline
-    init(_ table: _FlightTable, _ key: _ErasedKey?) {
+    init(_ table: _FlightTable, _ key: _ErasedKey?, _ deadline: _LatestDeadline?) {
         self.table = table
         self.key = key
-        deadline = table.hasDeadlines ? _LatestDeadline.ofCurrentTask() : nil
+        self.deadline = deadline
     }
 }
 
@@ -36,12 +40,12 @@ typealias _TypedFlight<Value: Sendable> = _FlightStoring<Result<Value, any Error
 /// table, and callers read the result only after the flight has ended.
 @usableFromInline
 final class _FlightStoring<Stored>: _Flight, @unchecked Sendable {
-    @usableFromInline var result: Stored
+    @exclusivity(unchecked) @usableFromInline var result: Stored
 
     @inlinable
-    init(_ table: _FlightTable, _ key: _ErasedKey?, _ result: Stored) {
+    init(_ table: _FlightTable, _ key: _ErasedKey?, _ deadline: _LatestDeadline?, _ result: Stored) {
         self.result = result
-        super.init(table, key)
+        super.init(table, key, deadline)
     }
 }
 

@@ -8,26 +8,31 @@
 ///                 │                    │                        │
 ///                 └──────finish────────┴────────finish──────────┴──▶ (gone)      its callers are returned
 ///
-/// A flight is in the machine before its task exists; `attach` adds the handle of the task, and returns the
-/// cancellation and the escalation that came before. A caller belongs to its flight from `join` on. It is *parked* when
-/// its continuation is stored, and may leave before that.
+/// A flight is in the machine before its task exists. The task brings its handle when it begins, unless `attach` has
+/// added it before; both return the escalation that came before. A flight that is cancelled without a handle needs
+/// none: its task has not begun, and may not begin any more.
 ///
-/// Flights and callers are in two tables, whose elements contain no keys or other references that would have to be
-/// retained and released: so each method that ends a flight receives the key again.
+/// A caller belongs to its flight from `join` on. It is *parked* when its continuation is stored, and may leave before
+/// that. Most flights have one caller, so the wait of the first caller is in the entry of the flight, and has its ID.
+/// Those of the others are in a table of their own.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. An ID is a slot and a serial number that is not used again before 2³⁸ others were, so an event that comes after
 ///    the end of its flight or caller finds nothing.
-/// 2. Each key in `current` leads to a flight in the phase `current`, and each such flight has one key there.
+/// 2. Each element of `current` leads to a flight in the phase `current`, and each such flight leads to its element.
 /// 3. A cancelled flight is not in `current`, and has no callers: no caller joins a cancelled flight.
 /// 4. A flight without callers is cancelled, unless `runsToCompletion` is true, or `launch` was called for it
 ///    (`isKept`).
 struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     typealias ID = Ticket
 
-    /// The identity of a caller that waits for a flight.
+    /// The identity of a caller that waits for a flight: the ID of the flight for the caller that has begun it. No
+    /// other caller has the serial number of a flight.
     struct Caller: Hashable, Sendable {
         fileprivate let id: ID
+
+        /// Returns whether this caller has begun a flight.
+        func hasBegun(_ flight: ID) -> Bool { id == flight }
     }
 
     typealias Slot = SlotTable<Entry>.Index
@@ -39,15 +44,31 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     struct Entry: Ticketed {
         let serial: UInt64
         var job: Job?
-        var callers = Chain()
+        /// The wait of the caller that has begun the flight; settled with `reached` if there is nothing to tell it any
+        /// more, or if there was no such caller.
+        var first: Parking<Waiter, WaitOutcome> = .settled(.reached)
+        /// The callers that have joined the flight.
+        var others = Chain()
         var phase: Phase
+        /// The index in `current` while the phase is `current`.
+        var link = Chain.none
         /// Whether the flight continues without callers, because `launch` was called for it.
         var isKept = false
         /// The raw priority of the flight: the one that it began with, or the higher one of a caller.
         var level: UInt8
+
+        var hasCallers: Bool { !others.isEmpty || first.isWaiting }
     }
 
-    /// A caller of a flight. It is in the flight's chain of callers until its wait has an outcome.
+    /// A flight that callers can join.
+    struct Current: Keyed {
+        let key: Key
+        let slot: Slot
+        let payload: Payload
+        var nextInBucket = Chain.none
+    }
+
+    /// A caller that has joined a flight. It is in the flight's chain of callers until its wait has an outcome.
     struct Wait: WaiterEntry {
         let serial: UInt64
         let flight: Slot
@@ -59,10 +80,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     private(set) var flights = SlotTable<Entry>()
     private(set) var waits = SlotTable<Wait>()
-    private(set) var current: [Key: (slot: Slot, payload: Payload)] = [:]
-    /// The causes of the flights that were cancelled before `attach`. They are not stored in the entries, since few
-    /// flights have one.
-    private(set) var causes: [ID: CancellationCause] = [:]
+    private(set) var current = KeyTable<Current>()
+    /// The outcomes of the first callers that have left, and have not parked before the end of their flight.
+    private(set) var departed: [ID: WaitOutcome] = [:]
     /// The number of flights in progress: those that have not ended, and are not cancelled.
     private(set) var count = 0
     /// The number of callers that wait for flights.
@@ -98,19 +118,31 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     ///   - payload: The payload of a new flight; `nil` if the caller may join a flight and begin none.
     /// - Complexity: O(1).
     mutating func join(_ key: Key?, level: UInt8 = 0, _ payload: Payload?) -> Joining {
-        if let key, let (slot, payload) = current[key] { return .joined(enter(slot), payload) }
+        if let key, let index = current.index(of: key) {
+            return .joined(enter(current[index].slot), current[index].payload)
+        }
         if isClosed { return .refused }
         guard let payload else { return .absent }
         let phase: Phase = key == nil ? .forgotten : .current
-        let id = ID(serial: nextSerial, slot: flights.insert(Entry(serial: nextSerial, phase: phase, level: level)))
+        let id = add(Entry(serial: nextSerial, first: .expected, phase: phase, level: level), key, payload)
+        callerCount += 1
+        return .begun(Caller(id: id), id)
+    }
+
+    /// Adds a flight, for which the key must lead to no other; `nil` for a flight without a key.
+    private mutating func add(_ entry: consuming Entry, _ key: Key?, _ payload: Payload) -> ID {
+        let slot = flights.insert(entry)
+        let id = ID(serial: nextSerial, slot: slot)
         nextSerial += 1
         count += 1
-        if let key { current[key] = (id.slot, payload) }
-        return .begun(enter(id.slot), id)
+        if let key { flights[slot].link = current.insert(Current(key: key, slot: slot, payload: payload)) }
+        return id
     }
 
     /// Returns the flight that callers of a key join; `nil` if there is none.
-    func current(_ key: Key?) -> ID? { key.flatMap { current[$0] }.map { flights.ticket(at: $0.slot) } }
+    func current(_ key: Key?) -> ID? {
+        key.flatMap { current.index(of: $0) }.map { flights.ticket(at: current[$0].slot) }
+    }
 
     /// Begins the flight of a key without a caller. If the key has a flight already, keeps that flight. A kept flight
     /// continues without callers.
@@ -120,50 +152,45 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     ///   refused.
     /// - Complexity: O(1).
     mutating func launch(_ key: Key, level: UInt8 = 0, _ payload: Payload) -> ID? {
-        if let slot = current[key]?.slot {
-            flights[slot].isKept = true
+        if let index = current.index(of: key) {
+            flights[current[index].slot].isKept = true
             return nil
         }
         if isClosed { return nil }
-        let entry = Entry(serial: nextSerial, phase: .current, isKept: true, level: level)
-        let id = ID(serial: nextSerial, slot: flights.insert(entry))
-        nextSerial += 1
-        count += 1
-        current[key] = (id.slot, payload)
-        return id
+        return add(Entry(serial: nextSerial, phase: .current, isKept: true, level: level), key, payload)
     }
 
     private mutating func enter(_ flight: Slot) -> Caller {
         let slot = waits.insert(Wait(serial: nextSerial, flight: flight))
-        flights[flight].callers.append(slot, in: &waits)
+        flights[flight].others.append(slot, in: &waits)
         callerCount += 1
         defer { nextSerial += 1 }
         return Caller(id: ID(serial: nextSerial, slot: slot))
     }
 
-    struct Attachment {
-        /// The cause for which the task must be cancelled, because its flight was cancelled before the task existed;
-        /// `nil` if the flight was not cancelled.
-        var cause: CancellationCause?
-        /// The raw priority to which the task must be raised; 0 if it has the priority of its flight already.
-        var level: UInt8 = 0
-
-        var isCancelled: Bool { cause != nil }
-    }
-
-    /// Attaches the handle of the task that was created for a flight. Has no effect if the flight has ended already.
+    /// Attaches the handle of the task that was created for a flight. Has no effect if the task has begun, and has
+    /// attached itself, or if the flight has ended already.
     ///
     /// - Parameter level: The raw priority of the task.
-    /// - Returns: The cancellation and the escalation of the flight before this call, to be applied to the task.
-    mutating func attach(_ id: ID, _ job: Job, level: UInt8) -> Attachment {
-        guard isThere(id) else { return Attachment() }
+    /// - Returns: The raw priority to which the task must be raised, because its flight was raised before this call; 0
+    ///   if it has that priority already.
+    mutating func attach(_ id: ID, _ job: Job, level: UInt8) -> UInt8 {
+        guard isThere(id), flights[id.slot].job == nil else { return 0 }
         flights[id.slot].job = job
         let owed = flights[id.slot].level
-        return Attachment(cause: takeCause(of: id), level: owed > level ? owed : 0)
+        return owed > level ? owed : 0
     }
 
-    /// Returns whether the task of a flight may run the operation; `false` if the flight was cancelled or has ended.
-    func mayBegin(_ id: ID) -> Bool { isThere(id) && flights[id.slot].phase != .cancelled }
+    /// Decides whether the task of a flight may run the operation: not if the flight was cancelled. Attaches the handle
+    /// of the task, so that a cancellation by the operation itself reaches the task at once.
+    ///
+    /// - Parameters: `job`: the handle of the task; `level`: its raw priority.
+    /// - Returns: The raw priority to which the task must be raised, as `attach` does; `nil` if the operation must not
+    ///   run.
+    mutating func begin(_ id: ID, _ job: Job, level: UInt8) -> UInt8? {
+        guard isThere(id), flights[id.slot].phase != .cancelled else { return nil }
+        return attach(id, job, level: level)
+    }
 
     /// Returns whether a flight has the handle of its task.
     func hasJob(_ id: ID) -> Bool { isThere(id) && flights[id.slot].job != nil }
@@ -173,7 +200,17 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// Stores the continuation of a caller until its wait ends. Returns the outcome with which the continuation must be
     /// resumed at once; `nil` if it was stored.
     mutating func park(_ caller: Caller, _ waiter: Waiter) -> WaitOutcome? {
-        waits.park(caller.id, waiter)
+        let id = caller.id
+        if isThere(id) {
+            let outcome = flights[id.slot].first.park(waiter)
+            if outcome != nil { flights[id.slot].first = .settled(.reached) }
+            return outcome
+        }
+        if waits.contains(id) { return waits.park(id, waiter) }
+        // The flight has ended before its first caller has parked.
+        if departed.isEmpty { return .reached }
+        defer { departed.shrinkIfMostlyEmpty() }
+        return departed.removeValue(forKey: id) ?? .reached
     }
 
     struct Leaving {
@@ -189,16 +226,19 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// Removes a caller. The last caller that leaves cancels the flight, unless the flight may continue without
     /// callers. Has no effect if the caller has left before, or if its flight has ended.
     ///
-    /// - Parameter key: The key of the flight; `nil` if it has none.
     /// - Complexity: O(1).
-    mutating func leave(_ caller: Caller, of key: Key?) -> Leaving {
-        guard waits.isWaiting(caller.id) else { return Leaving() }
-        let id = flights.ticket(at: waits[caller.id.slot].flight)
-        var leaving = Leaving(waiter: settle(caller.id.slot, of: id, with: .left))
-        if flights[id.slot].callers.isEmpty, !runsToCompletion, !flights[id.slot].isKept {
-            leaving.payload = unlink(id, key)
-            leaving.cancelled = id
-            leaving.cancelling = cancel(id, because: .lastCallerLeft)
+    mutating func leave(_ caller: Caller) -> Leaving {
+        var (leaving, flight) = (Leaving(), caller.id)
+        if isThere(flight) {
+            guard flights[flight.slot].first.isWaiting else { return leaving }
+            leaving.waiter = settleFirst(of: flight.slot, with: .left)
+        } else {
+            guard waits.isWaiting(flight) else { return leaving }
+            flight = flights.ticket(at: waits[flight.slot].flight)
+            leaving.waiter = settle(caller.id.slot, of: flight.slot, with: .left)
+        }
+        if !flights[flight.slot].hasCallers, !runsToCompletion, !flights[flight.slot].isKept {
+            cancel(flight, &leaving)
         }
         return leaving
     }
@@ -206,24 +246,40 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// Ends the keeping of a flight that `launch` has begun or kept: a flight without callers is cancelled now, and any
     /// other flight when its last caller leaves. Has no effect on a flight that callers can no longer join.
     ///
-    /// - Parameter cause: The cause of the cancellation if the flight has no callers.
     /// - Complexity: O(1).
-    mutating func release(_ id: ID, of key: Key, because cause: CancellationCause) -> Leaving {
-        guard isThere(id), flights[id.slot].phase == .current else { return Leaving() }
+    mutating func release(_ id: ID) -> Leaving {
+        var leaving = Leaving()
+        guard isThere(id), flights[id.slot].phase == .current else { return leaving }
         flights[id.slot].isKept = false
-        guard flights[id.slot].callers.isEmpty, !runsToCompletion else { return Leaving() }
-        var leaving = Leaving(cancelled: id, payload: unlink(id, key))
-        leaving.cancelling = cancel(id, because: cause)
+        if !flights[id.slot].hasCallers, !runsToCompletion { cancel(id, &leaving) }
         return leaving
+    }
+
+    private mutating func cancel(_ id: ID, _ leaving: inout Leaving) {
+        leaving.payload = unlink(id)
+        leaving.cancelled = id
+        leaving.cancelling = cancel(id)
     }
 
     /// Removes the caller at an index of `waits` from its flight, and gives its wait an outcome.
     ///
     /// - Returns: The continuation to resume; `nil` if the caller has not parked: it receives the outcome when it
     ///   parks.
-    private mutating func settle(_ slot: Slot, of id: ID, with outcome: WaitOutcome) -> Waiter? {
+    private mutating func settle(_ slot: Slot, of flight: Slot, with outcome: WaitOutcome) -> Waiter? {
         callerCount -= 1
-        return waits.settle(slot, of: &flights[id.slot].callers, with: outcome)
+        return waits.settle(slot, of: &flights[flight].others, with: outcome)
+    }
+
+    /// Gives the wait of a flight's first caller an outcome, unless it has one.
+    ///
+    /// - Returns: The continuation to resume; `nil` if the caller has not parked: it receives the outcome when it
+    ///   parks.
+    private mutating func settleFirst(of flight: Slot, with outcome: WaitOutcome) -> Waiter? {
+        guard flights[flight].first.isWaiting else { return nil }
+        callerCount -= 1
+        let waiter = flights[flight].first.settle(with: outcome)
+        if waiter != nil { flights[flight].first = .settled(.reached) }
+        return waiter
     }
 
     /// Raises a flight to the raw priority of one of its callers.
@@ -262,16 +318,16 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     /// Ends a flight whose work has ended. Traps if the flight has ended before.
     ///
-    /// - Parameter key: The key of the flight; `nil` if it has none.
     /// - Complexity: O(*n*) in the number of the flight's callers.
-    mutating func finish(_ id: ID, of key: Key?) -> Landing {
+    mutating func finish(_ id: ID) -> Landing {
         guard isThere(id) else { preconditionFailure("A flight ends once.") }
-        let payload = unlink(id, key)
+        let payload = unlink(id)
         let wasCancelled = flights[id.slot].phase == .cancelled
         if !wasCancelled { count -= 1 }
-        let isUnheard = flights[id.slot].callers.isEmpty
-        let (first, others) = settleAll(of: id, with: .reached)
-        _ = takeCause(of: id)
+        let isUnheard = !flights[id.slot].hasCallers
+        // Of a first caller that has not parked, only that it has left must be kept: see `park(_:_:)`.
+        if case .settled(.left) = flights[id.slot].first { departed[id] = .left }
+        let (first, others) = settleAll(of: id.slot, with: .reached)
         flights.discard(id.slot)
         return Landing(
             first: first,
@@ -285,10 +341,10 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     /// Removes all callers of a flight, gives their waits an outcome, and returns the continuations of those that have
     /// parked, in the order of joining: the first one, and the others.
-    private mutating func settleAll(of id: ID, with outcome: WaitOutcome) -> (first: Waiter?, others: [Waiter]) {
-        var (first, others): (Waiter?, [Waiter]) = (nil, [])
-        while !flights[id.slot].callers.isEmpty {
-            guard let waiter = settle(flights[id.slot].callers.first, of: id, with: outcome) else { continue }
+    private mutating func settleAll(of flight: Slot, with outcome: WaitOutcome) -> (first: Waiter?, others: [Waiter]) {
+        var (first, others): (Waiter?, [Waiter]) = (settleFirst(of: flight, with: outcome), [])
+        while !flights[flight].others.isEmpty {
+            guard let waiter = settle(flights[flight].others.first, of: flight, with: outcome) else { continue }
             if first == nil { first = waiter } else { others.append(waiter) }
         }
         return (first, others)
@@ -298,18 +354,18 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     ///
     /// - Returns: The payload of the old flight, to be released outside the lock; `nil` if no flight has changed.
     mutating func forget(_ key: Key) -> Payload? {
-        guard let (slot, payload) = current.removeValue(forKey: key) else { return nil }
-        flights[slot].phase = .forgotten
-        current.shrinkIfMostlyEmpty()
-        return payload
+        guard let index = current.index(of: key) else { return nil }
+        let old = current.remove(index)
+        flights[old.slot].phase = .forgotten
+        return old.payload
     }
 
     /// Makes the next caller of a key begin a new flight, because the result of the given flight will soon be
     /// available.
     ///
     /// - Returns: The payload of the old flight, to be released outside the lock; `nil` if no flight has changed.
-    mutating func retire(_ id: ID, of key: Key) -> Payload? {
-        guard isThere(id), let payload = unlink(id, key) else { return nil }
+    mutating func retire(_ id: ID) -> Payload? {
+        guard isThere(id), let payload = unlink(id) else { return nil }
         flights[id.slot].phase = .forgotten
         return payload
     }
@@ -340,23 +396,23 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var ids: [ID] = []
         var jobs: [Job] = []
         var waiters: [Waiter] = []
-        /// The flights that callers could still join, by key, with their payloads, to be released outside the lock.
-        var remains: [Key: (slot: Slot, payload: Payload)] = [:]
+        /// The flights that callers could still join, with their payloads, to be released outside the lock.
+        var remains = KeyTable<Current>()
     }
 
     /// Cancels all flights, and ends the waits of their callers.
     ///
     /// - Complexity: O(*n*) in the number of flights and callers.
-    mutating func cancelAll(because cause: CancellationCause) -> Clearing {
+    mutating func cancelAll() -> Clearing {
         var clearing = Clearing()
         swap(&clearing.remains, &current)
         for slot in 0..<flights.extent where flights.isOccupied(slot) && flights[slot].phase != .cancelled {
             let id = flights.ticket(at: slot)
-            let (first, others) = settleAll(of: id, with: .left)
+            let (first, others) = settleAll(of: slot, with: .left)
             if let first { clearing.waiters.append(first) }
             clearing.waiters += others
             clearing.ids.append(id)
-            if let job = cancel(id, because: cause) { clearing.jobs.append(job) }
+            if let job = cancel(id) { clearing.jobs.append(job) }
         }
         return clearing
     }
@@ -364,15 +420,11 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// Marks a flight as cancelled.
     ///
     /// - Returns: The handle of the flight's task, which must be cancelled outside the lock; `nil` if the task is not
-    ///   attached yet: then `attach` returns the cause.
-    private mutating func cancel(_ id: ID, because cause: CancellationCause) -> Job? {
+    ///   attached yet: then it has not begun, and will not run the operation.
+    private mutating func cancel(_ id: ID) -> Job? {
         flights[id.slot].phase = .cancelled
         count -= 1
-        guard let job = flights[id.slot].job else {
-            causes[id] = cause
-            return nil
-        }
-        return job
+        return flights[id.slot].job
     }
 
     /// Returns the task of a flight that was cancelled and has not ended; `nil` if there is none, or no task yet.
@@ -380,22 +432,17 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         isThere(id) && flights[id.slot].phase == .cancelled ? flights[id.slot].job : nil
     }
 
-    private mutating func takeCause(of id: ID) -> CancellationCause? {
-        if causes.isEmpty { return nil }
-        defer { causes.shrinkIfMostlyEmpty() }
-        return causes.removeValue(forKey: id)
-    }
-
-    private mutating func unlink(_ id: ID, _ key: Key?) -> Payload? {
-        guard let key, flights[id.slot].phase == .current else { return nil }
-        defer { current.shrinkIfMostlyEmpty() }
-        return current.removeValue(forKey: key)?.payload
+    /// Makes a flight one that callers cannot join.
+    ///
+    /// - Returns: Its payload, to be released outside the lock; `nil` if callers could not join it.
+    private mutating func unlink(_ id: ID) -> Payload? {
+        flights[id.slot].phase == .current ? current.remove(flights[id.slot].link).payload : nil
     }
 
     // MARK: Looking
 
     /// The capacity of the largest table or dictionary, as a measure of the memory that is allocated.
-    var capacity: Int { max(flights.capacity, waits.capacity, current.capacity, causes.capacity, drains.capacity) }
+    var capacity: Int { max(flights.capacity, waits.capacity, current.capacity, departed.capacity, drains.capacity) }
 
     /// Whether a caller waits for the end of all flights.
     var hasDrains: Bool { drains.hasWaiting }
@@ -418,25 +465,36 @@ extension FlightStateMachine {
             let flight = flights[slot]
             if flight.phase != .cancelled { inTheAir += 1 }
             if flight.phase == .current { linked += 1 }
-            precondition(flight.callers.isEmpty || flight.phase != .cancelled, "a cancelled flight has no callers")
+            precondition(!flight.hasCallers || flight.phase != .cancelled, "a cancelled flight has no callers")
             precondition(
-                !flight.callers.isEmpty || flight.phase == .cancelled || runsToCompletion || flight.isKept,
+                flight.hasCallers || flight.phase == .cancelled || runsToCompletion || flight.isKept,
                 "a flight without callers is cancelled"
             )
-            flight.callers.checkLinks(in: waits)
-            for wait in flight.callers.slots(in: waits) {
+            if flight.first.isWaiting { callers += 1 }
+            flight.others.checkLinks(in: waits)
+            for wait in flight.others.slots(in: waits) {
                 precondition(waits[wait].flight == slot, "a caller is in the chain of its flight")
                 precondition(waits[wait].parking.isWaiting, "a caller in the chain has not been settled")
                 callers += 1
             }
         }
-        let areCurrent = current.values.allSatisfy { flights[$0.slot].phase == .current }
-        precondition(areCurrent, "a key leads to a current flight")
+        for index in 0..<current.extent where current.isOccupied(index) {
+            let flight = flights[current[index].slot]
+            precondition(flight.phase == .current && flight.link == index, "a key leads to a current flight, and back")
+            precondition(current.index(of: current[index].key) == index, "a flight is found by its key")
+        }
         precondition(current.count == linked, "to each current flight leads one key")
         precondition(count == inTheAir && callerCount == callers, "flights in progress and their callers are counted")
         precondition(flights.count > 0 || !hasDrains, "the end of the last flight ends the wait for it")
-        let areMissing = causes.keys.allSatisfy { isThere($0) && flights[$0.slot].phase == .cancelled }
-        precondition(areMissing, "a cause is of a cancelled flight that has not ended")
-        precondition(causes.keys.allSatisfy { flights[$0.slot].job == nil }, "a flight with a task has its cause")
+        precondition(departed.keys.allSatisfy { !isThere($0) }, "a flight has the waits of its callers until it ends")
+    }
+    /// The number of waits in the machine: those that have not ended, and those whose callers have not parked.
+    var waitCount: Int {
+        let firsts = (0..<flights.extent).count { slot in
+            guard flights.isOccupied(slot) else { return false }
+            if case .settled(.reached) = flights[slot].first { return false }
+            return true
+        }
+        return waits.count + departed.count + firsts
     }
 }

@@ -80,32 +80,29 @@ package final class _FlightTable: PlaceOwner {
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
     ) throws -> _FlightCaller<Value>? {
         if _isTaskCancelled { throw CancellationError() }
-        // Most callers join, so a flight is created only when there is none.
-        if key != nil {
-            switch join(key, nil) {
-            case .joined(let flight, let place): return _FlightCaller(downcast(flight), at: place)
-            case .reentrant: return nil
-            case .refused: throw CancellationError()
-            case .begun, .absent: break
-            }
+        var joining = join(key) { _TypedFlight<Value>(self, key, nil, nil) }
+        if case .limited = joining {
+            // The deadline is read where the lock is free, since its clock may be one of the client.
+            let limited = _TypedFlight<Value>(self, key, currentDeadline, nil)
+            joining = join(key, isLimited: true) { limited }
         }
-        let fresh = _TypedFlight<Value>(self, key, nil)
-        switch join(key, fresh) {
+        switch joining {
         case .joined(let flight, let place): return _FlightCaller(downcast(flight), at: place)
         case .reentrant, .absent: return nil
-        case .refused: throw CancellationError()
-        case .begun(let place):
+        case .refused, .limited: throw CancellationError()
+        case .begun(let begun, let place):
+            let flight: _TypedFlight<Value> = downcast(begun)
             let name = name ?? callersName
-            let task = _withDeadline(of: fresh.deadline) {
+            let task = _withDeadline(of: flight.deadline, instead: flight.inheritsDeadline) {
                 spawn(
                     name: name,
-                    priority: nil,
+                    level: 0,
                     isolatedTo: operation.isolation,
-                    _FlightBody(fresh, operation: operation)
+                    _FlightBody(flight, operation: operation)
                 )
             }
-            attach(fresh, task, name: name)
-            return _FlightCaller(fresh, at: place)
+            started(flight, task, name: name)
+            return _FlightCaller(flight, at: place)
         }
     }
 
@@ -118,72 +115,75 @@ package final class _FlightTable: PlaceOwner {
 
     @usableFromInline
     enum Joining {
-        /// The flight that was passed to `join` has begun, with this caller as its first. Its task must be created.
-        case begun(CallerPlace)
+        /// This flight has begun, with this caller as its first. Its task must be created.
+        case begun(_Flight, CallerPlace)
         case joined(_Flight, CallerPlace)
         case reentrant
         case absent
         case refused
+        /// There is no flight to join, and the flight to begin has a deadline, which must be read first.
+        case limited
     }
+
+    @usableFromInline var currentDeadline: _LatestDeadline? { _LatestDeadline.ofCurrentTask() }
 
     /// Adds a caller to the flight of a key, or begins a flight.
     ///
     /// - Parameters:
     ///   - key: The key of the flight; `nil` for a flight that no other caller joins.
-    ///   - fresh: The flight to begin if there is none to join; `nil` to begin none.
+    ///   - isLimited: Whether the flight that `make` returns has the deadline of the current task, if it has any.
+    ///   - make: Creates the flight to begin if there is none to join, and does nothing else, since the lock is held.
+    ///     Returns `nil` to begin none.
     @usableFromInline
-    func join(_ key: _ErasedKey?, _ fresh: _Flight?) -> Joining {
+    func join(_ key: _ErasedKey?, isLimited: Bool = false, _ make: () -> _Flight?) -> Joining {
         let places = _Places.heldByCaller
-        let (joining, wait, moment) = state.withLock { machine in
+        let (joining, moment) = state.withLock { machine -> (Joining, EventMoment?) in
             var wait = FlightWaits.Wait.unrecorded
             // Before the caller joins, since a caller that would wait for itself must leave no trace.
             if !places.isEmpty, let id = machine.current(key) {
                 guard let begun = FlightWaits.begin(for: Place(id, in: self), inside: places) else {
-                    return (Machine.Joining?.none, wait, EventMoment?.none)
+                    return (.reentrant, nil)
                 }
                 wait = begun
             }
-            let joining = machine.join(key, level: fresh?.level ?? 0, fresh)
-            if case .begun(_, let id) = joining {
-                fresh?.id = id
-                Diagnostics.open(subject(id))
-                // A new flight waits for no other, so this never fails.
-                if !places.isEmpty, let begun = FlightWaits.begin(for: Place(id, in: self), inside: places) {
-                    wait = begun
-                }
+            // Most callers join, so a flight is created only when there is none.
+            switch machine.join(key, nil) {
+            case .joined(let caller, let flight):
+                return (.joined(flight, CallerPlace(caller: caller, wait: wait)), Diagnostics.moment)
+            case .refused: return (.refused, nil)
+            case .absent, .begun: break
             }
-            return (joining, wait, Diagnostics.moment)
+            let inheritsDeadline = Deadline.local != nil
+            if inheritsDeadline, hasDeadlines, !isLimited { return (.limited, nil) }
+            guard let flight = make() else { return (.absent, nil) }
+            guard case .begun(let caller, let id) = machine.join(key, level: flight.level, flight) else {
+                return (.refused, nil)
+            }
+            (flight.id, flight.inheritsDeadline) = (id, inheritsDeadline)
+            Diagnostics.open(subject(id))
+            // A new flight waits for no other, so this never fails.
+            if !places.isEmpty, let begun = FlightWaits.begin(for: Place(id, in: self), inside: places) {
+                wait = begun
+            }
+            return (.begun(flight, CallerPlace(caller: caller, wait: wait)), nil)
         }
-        switch joining {
-        case .begun(let caller, _):
-            return .begun(CallerPlace(caller: caller, wait: wait))
-        case .joined(let caller, let flight):
+        if case .joined(let flight, _) = joining {
             flight.deadline?.joinCurrentTask()
             emitJoined(flight.id, key, at: moment)
-            return .joined(flight, CallerPlace(caller: caller, wait: wait))
-        case .absent: return .absent
-        case .refused: return .refused
-        case nil: return .reentrant
         }
+        return joining
     }
 
     @usableFromInline var callersName: String? { Diagnostics.currentTaskName }
 
-    /// Stores the handle of the task that was created for a flight, and cancels or escalates the task if the flight was
-    /// cancelled or escalated before. Then emits the event that begins the flight.
+    /// Stores the task that was created for a flight until its first caller waits and attaches it, and emits the event
+    /// that begins the flight.
     ///
     /// - Parameter name: The name of the task, for the event; `nil` if the task has none.
     @usableFromInline
-    func attach(_ flight: _Flight, _ task: _TaskHandle, name: String?) {
-        let attachment = state.withLock { machine in
-            let attachment = machine.attach(flight.id, Job(task), level: flight.level)
-            // Under the lock: a flight leaves the table before its task ends, so the task has not ended.
-            if let cause = attachment.cause { CancellationCauses.record(.known(cause), for: task.address) }
-            return attachment
-        }
-        if attachment.isCancelled { task.cancel() }
-        if attachment.level > 0 { TaskControl.raise([task], to: TaskPriority(rawValue: attachment.level)) }
-        emitBegun(flight.id, flight.key, name)
+    func started(_ flight: _Flight, _ task: _TaskHandle, name: String?) {
+        flight.job = Job(task)
+        emitBegun(flight, name)
     }
 
     // MARK: Waiting
@@ -197,7 +197,7 @@ package final class _FlightTable: PlaceOwner {
     @usableFromInline
     nonisolated(nonsending) static func wait(for flight: _Flight, at place: CallerPlace) async -> Bool {
         let outcome = await suspend {
-            flight.table.park(place.caller, $0)
+            flight.table.park(flight, place.caller, $0)
         } onCancel: {
             flight.table.leave(flight, at: place)
         } raising: { priority in
@@ -208,11 +208,32 @@ package final class _FlightTable: PlaceOwner {
         return outcome == .reached
     }
 
-    /// Stores the continuation of a caller until its wait ends.
+    /// Stores the continuation of a caller until its wait ends. The caller that has begun the flight also attaches its
+    /// task, under the same lock: a task that has begun before has attached itself.
     ///
     /// - Returns: The outcome with which the continuation must be resumed at once; `nil` if the caller must wait.
-    private func park(_ caller: Machine.Caller, _ waiter: Waiter) -> WaitOutcome? {
-        state.withLock { $0.park(caller, waiter) }
+    private func park(_ flight: _Flight, _ caller: Machine.Caller, _ waiter: Waiter) -> WaitOutcome? {
+        guard caller.hasBegun(flight.id) else { return state.withLock { $0.park(caller, waiter) } }
+        let (outcome, owed) = state.withLock { machine in
+            (machine.park(caller, waiter), attach(flight, to: &machine))
+        }
+        owed?.raise()
+        return outcome
+    }
+
+    /// A rise of a flight that its task must be notified of.
+    private struct OwedRise {
+        let task: _TaskHandle
+        let level: UInt8
+
+        func raise() { TaskControl.raise([task], to: TaskPriority(rawValue: level)) }
+    }
+
+    private func attach(_ flight: _Flight, to machine: inout Machine) -> OwedRise? {
+        guard let job = flight.job else { return nil }
+        let level = machine.attach(flight.id, job, level: flight.level)
+        // Retained under the lock: the task of an unfinished flight is alive, and may end once the lock is free.
+        return level > 0 ? OwedRise(task: job.owned, level: level) : nil
     }
 
     package func raise(_ id: ID, to priority: TaskPriority) {
@@ -230,7 +251,7 @@ package final class _FlightTable: PlaceOwner {
     private func leave(_ flight: _Flight, at place: CallerPlace) {
         FlightWaits.end(place.wait, for: flight.place)
         let (leaving, task, moment) = state.withLock { machine in
-            let leaving = machine.leave(place.caller, of: flight.key)
+            let leaving = machine.leave(place.caller)
             let task = leaving.cancelling?.owned
             // Under the lock: a flight leaves the table before its task ends, so the task has not ended.
             if let task { CancellationCauses.record(.known(.lastCallerLeft), for: task.address) }
@@ -265,26 +286,17 @@ package final class _FlightTable: PlaceOwner {
     /// Checks that the work of a flight may begin, and emits the event that the work runs. Called by the task of the
     /// flight.
     ///
-    /// The flight is checked as well as the task: if the flight was cancelled before the handle of its task was
-    /// attached, the task itself is cancelled only later.
+    /// The flight is checked as well as the task: if the last caller has left, the task is cancelled only later. Attaches
+    /// the task to the flight, so that a cancellation by the operation itself reaches the task at once.
     ///
     /// - Throws: `CancellationError` if the flight or its task was cancelled before the call.
     @usableFromInline
     func begin(_ flight: _Flight) throws {
-        guard !_isTaskCancelled, mayBegin(flight) else { throw CancellationError() }
-        emitRunning(flight.id, flight.key)
-    }
-
-    /// Returns whether the current task may run the operation of a flight. If the task has begun before its handle was
-    /// attached, attaches it, so that a cancellation by the operation itself reaches the task at once.
-    private func mayBegin(_ flight: _Flight) -> Bool {
-        let (mayBegin, level) = state.withLock { machine -> (Bool, UInt8) in
-            guard machine.mayBegin(flight.id) else { return (false, 0) }
-            guard !machine.hasJob(flight.id), let task = RunningTask.current else { return (true, 0) }
-            return (true, machine.attach(flight.id, task.unowned, level: flight.level).level)
-        }
-        if level > 0 { RunningTask.current?.raise(to: TaskPriority(rawValue: level)) }
-        return mayBegin
+        guard !_isTaskCancelled, let task = Job.running,
+            let level = state.withLock({ $0.begin(flight.id, task, level: flight.level) })
+        else { throw CancellationError() }
+        if level > 0 { TaskControl.raise([task.owned], to: TaskPriority(rawValue: level)) }
+        emitRunning(flight)
     }
 
     /// Returns the task-local value for the operation of a flight. It holds no turn and no place of the caller that
@@ -304,7 +316,7 @@ package final class _FlightTable: PlaceOwner {
     @usableFromInline
     func finish(_ flight: _Flight, _ failure: (any Error)?, hasBegun: Bool) -> (isHeard: Bool, wasCancelled: Bool) {
         let moment = Diagnostics.moment
-        let landing = state.withLock { $0.finish(flight.id, of: flight.key) }
+        let landing = state.withLock { $0.finish(flight.id) }
         CancellationCauses.forget(.running)
         FlightWaits.endAll(for: flight.place)
         flight.deadline?.end()
@@ -361,7 +373,7 @@ package final class _FlightTable: PlaceOwner {
 
     package func cancelAll(_ cause: CancellationCause) {
         let (clearing, tasks, moment) = state.withLock { machine in
-            let clearing = machine.cancelAll(because: cause)
+            let clearing = machine.cancelAll()
             for id in clearing.ids { FlightWaits.endAll(for: Place(id, in: self)) }
             let tasks = clearing.jobs.map(\.owned)
             for task in tasks { CancellationCauses.record(.known(cause), for: task.address) }
@@ -421,25 +433,25 @@ package final class _FlightTable: PlaceOwner {
 /// Flights that are kept: they continue without callers, until they are released.
 extension _FlightTable {
     /// Begins the flight of a key without a caller. If the key has a flight already, keeps that flight. A kept flight
-    /// continues without callers until ``release(_:of:because:)`` is called.
+    /// continues without callers until ``release(_:because:)`` is called.
     @inlinable
     package func launch<Value: Sendable>(
         _ key: _ErasedKey,
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
     ) {
-        let flight = _TypedFlight<Value>(self, key, nil)
+        let flight = _TypedFlight<Value>(self, key, nil, nil)
         guard launch(key, flight) else { return }
         let name = callersName
-        let task = _withDeadline(of: nil) {
+        let task = _withDeadline(of: nil, instead: flight.inheritsDeadline) {
             spawn(
                 name: name,
-                priority: nil,
+                level: 0,
                 isolatedTo: operation.isolation,
                 _FlightBody(flight, operation: operation)
             )
         }
-        attach(flight, task, name: name)
-        emitLaunched(flight)
+        started(flight, task, name: name)
+        launched(flight)
     }
 
     /// Begins a flight without a caller. If its key has a flight already, keeps that flight instead.
@@ -449,14 +461,16 @@ extension _FlightTable {
     func launch(_ key: _ErasedKey, _ flight: _Flight) -> Bool {
         state.withLock { machine in
             guard let id = machine.launch(key, level: flight.level, flight) else { return false }
-            flight.id = id
+            (flight.id, flight.inheritsDeadline) = (id, Deadline.local != nil)
             Diagnostics.open(subject(id))
             return true
         }
     }
 
+    /// Attaches the task of a flight that has no first caller, and emits that it has none.
     @usableFromInline
-    func emitLaunched(_ flight: _Flight) {
+    func launched(_ flight: _Flight) {
+        state.withLock { attach(flight, to: &$0) }?.raise()
         // Observers assume that the task that begins a flight waits for it. This event corrects that.
         Diagnostics.emit(source.event(.left, about: subject(flight.id), detail: "goes on without a caller"))
     }
@@ -472,7 +486,7 @@ extension _FlightTable {
         of type: Value.Type
     ) throws -> _FlightCaller<Value>? {
         try Task.checkCancellation()
-        guard case .joined(let flight, let place) = join(key, nil) else { return nil }
+        guard case .joined(let flight, let place) = join(key, { nil }) else { return nil }
         return _FlightCaller(downcast(flight), at: place)
     }
 
@@ -482,11 +496,10 @@ extension _FlightTable {
     ///
     /// - Parameters:
     ///   - id: The flight.
-    ///   - key: The key of the flight.
     ///   - cause: The cause of the cancellation if the flight has no callers.
-    package func release(_ id: ID, of key: _ErasedKey, because cause: CancellationCause) {
+    package func release(_ id: ID, because cause: CancellationCause) {
         let (leaving, task, moment) = state.withLock { machine in
-            let leaving = machine.release(id, of: key, because: cause)
+            let leaving = machine.release(id)
             let task = leaving.cancelling?.owned
             // Under the lock: a flight leaves the table before its task ends, so the task has not ended.
             if let task { CancellationCauses.record(.known(cause), for: task.address) }
@@ -500,8 +513,8 @@ extension _FlightTable {
 
     /// Makes later callers of the key begin a new flight instead of joining this flight. Called by the work of the
     /// flight when its result will soon be available.
-    package func retire(_ id: ID, of key: _ErasedKey) {
-        let payload = state.withLock { $0.retire(id, of: key) }
+    package func retire(_ id: ID) {
+        let payload = state.withLock { $0.retire(id) }
         withExtendedLifetime(payload) {}
     }
 
@@ -530,13 +543,18 @@ extension _FlightTable {
     /// flight.
     ///
     /// - Parameters:
-    ///   - id: The flight.
-    ///   - key: The key of the flight; `nil` if it has none.
+    ///   - flight: The flight. Its key is read only for an observer.
     ///   - taskName: The name of the flight's task; `nil` if it has none.
-    func emitBegun(_ id: ID, _ key: _ErasedKey?, _ taskName: String?) {
+    func emitBegun(_ flight: _Flight, _ taskName: String?) {
         Diagnostics.emitBeginning(
             isInside: true,
-            source.event(.started, .began(.waiting), about: subject(id), taskName: taskName, key: key?.text)
+            source.event(
+                .started,
+                .began(.waiting),
+                about: subject(flight.id),
+                taskName: taskName,
+                key: flight.key?.text
+            )
         )
     }
 
@@ -544,10 +562,10 @@ extension _FlightTable {
         Diagnostics.emit(at: moment, isInside: true, source.event(.joined, about: subject(id), key: key?.text))
     }
 
-    func emitRunning(_ id: ID, _ key: _ErasedKey?) {
+    func emitRunning(_ flight: _Flight) {
         Diagnostics.emit(
             isInside: true,
-            source.event(.running, .entered(.running), about: subject(id), key: key?.text)
+            source.event(.running, .entered(.running), about: subject(flight.id), key: flight.key?.text)
         )
     }
 
