@@ -26,9 +26,11 @@ private struct PhotoUpload: UploadEndpoint {
     init(_ client: EndpointClient) { self.client = client }
 
     func upload(_ file: URL) {  // again after a failure, too
+        ends[file] = nil
         let report: @Sendable (TransferProgress) -> Void = { [weak self] progress in
             MainActor.queue.addTask { [weak self] in
-                self?.sent[file] = progress.fractionSent
+                guard let self, ends[file] == nil else { return }
+                sent[file] = progress.fractionSent
             }
         }
         tasks.run(forKey: file, duplicateKeyBehavior: .preferPrevious, for: self) {
