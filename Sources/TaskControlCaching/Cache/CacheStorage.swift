@@ -171,7 +171,7 @@ final class _CacheStorage: Sendable {
     @usableFromInline
     nonisolated(nonsending) func load(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
         let flight = _ErasedKey(LoadKey(key: key, after: after))
-        guard let caller = try flights.join(flight, operation: { try await self.fly(key, after, flight) }) else {
+        guard let caller = try flights.join(flight, operation: { try await self.fly(key, after) }) else {
             throw loader.reentrancyError(key)
         }
         return try await caller.value()
@@ -191,7 +191,7 @@ final class _CacheStorage: Sendable {
     /// without callers.
     private func launch(_ key: _ErasedKey, _ after: Machine.Serial) {
         let flight = _ErasedKey(LoadKey(key: key, after: after))
-        flights.launch(flight) { try await self.fly(key, after, flight) }
+        flights.launch(flight) { try await self.fly(key, after) }
     }
 
     /// Performs the work of a flight: waits until no other load of the key runs, loads, and stores the result.
@@ -202,12 +202,7 @@ final class _CacheStorage: Sendable {
     /// - Parameters:
     ///   - key: The key of the value.
     ///   - after: The serial number that the flight comes after.
-    ///   - flight: The key of the flight: a ``LoadKey``.
-    private nonisolated(nonsending) func fly(
-        _ key: _ErasedKey,
-        _ after: Machine.Serial,
-        _ flight: _ErasedKey
-    ) async throws -> _CachedResult {
+    private nonisolated(nonsending) func fly(_ key: _ErasedKey, _ after: Machine.Serial) async throws -> _CachedResult {
         let id = flights.innermostID
         var isRetired = false
         func retire() {
