@@ -128,9 +128,9 @@ public struct SimulationSchedule: Sendable, Hashable, Codable, LosslessStringCon
 
     // MARK: Text
 
-    /// The schedule as a text, such as `7s:12=1,40=3` or `7s:12=1;0-2,5`: the seed, `s` if ``hasSlowness``, `e` if
-    /// ``hasEarlyStarts``, a colon, the deviations in the form `question=answer`, and, after a semicolon, the numbers of
-    /// the ``simplified`` decisions.
+    /// The schedule as a text, such as `7s:12=1,40=3` or `7s:12=1;0-2,5`: the seed, `s` if `hasSlowness`, `e` if
+    /// `hasEarlyStarts`, a colon, the deviations in the form `question=answer`, and, after a semicolon, the numbers of
+    /// the `simplified` decisions.
     public var description: String {
         let marks = (hasSlowness ? "s" : "") + (hasEarlyStarts ? "e" : "")
         let deviations = deviations.map { "\($0.question)=\($0.answer)" }
