@@ -236,7 +236,7 @@ extension TurnStateMachine {
 
     /// Ends a period in which a caller could take a turn without this machine. Called before each change, with the word
     /// that was stored.
-    mutating func takeBack(_ gate: TurnGate) { resume(after: gate.serial, isRunning: gate.isTaken) }
+    mutating func takeBack(_ gate: TurnGate) { catchUp(after: gate.serial, isRunning: gate.isTaken) }
 }
 
 /// The way in which a turn ends.

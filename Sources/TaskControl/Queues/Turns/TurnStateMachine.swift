@@ -18,7 +18,7 @@
 /// and the task need not ask for it. A task that has called `begin` too early must call it again, so that a
 /// cancellation in between removes the task from the queue at once.
 ///
-/// While the line is empty, the storage may give turns that have no entries, and tells the machine with `resume`.
+/// While the line is empty, the storage may give turns that have no entries, and tells the machine with `catchUp`.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. An ID is a slot and a serial number that is not used again before 2³⁸ others were, so an event that comes after
@@ -192,12 +192,12 @@ struct TurnStateMachine<Waiter, Job> {
     /// Whether a caller can have its turn without an entry: the line is empty, and the number of turns is limited.
     var isIdle: Bool { count == 0 && capacity != nil }
 
-    /// Continues after turns that had no entries, with an entry for the last of them if that has not ended.
+    /// Takes note of turns that had no entries, and adds an entry for the last of them if that has not ended.
     ///
     /// - Parameters:
     ///   - serial: The serial number of the last turn.
     ///   - isRunning: Whether that turn has not ended.
-    mutating func resume(after serial: UInt64, isRunning: Bool) {
+    mutating func catchUp(after serial: UInt64, isRunning: Bool) {
         precondition(count == 0, "turns have no entries only while the line is empty")
         nextSerial = serial + 1
         guard isRunning else { return }

@@ -37,7 +37,8 @@ typealias _TypedFlight<Value: Sendable> = _FlightStoring<Result<Value, any Error
 /// type `Result<Value, any Error>?`.
 ///
 /// It is Sendable because the task of the flight writes the result before it ends the flight under the lock of the
-/// table, and callers read the result only after the flight has ended.
+/// table, and callers read the result only after the flight has ended: accesses never overlap, so exclusivity is not
+/// checked.
 @usableFromInline
 final class _FlightStoring<Stored>: _Flight, @unchecked Sendable {
     @exclusivity(unchecked) @usableFromInline var result: Stored
