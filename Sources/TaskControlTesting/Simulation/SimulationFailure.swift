@@ -122,6 +122,8 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     public var transcript: [String] { (shrunk?.steps ?? steps).map(\.description) }
     /// The test for which a trait has called `simulate`; `nil` if `simulate` was called directly.
     let test = SimulatedTest.current
+    /// The number of schedules that the call has run, with the one that failed.
+    package internal(set) var scheduleCount = 0
     /// Whether the simulation has waited, before it ended the run, for a thread outside the simulation that might have
     /// resumed a task.
     var hasLookedOut = false

@@ -11,8 +11,8 @@ struct SimulationPlan {
     typealias Body = @isolated(any) @Sendable (Simulation) async throws -> Void
 
     let seed: UInt64
-    /// The strategy of the run. It is never `swarm`: with `swarm`, each seed draws one of the other strategies.
-    let strategy: SimulationStrategy
+    /// The strategy of the run. It is neither `swarm` nor `guided`: with these, each seed draws one of the other strategies.
+    var strategy: SimulationStrategy
     var call: SimulationCall
     /// The capabilities that this run uses.
     var capabilities = Simulation.capabilities
@@ -72,6 +72,7 @@ struct SimulationRunner {
     /// Whether the runs of this call share an actor with another simulation, and therefore run alone.
     private var isAlone = false
     private let goals = SimulationGoals()
+    private var corpus = ScheduleCorpus()
 
     private var report = SimulationReport()
     private var fingerprints: Set<UInt64> = []
@@ -161,6 +162,13 @@ struct SimulationRunner {
 
     @discardableResult
     mutating func run(_ seed: UInt64, _ strategy: SimulationStrategy) throws -> SimulationRun {
+        if strategy.isGuided {
+            let (seed, strategy) = corpus.run(of: seed, strategy)
+            let result = try runOne(seed, strategy, keepsAnswers: true)
+            let schedule = SimulationSchedule(seed: seed, answers: result.answers, strategy)
+            corpus.ran(schedule, choices: result.answers.count, handovers: result.log.handovers)
+            return result.run
+        }
         // The strategy that a swarm draws depends only on the seed.
         if report.mostSteps > 0, !strategy.isSwarm {
             return try runOne(seed, strategy.with(steps: report.mostSteps)).run
@@ -173,9 +181,19 @@ struct SimulationRunner {
         try runOne(schedule.seed, SimulationStrategy(kind: .schedule(schedule))).run
     }
 
-    private mutating func runOne(_ seed: UInt64, _ strategy: SimulationStrategy) throws -> SimulationResult {
-        let plan = plan(seed, strategy)
+    private mutating func runOne(
+        _ seed: UInt64,
+        _ strategy: SimulationStrategy,
+        keepsAnswers: Bool = false
+    ) throws -> SimulationResult {
+        var plan = plan(seed, strategy)
+        if keepsAnswers { plan.keepsAnswers = true }
         let result = execute(plan)
+        if case .continued = strategy.kind {
+            // The schedule alone replays the run.
+            let schedule = SimulationSchedule(seed: seed, answers: result.answers, strategy)
+            plan.strategy = SimulationStrategy(kind: .schedule(schedule))
+        }
         if goals.isUsed { last = (result, plan) }
         report.scheduleCount += 1
         report.mostSteps = max(report.mostSteps, result.run.stepCount)
@@ -233,6 +251,7 @@ struct SimulationRunner {
             unfinished: result.unfinished
         )
         failure.hasLookedOut = result.hasLookedOut
+        failure.scheduleCount = report.scheduleCount
         return failure
     }
 

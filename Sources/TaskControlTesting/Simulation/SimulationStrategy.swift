@@ -7,6 +7,7 @@ internal import TaskControl
 public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     enum Kind: Hashable {
         case swarm
+        case guided
         case random
         case sticky
         case partialOrder
@@ -14,6 +15,8 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
         case inOrder
         case exhaustive(preemptions: Int)
         case schedule(SimulationSchedule)
+        /// The first `choices` answers are those of the schedule; the following ones are drawn by the seed.
+        case continued(SimulationSchedule, choices: Int, seed: UInt64)
     }
 
     let kind: Kind
@@ -36,8 +39,8 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
         hasEarlyStarts = schedule.hasEarlyStarts
     }
 
-    /// The default strategy: each seed draws one of ``random``, ``sticky``, ``partialOrder``, and ``pct(depth:steps:)`` with a depth of 2
-    /// or 3.
+    /// The default strategy: each seed draws one of ``random`` (7 of 16 seeds), ``partialOrder`` (4), ``sticky`` (2), and
+    /// ``pct(depth:steps:)`` with a depth of 3 (2) or 2 (1).
     ///
     /// Each of these strategies misses bugs that another one finds at once. A failure names the strategy that its seed
     /// has drawn. ``pct(depth:steps:)`` is drawn without `steps`, and without the number of steps of earlier runs, so
@@ -45,6 +48,18 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     ///
     /// The method is swarm testing (Groce, Zhang, Eide, Chen, Regehr: *Swarm Testing*, ISSTA 2012).
     public static let swarm = SimulationStrategy(kind: .swarm)
+
+    /// A strategy that continues schedules in which something new happened: each second seed is drawn as by ``swarm``; each other one repeats an
+    /// earlier schedule of the same call up to a random choice, and continues with ``random`` or ``sticky``. Finds bugs that need many steps in the
+    /// right order, each of which shows at an actor.
+    ///
+    /// A *hand-over* counts as new: two tasks that take steps one after another on an actor of one type, after other numbers of steps than in
+    /// all earlier schedules. This is the feedback of coverage-guided fuzzing, applied to schedules (Wolff, Shi, Duck, Mathur, Roychoudhury: *Greybox
+    /// Fuzzing for Concurrency Testing*, ASPLOS 2024). Without actors, each seed is drawn as by ``swarm``.
+    ///
+    /// A schedule then depends on those before it: a failure prints its schedule, which replays it alone. If the process crashes, run the same call
+    /// again. The last 1,000 schedules with a new hand-over are kept.
+    public static let guided = SimulationStrategy(kind: .guided)
 
     /// A strategy in which each ready job has the same probability of running next, at every step.
     public static let random = SimulationStrategy(kind: .random)
@@ -141,7 +156,7 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         let arguments =
             switch kind {
-            case .swarm, .random, .sticky, .partialOrder, .inOrder: ""
+            case .swarm, .guided, .random, .sticky, .partialOrder, .inOrder, .continued: ""
             case .pct(let depth, let steps): "(depth: \(depth)" + (steps.map { ", steps: \($0)" } ?? "") + ")"
             case .exhaustive(let preemptions): "(preemptions: \(preemptions))"
             case .schedule(let schedule): " \(schedule)"
@@ -156,6 +171,7 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     var name: StaticString {
         switch kind {
         case .swarm: ".swarm"
+        case .guided, .continued: ".guided"
         case .random: ".random"
         case .sticky: ".sticky"
         case .partialOrder: ".partialOrder"
@@ -172,16 +188,19 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     // A pattern, since `==` of the kinds is slow in a debug build.
     var isSwarm: Bool { if case .swarm = kind { true } else { false } }
 
-    /// Returns the strategy of a seed: for ``swarm``, the strategy that the seed draws; otherwise this strategy.
+    var isGuided: Bool { if case .guided = kind { true } else { false } }
+
+    /// Returns the strategy of a seed: for ``swarm`` and ``guided``, the strategy that the seed draws; otherwise this strategy.
     func drawn(by seed: UInt64) -> SimulationStrategy {
-        guard isSwarm else { return self }
+        guard isSwarm || isGuided else { return self }
         // The seed is changed, so that this sequence differs from the sequence of the choices.
         var generator = SeededGenerator(seed: seed ^ 0xA5A5_5A5A_C3C3_3C3C)
-        return switch generator.next() % 5 {
-        case 0: with(.random)
-        case 1: with(.sticky)
-        case 2: with(.partialOrder)
-        case 3: with(.pct(depth: 2, steps: nil))
+        // The shares with which the hardest bugs of the corpus of planted bugs take the fewest schedules.
+        return switch generator.next() % 16 {
+        case 0..<7: with(.random)
+        case 7..<9: with(.sticky)
+        case 9..<13: with(.partialOrder)
+        case 13: with(.pct(depth: 2, steps: nil))
         default: with(.pct(depth: 3, steps: nil))
         }
     }
@@ -197,7 +216,7 @@ public struct SimulationStrategy: Hashable, Sendable, CustomStringConvertible {
     /// the run in a test whose source names the strategy; otherwise, the replay needs the schedule.
     var dependsOnSeedAlone: Bool {
         switch kind {
-        case .schedule, .exhaustive, .pct(_, .some): false
+        case .schedule, .exhaustive, .guided, .continued, .pct(_, .some): false
         case .swarm, .random, .sticky, .partialOrder, .inOrder, .pct(_, nil): true
         }
     }

@@ -45,8 +45,7 @@ struct PlantedBugReport {
                 let first = UInt64(range) * limit
                 let failure = try PlantedBug.failure(of: body, seeds: first..<first + limit, strategy: strategy)
                 if failure == nil { misses += 1 }
-                // The schedule that measures the length of the program has the seed 0.
-                counts.append(failure.map { $0.seed < first ? 1 : $0.seed - first + 1 } ?? .max)
+                counts.append(failure.map { UInt64($0.scheduleCount) } ?? .max)
             }
             return misses < 3 ? counts.sorted()[2] : nil
         }

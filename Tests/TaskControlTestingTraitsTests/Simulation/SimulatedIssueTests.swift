@@ -44,6 +44,7 @@ struct SimulatedIssueTests {
             _ = await (one, other)
             let balance = await account.balance
             #expect(balance == 2, "both arrive")
+            guard balance != 2 else { return }
             await Task.yield()
             Issue.record("after the end of the seed")
         }

@@ -6,7 +6,7 @@ import Darwin
 import Glibc
 #endif
 
-// Prints the user time of one seed of each program, in microseconds, its number of steps, and the peak memory of the process in kilobytes. With
+// Prints the processor time of one seed of each program, in microseconds, its number of steps, and the peak memory of the process in kilobytes. With
 // the name of a program, runs that one alone. Uses only what old versions have, too.
 
 typealias Body = @Sendable (Simulation) async throws -> Void
@@ -76,10 +76,42 @@ func usage() -> rusage {
     return usage
 }
 
-func userTime() -> Double {
-    let time = usage().ru_utime
-    return Double(time.tv_sec) * 1e6 + Double(time.tv_usec)
+func processorTime() -> Double {
+    let usage = usage()
+    return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) * 1e6 + Double($1.tv_usec) }
 }
+
+#if os(Linux)
+/// Measures the least additional cost of a step if each task ran on a thread of its own, and only the thread that holds the baton ran: the hand-over of
+/// a baton between two threads, pinned to one core by the script. A step takes one of them if the next task is another one.
+func measureBaton() {
+    let batons = UnsafeMutablePointer<sem_t>.allocate(capacity: 2)
+    for index in 0..<2 { sem_init(batons + index, 0, 0) }
+    nonisolated(unsafe) let shared = batons
+    let rounds = 100_000
+    var thread = pthread_t()
+    let start = processorTime()
+    pthread_create(
+        &thread,
+        nil,
+        { batons in
+            let batons = batons!.assumingMemoryBound(to: sem_t.self)
+            for _ in 0..<100_000 {
+                sem_wait(batons)
+                sem_post(batons + 1)
+            }
+            return nil
+        },
+        shared
+    )
+    for _ in 0..<rounds {
+        sem_post(shared)
+        sem_wait(shared + 1)
+    }
+    pthread_join(thread, nil)
+    print("a baton is handed to another thread\t\((processorTime() - start) / Double(2 * rounds))\t1\t\(usage().ru_maxrss)")
+}
+#endif
 
 /// Returns the number of steps, whose name differs between versions. The call costs more than an empty schedule, so it is not made while time is
 /// measured.
@@ -101,11 +133,15 @@ for (name, strategy, seeds, body) in programs where chosen == nil || chosen == n
     }
     var least = Double.infinity
     for _ in 0..<2 {
-        let start = userTime()
+        let start = processorTime()
         for seed in 0..<seeds { run(seed) }
-        least = min(least, (userTime() - start) / Double(seeds))
+        least = min(least, (processorTime() - start) / Double(seeds))
     }
     // The programs that must pass do: a program that fails has no steps, which the table shows.
     let steps = last.map(count) ?? 0
     print("\(name)\t\(least)\t\(steps)\t\(usage().ru_maxrss)")
 }
+
+#if os(Linux)
+if chosen == nil || chosen == "baton" { measureBaton() }
+#endif

@@ -58,7 +58,9 @@ struct ScheduleChooser: ~Copyable {
     }
 
     // The ranks and the script are not associated values of `Way`: matching an associated value would copy it.
-    private let way: Way
+    private var way: Way
+    /// The way from a question on: see ``SimulationStrategy/guided``.
+    private var change: (question: Int, way: Way) = (-1, .script)
     private var ranks = ScheduleRanks()
     private var script = Dictionary<Int, Int>()
 
@@ -84,15 +86,15 @@ struct ScheduleChooser: ~Copyable {
     ///
     /// - Parameters:
     ///   - seed: The seed of the random choices.
-    ///   - strategy: The method that makes the choices. It must not be `swarm`, from which each seed draws another
-    ///     strategy: pass the strategy that the seed has drawn.
+    ///   - strategy: The method that makes the choices. It must be neither `swarm` nor `guided`, from which each seed draws
+    ///     another strategy: pass the strategy that the seed has drawn.
     init(seed: UInt64, strategy: SimulationStrategy) {
         generator = SeededGenerator(seed: seed)
         asksForSlowness = strategy.hasSlowness
         asksForEarlyStarts = strategy.hasEarlyStarts
         recordsCosts = strategy.isSearch
         switch strategy.kind {
-        case .random, .swarm: way = .random
+        case .random, .swarm, .guided: way = .random
         case .sticky: way = .sticky
         case .inOrder, .exhaustive: way = .inOrder
         case .partialOrder: way = .ranked
@@ -101,6 +103,11 @@ struct ScheduleChooser: ~Copyable {
             ranks = ScheduleRanks(depth: depth, steps: steps, using: &generator)
         case .schedule(let schedule):
             way = .script
+            script = Dictionary(schedule.deviations.map { ($0.question, $0.answer) }) { $1 }
+        case .continued(let schedule, let choices, let seed):
+            generator = SeededGenerator(seed: seed)
+            change = (choices, generator.next() % 2 == 0 ? .random : .sticky)
+            way = choices == 0 ? change.way : .script
             script = Dictionary(schedule.deviations.map { ($0.question, $0.answer) }) { $1 }
         }
         if asksForSlowness { slowness = generator.next() % 2 == 0 ? 5 : 50 }
@@ -167,6 +174,7 @@ struct ScheduleChooser: ~Copyable {
         records.append(2 &* answer &+ (question.isPreemption ? 1 : 0))
         records.append(question.width)
         recordCount += 1
+        if recordCount == change.question { way = change.way }
     }
 
     /// The answer of the replayed schedule to the next question; 0 if the schedule does not deviate there from the

@@ -127,10 +127,17 @@ final class ScheduleLog {
 
     var steps: [SimulationStep] { steps(of: older) + steps(of: recent) }
 
-    private func steps(of tape: borrowing Tape) -> [SimulationStep] {
+    private struct Entry {
+        let number: Int
+        let time: Int64
+        let task: Int?
+        let actor: TypeID?
+        let kind: Kind
+        let value: UInt64
+    }
+
+    private func forEachEntry(of tape: borrowing Tape, _ body: (Entry) -> Void) {
         var (position, number, time, actorBits) = (0, -1, 0 as Int64, 0 as UInt64)
-        var steps: [SimulationStep] = []
-        steps.reserveCapacity(tape.count)
         while position < tape.numbers.end {
             let mark = tape.numbers.integer(at: &position)
             let kind = Kind(rawValue: mark & 15)!
@@ -140,19 +147,61 @@ final class ScheduleLog {
             let actor = mark & 32 == 0 ? nil : TypeID(bits: actorBits)
             number = mark & 64 == 0 ? number + 1 : tape.numbers.integer(at: &position)
             if mark & 128 != 0 { time = Int64(bitPattern: tape.numbers.number(at: &position)) }
+            body(Entry(number: number, time: time, task: task, actor: actor, kind: kind, value: value))
+        }
+    }
+
+    private func steps(of tape: borrowing Tape) -> [SimulationStep] {
+        var steps: [SimulationStep] = []
+        steps.reserveCapacity(tape.count)
+        forEachEntry(of: tape) { entry in
             steps.append(
                 SimulationStep(
-                    number: number,
-                    time: .nanoseconds(time),
-                    task: task.map { tasks[$0] },
-                    actor: actor.map { "\($0.type)" },
-                    event: event(kind, value),
-                    location: kind == .note ? texts[Int(value)].location : nil
+                    number: entry.number,
+                    time: .nanoseconds(entry.time),
+                    task: entry.task.map { tasks[$0] },
+                    actor: entry.actor.map { "\($0.type)" },
+                    event: event(entry.kind, entry.value),
+                    location: entry.kind == .note ? texts[Int(entry.value)].location : nil
                 )
             )
         }
         return steps
     }
+
+    /// The hand-overs of the run, as hashes: two tasks that took steps one after another on an actor of one type, and how many steps each of them had
+    /// taken there.
+    var handovers: Set<Int> {
+        var (handovers, last, counts): (Set<Int>, [UInt64: Int], [Place: Int]) = ([], [:], [:])
+        func visit(_ entry: Entry) {
+            guard let task = entry.task, let actor = entry.actor?.bits, entry.kind != .note, entry.kind != .blocked
+            else {
+                return
+            }
+            let place = Place(task: task, actor: actor)
+            if let former = last.updateValue(task, forKey: actor), former != task {
+                let count = counts[Place(task: former, actor: actor), default: 0]
+                var hasher = Hasher()
+                hasher.combine(Place(task: former, actor: actor))
+                hasher.combine(min(count, Self.mostDistinguishedSteps))
+                hasher.combine(task)
+                hasher.combine(min(counts[place, default: 0], Self.mostDistinguishedSteps))
+                handovers.insert(hasher.finalize())
+            }
+            counts[place, default: 0] += 1
+        }
+        forEachEntry(of: older, visit)
+        forEachEntry(of: recent, visit)
+        return handovers
+    }
+
+    private struct Place: Hashable {
+        let task: Int
+        let actor: UInt64
+    }
+
+    /// Later steps of a task count as one, so that a loop does not always do something new.
+    private static let mostDistinguishedSteps = 16
 
     private func event(_ kind: Kind, _ value: UInt64) -> SimulationStep.Event {
         switch kind {

@@ -10,7 +10,7 @@ extension PlantedBug {
 
     /// The columns of the table, and the strategies under which all twins must pass.
     static let compared: [SimulationStrategy] = [
-        .swarm, .random, .sticky, .partialOrder, .pct(depth: 2), .pct(depth: 3),
+        .swarm, .guided, .random, .sticky, .partialOrder, .pct(depth: 2), .pct(depth: 3),
     ]
 
     /// The strategy that is expected to find the bug, if there is one.
