@@ -35,29 +35,33 @@ extension StoreContract {
             }
         },
         Check("a lease that is renewed does not expire", waitsForLeases: true) { contract in
-            let lease = try await contract.store.grantLease(timeToLive: contract.timeToLive)
-            try await contract.transact(contract.put("a", lease: lease.id))
-            for _ in 0..<6 {
-                try await contract.sleep(contract.timeToLive / 3)
-                let renewed = try await contract.store.renewLease(lease.id)
-                try contract.expect(renewed.id == lease.id && renewed.timeToLive >= contract.timeToLive, "\(renewed)")
-            }
-            let created = try await contract.entry("a")
-            try contract.expect(created?.lease == lease.id, "\(String(describing: created))")
-            _ = try await contract.watch(after: created?.modifyRevision ?? 0, "the end of the lease") {
-                $0.contains { !$0.changes.isEmpty }
+            try await contract.withTimeToRenew { timeToLive in
+                let lease = try await contract.store.grantLease(timeToLive: timeToLive)
+                try await contract.transact(contract.put("a", lease: lease.id))
+                for _ in 0..<6 {
+                    try await contract.sleep(timeToLive / 3)
+                    let renewed = try await contract.store.renewLease(lease.id)
+                    try contract.expect(renewed.id == lease.id && renewed.timeToLive >= timeToLive, "\(renewed)")
+                }
+                let created = try await contract.entry("a")
+                try contract.expect(created?.lease == lease.id, "\(String(describing: created))")
+                _ = try await contract.watch(after: created?.modifyRevision ?? 0, "the end of the lease") {
+                    $0.contains { !$0.changes.isEmpty }
+                }
             }
         },
         Check("a renewal begins the whole duration again", waitsForLeases: true) { contract in
-            let lease = try await contract.store.grantLease(timeToLive: contract.timeToLive)
-            let put = try await contract.transact(contract.put("a", lease: lease.id))
-            try await contract.sleep(contract.timeToLive / 2)
-            let elapsed = contract.stopwatch()
-            let renewed = try await contract.store.renewLease(lease.id)
-            _ = try await contract.watch(after: put.revision, "the end of the lease") {
-                $0.contains { !$0.changes.isEmpty }
+            try await contract.withTimeToRenew { timeToLive in
+                let lease = try await contract.store.grantLease(timeToLive: timeToLive)
+                let put = try await contract.transact(contract.put("a", lease: lease.id))
+                try await contract.sleep(timeToLive / 2)
+                let elapsed = contract.stopwatch()
+                let renewed = try await contract.store.renewLease(lease.id)
+                _ = try await contract.watch(after: put.revision, "the end of the lease") {
+                    $0.contains { !$0.changes.isEmpty }
+                }
+                try contract.expect(elapsed() >= renewed.timeToLive, "ended \(elapsed()) after the renewal")
             }
-            try contract.expect(elapsed() >= renewed.timeToLive, "ended \(elapsed()) after the renewal")
         },
         Check("a lease that is revoked removes its entries at once") { contract in
             let lease = try await contract.store.grantLease(timeToLive: contract.timeToLive * 10)
