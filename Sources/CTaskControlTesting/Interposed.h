@@ -98,6 +98,9 @@ struct timespec;
 /// - clock: The clock that measures the limit, as in `clock_gettime`.
 HIDDEN void tc_passUpTo(int clock, const struct timespec *limit, const char *call);
 
+/// Forgets the sources of signals that this thread has created in the seed before.
+HIDDEN void tc_forgetSignals(void);
+
 /// Ends the effect of `tc_claim` for an actor that is being deallocated on this thread.
 HIDDEN void tc_unclaim(void *actor);
 

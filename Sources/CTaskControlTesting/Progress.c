@@ -32,6 +32,7 @@ void tc_beginSeed(
     isSimulating = true;
     tc_takeHint();
     tc_forgetLocks();
+    tc_forgetSignals();
     tc_resetLead();
     tc_catchCrashes();
     tc_watch(&progress);

@@ -69,6 +69,10 @@ typedef struct {
     /// - caller: The address to which the function returns.
     void (*_Nonnull blocked)(
         void *_Nonnull context, const char *_Nonnull call, int64_t holder, const void *_Nonnull caller);
+    /// Called when a handler of a source of signals must run: after those before it.
+    ///
+    /// - block, unless: The handler, for `tc_callBlock`.
+    void (*_Nonnull perform)(void *_Nonnull context, void *_Nonnull block, const bool *_Nullable unless);
     /// Returns the next of the random numbers with which the simulation replaces those of the system.
     uint64_t (*_Nonnull draw)(void *_Nonnull context);
     /// Called when the program has blocked its thread for a time, so that virtual time must pass.
@@ -82,6 +86,9 @@ typedef struct {
 bool tc_isAvailable(void);
 /// Whether the runtime has the hook with which the simulation replaces the executor of the main actor.
 bool tc_standsInForMain(void);
+
+/// Calls a block without parameters, unless a variable is `true`, and releases it.
+void tc_callBlock(void *_Nonnull block, const bool *_Nullable unless);
 
 /// Installs the hooks of the runtime, unless an earlier call has installed them. Each call must be balanced by a call
 /// of `tc_unhook`, the last of which restores the former hooks.

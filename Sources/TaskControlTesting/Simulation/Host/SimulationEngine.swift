@@ -65,6 +65,11 @@ final class SimulationEngine: @unchecked Sendable {
     /// Whether the run must be repeated alone: a task has arrived at an actor that another simulation uses.
     var hasCollided = false
 
+    /// The handlers of sources of signals that have not ended, in the order in which they run.
+    private var handlers: [SignalHandler] = []
+
+    typealias SignalHandler = (block: UnsafeMutableRawPointer, unless: UnsafePointer<Bool>?)
+
     /// Whether the running job reads the clock in a loop, so often that each further read advances virtual time.
     @exclusivity(unchecked) var isPolling = false
 
@@ -154,6 +159,7 @@ final class SimulationEngine: @unchecked Sendable {
             blocked: { context, call, holder, caller in
                 SimulationEngine.at(context).waits(in: String(cString: call), forLockOf: holder, caller)
             },
+            perform: { context, block, unless in SimulationEngine.at(context).perform((block, unless)) },
             draw: { context in SimulationEngine.at(context).systemDraws.next() },
             passed: { context, nanoseconds, call in
                 SimulationEngine.at(context).blocked(for: nanoseconds, in: call.map { String(cString: $0) })
@@ -345,6 +351,19 @@ final class SimulationEngine: @unchecked Sendable {
     func isSimplified() -> Bool {
         defer { decisionCount += 1 }
         return simplified?.contains(decisionCount) ?? false
+    }
+
+    /// Runs a handler of a source of signals, after those before it. One task runs those that wait.
+    func perform(_ handler: SignalHandler) {
+        handlers.append(handler)
+        guard handlers.count == 1 else { return }
+        Task(name: "signal handlers", executorPreference: executor, priority: .medium) {
+            while let handler = self.handlers.first {
+                tc_callBlock(handler.block, handler.unless)
+                self.handlers.removeFirst()
+                await Task.yield()
+            }
+        }
     }
 
     func perform(_ action: @Sendable () -> Void) {
