@@ -1,0 +1,1 @@
+// The functions of Swift Testing that SimulatedTests replaces, under names of their own: see Originals.c.
