@@ -45,7 +45,8 @@ static void crashed(int signal, siginfo_t *info, void *context) {
         sigaction(signal, &byDefault, NULL);
         // After the handler, the instruction that has failed runs again, and raises its signal again. A breakpoint does
         // not, nor does a signal that was sent by a function such as `kill`: such a signal is raised here.
-        if (info->si_code <= 0 || info->si_code == SI_USER || signal == SIGTRAP) raise(signal);
+        // Not `raise`, which is interposed.
+        if (info->si_code <= 0 || info->si_code == SI_USER || signal == SIGTRAP) pthread_kill(pthread_self(), signal);
     } else {
         before->sa_handler(signal);
     }
