@@ -109,7 +109,7 @@ func measureBaton() {
         sem_wait(shared + 1)
     }
     pthread_join(thread, nil)
-    print("a baton is handed to another thread\t\((processorTime() - start) / Double(2 * rounds))\t1\t\(usage().ru_maxrss)")
+    print("baton\t\((processorTime() - start) / Double(2 * rounds))\t1\t\(usage().ru_maxrss)")
 }
 #endif
 
