@@ -13,13 +13,18 @@ struct SignalTests {
         weak var held: Held?
     }
 
+    private static func source(_ order: OrderRecorder<String>) -> any DispatchSourceSignal {
+        let source = DispatchSource.makeSignalSource(signal: SIGUSR1)
+        source.setEventHandler { order.record("signal") }
+        source.setCancelHandler { order.record("cancelled") }
+        return source
+    }
+
     @Test func theHandlersRunInTheOrderOfDispatch() throws {
         try simulate(seeds: 0..<100) { sim in
             let order = OrderRecorder<String>()
-            let source = DispatchSource.makeSignalSource(signal: SIGUSR1)
+            let source = Self.source(order)
             source.setRegistrationHandler { order.record("registered") }
-            source.setEventHandler { order.record("signal") }
-            source.setCancelHandler { order.record("cancelled") }
             sim.expect(order.count == 0 && !source.isCancelled)
             source.activate()
             kill(getpid(), SIGUSR1)
@@ -37,9 +42,7 @@ struct SignalTests {
     @Test func aSignalThatHasNotArrivedWhenItsSourceIsCancelledDoesNotArrive() throws {
         try simulate(seeds: 0..<100) { sim in
             let order = OrderRecorder<String>()
-            let source = DispatchSource.makeSignalSource(signal: SIGUSR1)
-            source.setEventHandler { order.record("signal") }
-            source.setCancelHandler { order.record("cancelled") }
+            let source = Self.source(order)
             source.resume()
             kill(getpid(), SIGUSR1)
             source.cancel()
