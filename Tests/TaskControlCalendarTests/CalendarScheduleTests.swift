@@ -118,7 +118,7 @@ struct CalendarScheduleTests {
             let time = try #require(CalendarSchedule.Time(text))
             let schedule = CalendarSchedule.day(at: time, in: zone)
             var last = schedule.next(after: UnixTime(Zones.date("2016-06-01T00:00:00Z")))!
-            for _ in 0..<fullSize(3_653, inDebug: 740) {
+            for _ in 0..<fullSize(3_653, inDebug: 370) {
                 let next = try #require(schedule.next(after: last))
                 let local = next.seconds + offset(next.seconds)
                 let lastDay = (last.seconds + offset(last.seconds)) / 86_400

@@ -29,7 +29,7 @@ struct CalendarStateMachineTests {
                 latest: start
             )
         ]
-        for _ in 0..<fullSize(5, inDebug: 4) {
+        for _ in 0..<fullSize(5, inDebug: 3) {
             runs = runs.flatMap { run in
                 Self.moves.map { move in
                     var run = run

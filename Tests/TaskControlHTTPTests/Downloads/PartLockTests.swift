@@ -29,7 +29,7 @@ struct PartLockTests: DownloadSuite {
                         return
                     }
                     defer { running.withLock { $0 -= 1 } }
-                    for round in 0..<rounds(3_000) {
+                    for round in 0..<rounds(1_000) {
                         guard let output = try? OutputFile(file.path, draft: part) else { continue }
                         do {
                             try output.rewind(to: 0)

@@ -36,7 +36,7 @@ struct URLTextTests {
     @Test func noTextIsEscapedTwice() {
         let characters: [Character] = ["a", "/", ":", "?", "#", "%", "2", "[", " ", "@", "\u{FC}"]
         var texts = [""]
-        for _ in 0..<4 {
+        for _ in 0..<fullSize(4, inDebug: 3) {
             texts = texts.flatMap { text in characters.map { text + String($0) } }
             for text in texts {
                 let escaped = text.urlEscaped

@@ -260,9 +260,9 @@ struct SupervisionStateMachineTests {
     @Test(arguments: Supervisor.Strategy.allCases, Stopping.allCases)
     private func startingAndStoppingIsNearlyLinear(_ strategy: Supervisor.Strategy, _ stopping: Stopping) {
         if strategy != .one, stopping == .afterFailures { return }
-        let (few, many) = (256, 4_096)
+        let few = fullSize(256, inDebug: 64)
         let ratio =
-            Double(visits(starting: many, strategy, stopping: stopping))
+            Double(visits(starting: 16 * few, strategy, stopping: stopping))
             / Double(visits(starting: few, strategy, stopping: stopping))
         #expect(ratio < 32, "linear: 16, quadratic: 256")
     }

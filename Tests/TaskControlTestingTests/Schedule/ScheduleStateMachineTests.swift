@@ -19,13 +19,13 @@ struct ScheduleStateMachineTests {
         .pct(depth: .max, steps: .max),
     ]
 
-    /// All sequences of six events, and of five in a debug build, against a list of jobs with the times from which they may run: the job that is
+    /// All sequences of six events, and of four in a debug build, against a list of jobs with the times from which they may run: the job that is
     /// returned is one of those that may run, none is lost or returned twice, and time moves only when it must, to the earliest deadline, or when
     /// it is advanced.
     @Test(arguments: strategies)
     func everyShortSequenceAgreesWithTheModel(strategy: SimulationStrategy) {
         let events: [Event] = [.enqueue, .sleep(1), .sleep(2), .advance, .next]
-        let length = fullSize(6, inDebug: 5)
+        let length = fullSize(6, inDebug: 4)
         for sequence in 0..<(0..<length).reduce(1, { count, _ in count * events.count }) {
             var machine = Machine(chooser: ScheduleChooser(seed: 7, strategy: strategy), now: 0)
             let isIdle = machine.isIdle
