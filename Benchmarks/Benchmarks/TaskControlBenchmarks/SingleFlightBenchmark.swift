@@ -25,6 +25,19 @@ func registerSingleFlight() {
         row.target = .ratio(atMost: 1.6)
         return row
     }
+    Benchmark.row("SingleFlight, beside a task per key") {
+        var row = Row(
+            primitive: "`await flights.value(for:) { }`, uncontended, on the pool",
+            baseline: "an actor with a task per key, whose callers cannot leave",
+            turns: await Turns.take(
+                operations: Scale.tasks,
+                baseline: { await fetchInTurn(from: TaskPerKey()) },
+                primitive: { await fetchInTurn(from: SingleFlight()) }
+            )
+        )
+        row.target = .ratio(atMost: 1)
+        return row
+    }
     Benchmark.row("SingleFlight, joining") {
         var row = Row(
             primitive: "\(herd.grouped) callers on one flight",
@@ -50,6 +63,32 @@ func registerSingleFlight() {
         )
         row.target = .growth(atMost: 2)
         return row
+    }
+}
+
+/// The flights of most packages. A caller that is cancelled waits for the end, the work has the priority of its first caller, and work that waits for
+/// its own key never ends.
+private actor TaskPerKey {
+    private var tasks: [String: Task<Int, any Error>] = [:]
+
+    func value(for key: String, operation: @escaping @Sendable () async throws -> Int) async throws -> Int {
+        if let task = tasks[key] { return try await task.value }
+        let task = Task { try await operation() }
+        tasks[key] = task
+        defer { tasks[key] = nil }
+        return try await task.value
+    }
+}
+
+@concurrent private func fetchInTurn(from flights: TaskPerKey) async -> Duration {
+    await ContinuousClock().measure {
+        for number in 0..<Scale.tasks { _ = try? await flights.value(for: "token") { number } }
+    }
+}
+
+@concurrent private func fetchInTurn(from flights: SingleFlight<String, Int>) async -> Duration {
+    await ContinuousClock().measure {
+        for number in 0..<Scale.tasks { _ = try? await flights.value(for: "token") { number } }
     }
 }
 
