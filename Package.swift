@@ -395,8 +395,7 @@ let package = Package(
             dependencies: ["TaskControl", "TaskControlApexy", "TaskControlTesting", "TestSupport"],
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
-        // The same code in language mode 6. A link is a file that needs no change; the others are copies with the changes that the articles *Moving
-        // from …* list.
+        // The same files in language mode 6, by links: `#if swift(>=6)` has the changes that the articles *Moving from …* list.
         .testTarget(
             name: "SourceCompatibility6Tests",
             dependencies: ["TaskControl", "TaskControlApexy", "TaskControlTesting", "TestSupport"]

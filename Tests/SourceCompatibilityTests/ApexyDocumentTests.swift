@@ -2,8 +2,8 @@ import TaskControlApexy
 import TaskControlTesting
 import Testing
 
-// The document takes a client with completion handlers to async/await, and shows on its way what is wrong. Here each of its steps has
-// what works in its place.
+// The document takes a client with completion handlers to async/await, and shows mistakes on its way. Here each of its steps has
+// code that works in its place.
 
 // MARK: "Inspect existing methods": the client's callback form, and the async one beside it
 
@@ -69,7 +69,7 @@ private class AlamofireClient: Client, @unchecked Sendable {
         try endpoint.content(from: nil, with: answer ?? Data())
     }
 
-    // What the document leaves out: the two requirements of a client here.
+    // The two requirements of a client, which the document leaves out.
 
     func request<T>(_ endpoint: T, onProgress: (@Sendable (TransferProgress) -> Void)?) async throws -> T.Content
     where T: Endpoint { try await request(endpoint) }
@@ -78,7 +78,7 @@ private class AlamofireClient: Client, @unchecked Sendable {
     where T: UploadEndpoint { try await upload(endpoint) }
 }
 
-// MARK: "URLSession": what the document writes by hand is what the client does
+// MARK: "URLSession": the client does the work that the document writes by hand
 
 /// Carries what the document's `session.data(for:)` would.
 private struct CannedTransport: HTTPTransport {
@@ -96,6 +96,17 @@ private struct CannedTransport: HTTPTransport {
 
 // MARK: "Services"
 
+// Changed for language mode 6: the service that a view controller calls is `Sendable`.
+#if swift(>=6)
+private protocol BookService: Sendable {
+
+    @discardableResult
+    func fetchBooks(completion: @escaping @Sendable (Result<[Book], Error>) -> Void) -> Progress
+
+    @available(macOS 12, iOS 15, watchOS 8, tvOS 15, *)
+    func fetchBooks() async throws -> [Book]
+}
+#else
 private protocol BookService {
 
     @discardableResult
@@ -104,6 +115,7 @@ private protocol BookService {
     @available(macOS 12, iOS 15, watchOS 8, tvOS 15, *)
     func fetchBooks() async throws -> [Book]
 }
+#endif
 
 private final class BookServiceImpl: BookService {
 
@@ -127,7 +139,7 @@ private final class BookServiceImpl: BookService {
 
 // MARK: "Using service in View Controller"
 
-/// What is on screen, in place of a view controller.
+/// The screen, in place of a view controller.
 @MainActor private final class Screen {
     private let bookService: BookService
     private var task: Any?  // to cancel it later, type is Any because properties cannot be marked as @available

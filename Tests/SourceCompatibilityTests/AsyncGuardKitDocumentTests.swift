@@ -5,6 +5,10 @@ import Testing
 
 // MARK: The document's types
 
+// Changed for language mode 6: what its tasks change is on the main actor.
+#if swift(>=6)
+@MainActor
+#endif
 private class ProfileViewModel: ObservableObject {
     let gone = Gate()
     deinit { gone.open() }
@@ -21,6 +25,10 @@ private class ProfileViewModel: ObservableObject {
     }
 }
 
+// Changed for language mode 6: what its tasks change is on the main actor.
+#if swift(>=6)
+@MainActor
+#endif
 private class FeedViewModel: ObservableObject {
     @Published var items: [Item] = []
     private let lifetime = AsyncLifetime()
@@ -120,6 +128,9 @@ extension FeedViewController {
 // MARK: - Lifetimes
 
 @Suite(.timeLimit(.minutes(15)), .oneUserOfTheRegistry)
+#if swift(>=6)
+@MainActor
+#endif
 struct AsyncGuardKitLifetimeTests {
     let backend = HeldBackend()
 

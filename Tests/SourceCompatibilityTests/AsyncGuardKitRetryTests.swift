@@ -44,6 +44,11 @@ extension AuthenticatedAPIClient {
 
 // MARK: The document's types
 
+#if swift(>=6)
+// Changed for language mode 6: the work of a flight captures it. A client has a `let` only, and may declare it `final` and checked.
+extension AuthenticatedAPIClient: @unchecked Sendable {}
+#endif
+
 private class AuthenticatedAPIClient {
     let tokenStore = TokenStore()
 
@@ -77,9 +82,10 @@ struct AsyncGuardKitRetryTests {
     private let requests = OrderRecorder<String>()
 
     /// Asks a backend that answers with what it was asked, or fails.
-    private func asking<Value>(_ failure: URLError? = nil, _ body: @escaping () async throws -> Value) async throws
-        -> Value
-    {
+    private func asking<Value: Sendable>(
+        _ failure: URLError? = nil,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
         let backend = Backend { [requests] request in
             requests.record(request)
             if let failure { throw failure }
@@ -122,7 +128,7 @@ struct AsyncGuardKitRetryTests {
 
     @Test func onlyOnSpecificErrors() async throws {
         let request = Request(text: "post")
-        let post = {
+        let post = { @Sendable in
             // Conditional: only retry on specific errors
             let response = try await retry(attempts: 3, backoff: .exponential(base: .seconds(1))) {
                 try await api.post(request)

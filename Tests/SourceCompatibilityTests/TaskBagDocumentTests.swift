@@ -10,6 +10,12 @@ private enum WorkerID: String, Sendable {
     case upload
 }
 
+#if swift(>=6)
+// Changed for language mode 6: tasks capture them.
+extension DataLoader: Sendable {}
+extension KeyedBagOwner: Sendable {}
+#endif
+
 private final class DataLoader {
     private let bag = IdentifiableTaskBag<String>()
     let gone: Gate
@@ -31,6 +37,10 @@ extension DataLoader {
     fileprivate var count: Int { bag.count }
 }
 
+// Changed for language mode 6: what its tasks change is on the main actor.
+#if swift(>=6)
+@MainActor
+#endif
 private final class BagOwner {
     private let bag = TaskBag()
     let gone: Gate
@@ -277,6 +287,9 @@ struct IdentifiableTaskBagDocumentTests {
 // MARK: - Owners
 
 @Suite(.timeLimit(.minutes(15)))
+#if swift(>=6)
+@MainActor
+#endif
 struct TaskBagOwnerDocumentTests {
     let backend = HeldBackend()
     let gone = Gate()

@@ -7,6 +7,10 @@ import Testing
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 @Observable
+// Changed for language mode 6: what its tasks change is on the main actor.
+#if swift(>=6)
+@MainActor
+#endif
 private final class MyModel {
     private enum TaskKey: Hashable {
         case doThing
@@ -56,6 +60,9 @@ private struct MyView: View {
 // MARK: - Models and views
 
 @Suite(.timeLimit(.minutes(15)))
+#if swift(>=6)
+@MainActor
+#endif
 struct TaskStoreModelDocumentTests {
     let backend = HeldBackend()
 
