@@ -121,6 +121,89 @@ struct ScheduleStateMachineTests {
         }
     }
 
+    /// Another job of the task that ran last is no continuation, if it was ready before the step.
+    @Test func inOrderATaskContinuesOnlyWithWhatItsStepHasMadeReady() {
+        var machine = Machine(chooser: ScheduleChooser(seed: 1, strategy: .inOrder), now: 0)
+        for (job, task) in [(0, 0), (1, 1), (2, 0)] { machine.enqueue(job, of: task) }
+        var order = [machine.next()!.job]
+        machine.enqueue(3, of: 2)
+        order.append(machine.next()!.job)
+        machine.enqueue(4, of: 1)
+        machine.enqueue(5, of: 1, hasYielded: true)
+        while let item = machine.next() { order.append(item.job) }
+        #expect(order == [0, 1, 4, 2, 3, 5], "a task that has yielded is behind the others")
+    }
+
+    /// A task that is always ready runs for 200 steps, and four for each ready job, before a job that waits.
+    @Test(arguments: 1...3)
+    func inOrderAJobWaitsForACertainNumberOfSteps(waiting: Int) {
+        var machine = Machine(chooser: ScheduleChooser(seed: 1, strategy: .inOrder), now: 0)
+        for task in 0...waiting { machine.enqueue(0, of: task) }
+        var steps = 0
+        while machine.next()!.task == 0 {
+            steps += 1
+            machine.enqueue(0, of: 0)
+        }
+        #expect(steps == 201 + 4 * (waiting + 1))
+    }
+
+    /// An exhaustive search has a budget of preemptions, so it records which answers are preemptions: all but the first if the task that ran last could
+    /// continue, and the choice of a task that has yielded if another one has not.
+    @Test func theAnswersThatPreemptATaskAreRecorded() {
+        let search = SimulationStrategy(kind: .inOrder, isSearch: true)
+        var machine = Machine(chooser: ScheduleChooser(seed: 1, strategy: search), now: 0)
+        for task in 0..<2 { machine.enqueue(task, of: task) }
+        _ = machine.next()
+        machine.enqueue(2, of: 0)
+        let continued = machine.next()!.job
+        #expect(continued == 2)
+        machine.enqueue(3, of: 0, hasYielded: true)
+        machine.enqueue(4, of: 2)
+        let next = machine.next()!.job
+        #expect(next == 1)
+        let answers = machine.chooser.answers
+        #expect(answers.map(\.isPreemption) == [false, true, false])
+        #expect(answers.map(\.costs) == [[false, false], [false, true], [false, true, false]])
+        // All that are left have yielded.
+        var yielding = Machine(chooser: ScheduleChooser(seed: 1, strategy: search), now: 0)
+        for task in 0..<2 { yielding.enqueue(task, of: task, hasYielded: true) }
+        _ = yielding.next()
+        let costs = yielding.chooser.answers.map(\.costs)
+        #expect(costs == [[false, false]])
+        // One that has not is left when one that has runs unasked.
+        var mixed = Machine(chooser: ScheduleChooser(seed: 1, strategy: search), now: 0)
+        for task in 0..<3 { mixed.enqueue(task, of: task, hasYielded: task != 1) }
+        let first = mixed.takeFirst { $0.job == 0 }?.job
+        #expect(first == 0)
+        _ = mixed.next()
+        let mixedCosts = mixed.chooser.answers.map(\.costs)
+        #expect(mixedCosts == [[false, true]])
+    }
+
+    @Test func onlyTheJobThatBecameReadyLastStartsEarlyAndOnlyIfAsked() {
+        var early = 0
+        for seed in 0..<100 as Range<UInt64> {
+            let strategy = SimulationStrategy.random.withEarlyStarts()
+            var machine = Machine(chooser: ScheduleChooser(seed: seed, strategy: strategy), now: 0)
+            let none = machine.takeEarly { _ in true }
+            #expect(none == nil)
+            for job in 0..<3 { machine.enqueue(job, of: job) }
+            let other = machine.takeEarly { $0.job != 2 }
+            #expect(other == nil)
+            let job = machine.takeEarly { $0.job == 2 }?.job
+            #expect(job == nil || job == 2)
+            if job != nil { early += 1 }
+            let rest = [machine.next()!.job, machine.next()!.job, machine.next()?.job ?? 2]
+            #expect(rest.sorted() == [0, 1, 2])
+            var usual = Machine(chooser: ScheduleChooser(seed: seed, strategy: .random), now: 0)
+            usual.enqueue(0, of: 0)
+            let usualJob = usual.takeEarly { _ in true }?.job
+            #expect(usualJob == nil)
+            #expect(usual.chooser.answers.isEmpty)
+        }
+        #expect(early > 5 && early < 95)
+    }
+
     // MARK: Arrivals
 
     private static func arrival(_ isFixed: Bool = false, actor: UInt = 1, priority: UInt8 = 20) -> Machine.Arrival {
@@ -156,6 +239,16 @@ struct ScheduleStateMachineTests {
                 $0.firstIndex(of: 0)! < $0.firstIndex(of: 1)! && $0.firstIndex(of: 0)! < $0.firstIndex(of: 2)!
             }
         )
+    }
+
+    @Test func actorsWhoseJobsHaveRunAreForgotten() {
+        var machine = Machine(chooser: ScheduleChooser(seed: 1, strategy: .random), now: 0)
+        for actor in 1...9 as ClosedRange<UInt> { machine.enqueue(0, of: 0, on: Self.arrival(true, actor: actor)) }
+        let most = machine.orderedActorCount
+        #expect(most == 9)
+        while machine.next() != nil {}
+        let count = machine.orderedActorCount
+        #expect(count == 0)
     }
 
     @Test func onlyAHigherPriorityOvertakes() {

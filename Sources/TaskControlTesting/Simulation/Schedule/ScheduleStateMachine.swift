@@ -106,6 +106,9 @@ struct ScheduleStateMachine: ~Copyable {
     /// Whether no job is ready and a job sleeps.
     var isAboutToMoveTime: Bool { ready.isEmpty && !sleepers.isEmpty }
 
+    /// The number of actors whose jobs must run in a certain order. Their memory is released with the last of these jobs.
+    var orderedActorCount: Int { arrivals.count }
+
     // MARK: Jobs
 
     /// Adds a job that can run now, or that must wait for an earlier arrival at its actor.
@@ -237,10 +240,9 @@ struct ScheduleStateMachine: ~Copyable {
         return item
     }
 
-    /// Moves virtual time to the earliest deadline, and makes the jobs ready that sleep until then. Does nothing if no
-    /// job sleeps.
+    /// Moves virtual time to the earliest deadline, and makes the jobs ready that sleep until then. There must be a job
+    /// that sleeps.
     private mutating func moveTime() {
-        guard !sleepers.isEmpty else { return }
         now = max(now, sleepers[sleepers.count - 1].deadline)
         wake()
     }
