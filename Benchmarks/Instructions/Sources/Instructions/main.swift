@@ -90,6 +90,25 @@ nonisolated func sendInHundreds(_ count: Int, _ send: @Sendable (FIFOQueue) -> T
     for _ in 0..<count { _ = await LoneFlight.run(promises) }
 }
 
+@concurrent func awaitTasks(_ count: Int) async {
+    for number in 0..<count { _ = await Task { number }.value }
+}
+
+@concurrent func fly(_ count: Int) async throws {
+    let flights = SingleFlight<Int, Int>()
+    for _ in 0..<count { _ = try await flights.value(for: 1) { 1 } }
+}
+
+/// With all promises, of which the mark is the last.
+@concurrent func flyByHandElsewhere(_ count: Int) async {
+    for _ in 0..<count { _ = await LoneFlight.run(.marked) }
+}
+
+@concurrent func flyWithTaskPerKey(_ count: Int) async throws {
+    let flights = TaskPerKey()
+    for _ in 0..<count { _ = try await flights.value(for: 1) { 1 } }
+}
+
 let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
     (
         "Task { }, awaited by hundreds",
@@ -226,7 +245,7 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
         }
     ),
     (
-        "SingleFlight.run, alone",
+        "SingleFlight.value, alone",
         { count in
             let flights = SingleFlight<Int, Int>()
             for _ in 0..<count { _ = try await flights.value(for: 1) { 1 } }
@@ -236,8 +255,12 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
     ("a flight by hand: and cancellation", { count in await flyByHand(count, .cancellable) }),
     ("a flight by hand: and priority", { count in await flyByHand(count, .escalating) }),
     ("a flight by hand: and a mark", { count in await flyByHand(count, .marked) }),
+    ("await Task { }.value, nonisolated", { count in await awaitTasks(count) }),
+    ("SingleFlight.value, nonisolated", { count in try await fly(count) }),
+    ("a flight by hand, nonisolated", { count in await flyByHandElsewhere(count) }),
+    ("a task per key, nonisolated", { count in try await flyWithTaskPerKey(count) }),
     (
-        "SingleFlight.run, a hundred callers",
+        "SingleFlight.value, a hundred callers",
         { count in
             let flights = SingleFlight<Int, Int>()
             try await inHundreds(count) {
