@@ -191,6 +191,33 @@ struct WatchStateMachineTests {
         check(next.command == .run(2))
     }
 
+    @Test func aWatcherThatHasFailedKeepsItsErrorAndAsksForNothing() {
+        var machine = Machine()
+        _ = machine.add(.prefix(""), after: 7)
+        _ = open(&machine)
+        let (older, _) = machine.add(.prefix(""), after: 5)
+        let (first, second) = (StoreError(.refused, "first"), StoreError(.refused, "second"))
+        _ = machine.failed(1, first)
+        let (later, next) = machine.add(.prefix(""), after: 9)
+        check(next.command == .run(2))
+        check(machine.connect(2)?.revision == 9)
+        _ = machine.failed(2, second)
+        check(machine.next(older) == .failure(first))
+        check(machine.next(later) == .failure(second))
+    }
+
+    @Test func aConnectionThatHasEndedOpensAndLosesNothing() {
+        var machine = Machine()
+        let (id, _) = machine.add(.prefix(""), after: 7)
+        let number = open(&machine)
+        check(machine.next(id) == .report(StoreChanges([], revision: 7)))
+        _ = machine.ended(number, nil)
+        check(machine.lost(upTo: 10, of: number).wake.isEmpty)
+        check(machine.connect(1)?.revision == 7)
+        _ = machine.opened(number)
+        check(!machine.isOpen(number + 1))
+    }
+
     @Test func aSlowWatcherIsToldThatSomethingIsMissing() {
         var machine = Machine(history: WatchHistory(after: 0, maxCount: 4))
         let (id, _) = machine.add(.key("a"), after: 0)

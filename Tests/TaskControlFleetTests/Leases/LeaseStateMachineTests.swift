@@ -97,6 +97,30 @@ import Testing
         #expect(machine.phase == .lost(.expired))
     }
 
+    @Test func aRenewalForAShorterTimeProlongsNothingBeforeItIsProven() {
+        var machine = entered()
+        machine.renewed(granted(9), sent: .seconds(5), at: .seconds(5))
+        #expect(machine.validUntil == .seconds(9))
+        machine.verified(sight(), sent: .seconds(5), at: .seconds(5))
+        #expect(machine.validUntil == .seconds(5 + 9) - .milliseconds(900))
+    }
+
+    @Test func aHolderThatIsNotListedAnyMoreHasLostItsLease() {
+        var machine = entered()
+        let removed = Machine.Sight(ahead: [], isListed: false, resultRevision: nil, revision: 41, term: 1)
+        machine.verified(removed, sent: .seconds(1), at: .seconds(1))
+        #expect(machine.phase == .lost(.removed))
+    }
+
+    @Test func aWaiterKeepsItsPlaceForTwoDurationsAfterTheLastContact() {
+        var machine = entered(ahead: ["a"])
+        machine.verified(sight(ahead: ["a"]), sent: .seconds(15), at: .seconds(15))
+        machine.renewalFailed(.unavailable, at: .seconds(34))
+        #expect(machine.phase == .waiting)
+        machine.renewalFailed(.unavailable, at: .seconds(35))
+        #expect(machine.phase == .entering)
+    }
+
     @Test func aRenewalOfAnotherTermIsNotProvenAndIsRepeated() {
         var machine = entered()
         #expect(machine.next(at: .seconds(4)) == .renew(lease))
@@ -342,6 +366,7 @@ import Testing
         _ = over.end(at: .zero)
         over.clockFailed()
         #expect(holder.phase == .lost(.expired) && waiter.phase == .failed && over.phase == .ended)
+        #expect(waiter.end(at: .zero) == nil && waiter.phase == .failed)
     }
 
     @Test func aCallHasLessTimeThanIsLeftOfTheLease() {

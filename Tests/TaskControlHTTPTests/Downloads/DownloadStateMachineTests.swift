@@ -210,6 +210,7 @@ struct DownloadStateMachineTests {
         var machine = DownloadStateMachine(.init(validator: "\"a\"", length: 10), received: 11)
         #expect(machine.request() == nil)
         #expect(!machine.canContinue)
+        #expect(DownloadStateMachine(.init(validator: "\"a\"", length: 10), received: 1).canContinue)
     }
 
     @Test func aPartThatWasNotAskedForIsRefused() {

@@ -137,6 +137,15 @@ struct HostTableStateMachineTests {
     }
 
     /// All sequences of events on a table with room for two hosts, of which a third one is added after each eviction.
+    @Test func onlyWhatIsNotBorrowedMayBeRemoved() {
+        var machine = HostTableStateMachine<Int>(comfortable: 1)
+        _ = machine.add(1, "a", isBorrowed: false)
+        _ = machine.add(2, "b", isBorrowed: true)
+        #expect(machine.candidates().map(\.host) == ["a"])
+        machine.giveBack("b")
+        #expect(machine.candidates().map(\.host) == ["a", "b"])
+    }
+
     @Test func nothingThatIsUsedMeanwhileIsRemoved() {
         let length = fullSize(6, inDebug: 5)
         var count = 0

@@ -68,5 +68,11 @@ struct CircuitBreakerStateMachineTests {
             return
         }
         #expect(machine.state(at: .seconds(12)) == .open(retryAfter: .zero), "no time was left")
+        guard case .probe = machine.admit(at: .seconds(12), lease: .seconds(100)),
+            case .refused(retryAfter: .seconds(10)) = machine.admit(at: .seconds(12), lease: nil)
+        else {
+            Issue.record("a lease is not longer than the circuit is open")
+            return
+        }
     }
 }

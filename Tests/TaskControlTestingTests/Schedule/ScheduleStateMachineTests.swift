@@ -170,7 +170,7 @@ struct ScheduleStateMachineTests {
         _ = yielding.next()
         let costs = yielding.chooser.answers.map(\.costs)
         #expect(costs == [[false, false]])
-        // One that has not is left when one that has runs unasked.
+        // A task that has not yielded is left after another one ran without a choice.
         var mixed = Machine(chooser: ScheduleChooser(seed: 1, strategy: search), now: 0)
         for task in 0..<3 { mixed.enqueue(task, of: task, hasYielded: task != 1) }
         let first = mixed.takeFirst { $0.job == 0 }?.job

@@ -99,7 +99,7 @@ package struct MarkTable<Mark: Comparable, Waiter> {
             staleCount = 0
             for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { siftDown(from: index) }
         }
-        while staleCount > 0, let first = heap.first, !waiters.isWaiting(first.id) {
+        while let first = heap.first, !waiters.isWaiting(first.id) {
             _ = removeFirst()
             staleCount -= 1
         }
