@@ -82,6 +82,25 @@ struct TaskRegistryStateMachineTests {
         #expect(machine.phase(of: new) == .starting)
     }
 
+    @Test func aKeyWithoutTasksNeitherRunsNorWaits() {
+        let machine = RegistryMachine()
+        #expect(!machine.isRunning("a") && !machine.isWaiting("a"))
+    }
+
+    /// An interval without a length ends at once, without a timer, and the next task need not wait.
+    @Test func anIntervalWithoutLengthEndsAtOnce() {
+        var machine = RegistryMachine()
+        for _ in 0..<2 {
+            let id = machine.added("a", .throttle(for: .zero))
+            var effects = RegistryMachine.Effects()
+            machine.attach(id, job: 1, &effects)
+            let start = machine.begin(id, isCancelled: false, &effects)
+            let interval = effects.actions?.interval
+            #expect(start == .run && interval == nil)
+        }
+        machine.checkInvariants()
+    }
+
     /// A task that was cancelled before it began will never run, so a new task of its key does not wait for it.
     @Test(arguments: [TaskStoreDuplicateKeyBehavior.wait, .keepLatest, .cancelPrevious(wait: true)], [false, true])
     func aTaskThatWasCancelledBeforeItBeganHoldsUpNone(behavior: TaskStoreDuplicateKeyBehavior, byHandle: Bool) {
