@@ -53,6 +53,20 @@ struct SlidingWindowTests {
         #expect(window.total == 0, "there is no such bucket")
     }
 
+    /// A window that has moved by more than its length uses its buckets again.
+    @Test func anEarlierBucketIsFoundAlsoWhereTheWindowHasMovedRound() {
+        var window = SlidingWindow<Int>(length: .seconds(10), buckets: 5)
+        for second in stride(from: 0, to: 30, by: 2) {
+            window.move(to: .seconds(second))
+            let added = min(window.current, 4)
+            for age in 0...added { window.add(1, to: window.current - age) }
+            #expect(window.latest(1) == 1 && window.latest(2) <= 3 && window.latest(5) == window.total)
+        }
+        #expect(window.total == 1 + 2 + 3 + 4 + 5)
+        window.move(to: .seconds(34))
+        #expect(window.total == 1 + 2)
+    }
+
     @Test func countsOfTheTimeBeforeRemoveAllDoNotReturn() {
         var window = SlidingWindow<Int>(length: .seconds(10), buckets: 5)
         let first = window.current

@@ -211,6 +211,28 @@ struct SupervisionStateMachineTests {
         expect(machine.next(at: .zero), .end(.completed))
     }
 
+    @Test func aChildThatIsGoneIsNotFoundBesideOthers() {
+        var machine = Machine(.one, .unlimited)
+        for child in 0..<4 { expect(machine.add(.init()).child, child) }
+        expect(machine.begin(), true)
+        for child in 0..<4 {
+            expect(machine.next(at: .zero), .start(child, run: 1))
+            _ = machine.began(child, run: 1)
+            _ = machine.ready(child, run: 1)
+            expect(machine.next(at: .zero), .announceReady(child))
+            _ = machine.wakeReady(child)
+        }
+        _ = machine.ended(1, run: 1, .returned)
+        expect(machine.next(at: .zero), .completed(1))
+        _ = machine.wakeEnded(1)
+        expect(machine.ready(1, run: 1), nil)
+        expect(machine.ended(1, run: 1, .threw), nil)
+        expect(machine.stop(1).answer, .isOver)
+        expect(machine.enrollForEnd(of: 1), nil)
+        expect(machine.raise(.end(of: 1), to: 25), [])
+        #expect(machine.raisedTo(1) == 0 && machine.count == 3)
+    }
+
     /// Starts `count` children, stops them, and returns the number of steps that the machine has taken.
     private func visits(starting count: Int, _ strategy: Supervisor.Strategy, stopping: Stopping) -> Int {
         var machine = Machine(strategy, .restarts(count, per: .seconds(60)))
