@@ -211,17 +211,85 @@ struct SupervisionStateMachineTests {
         expect(machine.next(at: .zero), .end(.completed))
     }
 
-    @Test func aChildThatIsGoneIsNotFoundBesideOthers() {
-        var machine = Machine(.one, .unlimited)
-        for child in 0..<4 { expect(machine.add(.init()).child, child) }
+    /// A machine whose children are ready.
+    private func ready(_ count: Int, _ strategy: Supervisor.Strategy, _ limit: RestartLimit = .unlimited) -> Machine {
+        var machine = Machine(strategy, limit)
+        for child in 0..<count { expect(machine.add(.init()).child, child) }
         expect(machine.begin(), true)
-        for child in 0..<4 {
+        for child in 0..<count {
             expect(machine.next(at: .zero), .start(child, run: 1))
             _ = machine.began(child, run: 1)
             _ = machine.ready(child, run: 1)
             expect(machine.next(at: .zero), .announceReady(child))
             _ = machine.wakeReady(child)
         }
+        return machine
+    }
+
+    /// Ends the first run of a child with an error, and plans its restart.
+    private func restart(_ machine: inout Machine, _ child: Int, after seconds: Int) -> Bool {
+        _ = machine.ended(child, run: 1, .threw)
+        expect(machine.next(at: .zero), .failed(child, failures: 1, mayRestart: true))
+        return machine.restart(child, after: .seconds(seconds), at: .zero)
+    }
+
+    @Test func aChildThatIsStoppedIsAskedAndThenCancelled() {
+        var machine = ready(2, .one)
+        expect(machine.stop(0).answer, .stops)
+        expect(machine.next(at: .zero), .requestStop(0))
+        expect(machine.next(at: .zero), .cancel(0, isFinal: true))
+        _ = machine.ended(0, run: 1, .threw)
+        expect(machine.next(at: .zero), .down(0, isFinal: true))
+        expect(machine.next(at: .zero), .wait(until: nil))
+    }
+
+    @Test func siblingsOfAFailedChildAreAskedToStop() {
+        var machine = ready(2, .all)
+        expect(restart(&machine, 0, after: 1), true)
+        expect(machine.next(at: .zero), .requestStop(1))
+    }
+
+    @Test func aRestartWithASiblingIsNoEarlierThanItWasPlanned() {
+        var machine = ready(2, .rest)
+        expect(restart(&machine, 1, after: 10), true)
+        expect(restart(&machine, 0, after: 1), true)
+        expect(machine.next(at: .seconds(1)), .start(0, run: 2))
+        _ = machine.began(0, run: 2)
+        _ = machine.ready(0, run: 2)
+        expect(machine.next(at: .seconds(1)), .announceReady(0))
+        expect(machine.next(at: .seconds(2)), .wait(until: .seconds(10)))
+        expect(machine.next(at: .seconds(10)), .start(1, run: 2))
+    }
+
+    @Test func aRestartWhoseTaskHasNotBegunCountsForTheLimit() {
+        var machine = ready(2, .one, .restarts(1, per: .seconds(10)))
+        expect(restart(&machine, 0, after: 0), true)
+        expect(machine.next(at: .zero), .start(0, run: 2))
+        expect(restart(&machine, 1, after: 0), false)
+    }
+
+    @Test func theFirstChildThatFailsIsTheFailureOfAll() {
+        var machine = ready(2, .one)
+        _ = machine.ended(0, run: 1, .threw)
+        expect(machine.next(at: .zero), .failed(0, failures: 1, mayRestart: true))
+        machine.fail(0)
+        _ = machine.ended(1, run: 1, .threw)
+        expect(machine.next(at: .zero), .down(1, isFinal: true))
+        machine.fail(1)
+        expect(machine.next(at: .zero), .end(.failed(0)))
+    }
+
+    @Test func aChildThatWaitsForItsRestartIsNotReady() {
+        var machine = ready(1, .one)
+        expect(restart(&machine, 0, after: 1), true)
+        guard case .waits = machine.enrollForReadiness(of: 0) else {
+            Issue.record("Its last run was ready.")
+            return
+        }
+    }
+
+    @Test func aChildThatIsGoneIsNotFoundBesideOthers() {
+        var machine = ready(4, .one)
         _ = machine.ended(1, run: 1, .returned)
         expect(machine.next(at: .zero), .completed(1))
         _ = machine.wakeEnded(1)
