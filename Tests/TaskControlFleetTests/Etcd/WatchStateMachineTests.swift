@@ -213,9 +213,19 @@ struct WatchStateMachineTests {
         check(machine.next(id) == .report(StoreChanges([], revision: 7)))
         _ = machine.ended(number, nil)
         check(machine.lost(upTo: 10, of: number).wake.isEmpty)
+        _ = machine.opened(number)
+        check(!machine.isOpen(number))
         check(machine.connect(1)?.revision == 7)
         _ = machine.opened(number)
         check(!machine.isOpen(number + 1))
+        _ = machine.opened(number + 1)
+        _ = machine.lost(upTo: 10, of: number)
+        _ = machine.ended(number + 1, nil)
+        check(machine.connect(1)?.revision == 7)
+        // A connection may lose what it asks for before it opens.
+        check(machine.lost(upTo: 10, of: number + 2).wake.isEmpty)
+        _ = machine.ended(number + 2, nil)
+        check(machine.connect(1)?.revision == 10)
     }
 
     @Test func aSlowWatcherIsToldThatSomethingIsMissing() {
@@ -230,6 +240,10 @@ struct WatchStateMachineTests {
         check(machine.receive([change("b", 21)], of: number).wake.isEmpty)
         check(machine.receive([change("a", 22)], of: number).wake == [1])
         check(machine.next(id) == .report(StoreChanges([.delete(key: "a", revision: 22)], revision: 22)))
+        // Its position is not that of a new connection.
+        for revision in 23...40 as ClosedRange<Int64> { _ = machine.receive([change("a", revision)], of: number) }
+        _ = machine.ended(number, nil)
+        check(machine.connect(1)?.revision == 40)
     }
 
     @Test func failuresAreCountedUntilAConnectionHasLasted() {

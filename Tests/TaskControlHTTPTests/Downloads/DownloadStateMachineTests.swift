@@ -210,7 +210,10 @@ struct DownloadStateMachineTests {
         var machine = DownloadStateMachine(.init(validator: "\"a\"", length: 10), received: 11)
         #expect(machine.request() == nil)
         #expect(!machine.canContinue)
-        #expect(DownloadStateMachine(.init(validator: "\"a\"", length: 10), received: 1).canContinue)
+        for (received, canContinue) in [(1, true), (0, false)] as [(Int64, Bool)] {
+            let part = DownloadStateMachine(.init(validator: "\"a\"", length: 10), received: received)
+            #expect(part.canContinue == canContinue)
+        }
     }
 
     @Test func aPartThatWasNotAskedForIsRefused() {

@@ -243,10 +243,19 @@ struct SupervisionStateMachineTests {
         expect(machine.next(at: .zero), .wait(until: nil))
     }
 
-    @Test func siblingsOfAFailedChildAreAskedToStop() {
+    @Test func siblingsOfAFailedChildStopAndBeginAgainWithIt() {
         var machine = ready(2, .all)
-        expect(restart(&machine, 0, after: 1), true)
-        expect(machine.next(at: .zero), .requestStop(1))
+        expect(restart(&machine, 1, after: 5), true)
+        guard case .waits = machine.enrollForReadiness(of: 0) else {
+            Issue.record("It must stop.")
+            return
+        }
+        expect(machine.next(at: .zero), .requestStop(0))
+        expect(machine.next(at: .zero), .cancel(0, isFinal: false))
+        _ = machine.ended(0, run: 1, .threw)
+        expect(machine.next(at: .zero), .down(0, isFinal: false))
+        expect(machine.next(at: .zero), .wait(until: .seconds(5)))
+        expect(machine.next(at: .seconds(5)), .start(0, run: 2))
     }
 
     @Test func aRestartWithASiblingIsNoEarlierThanItWasPlanned() {
@@ -261,11 +270,12 @@ struct SupervisionStateMachineTests {
         expect(machine.next(at: .seconds(10)), .start(1, run: 2))
     }
 
-    @Test func aRestartWhoseTaskHasNotBegunCountsForTheLimit() {
+    @Test(arguments: [0, 1])
+    func aRestartWhoseTaskHasNotBegunCountsForTheLimit(first: Int) {
         var machine = ready(2, .one, .restarts(1, per: .seconds(10)))
-        expect(restart(&machine, 0, after: 0), true)
-        expect(machine.next(at: .zero), .start(0, run: 2))
-        expect(restart(&machine, 1, after: 0), false)
+        expect(restart(&machine, first, after: 0), true)
+        expect(machine.next(at: .zero), .start(first, run: 2))
+        expect(restart(&machine, 1 - first, after: 0), false)
     }
 
     @Test func theFirstChildThatFailsIsTheFailureOfAll() {
@@ -277,6 +287,13 @@ struct SupervisionStateMachineTests {
         expect(machine.next(at: .zero), .down(1, isFinal: true))
         machine.fail(1)
         expect(machine.next(at: .zero), .end(.failed(0)))
+        // A failure that was about to be decided counts more than a stop.
+        var stopped = ready(1, .one)
+        _ = stopped.ended(0, run: 1, .threw)
+        expect(stopped.next(at: .zero), .failed(0, failures: 1, mayRestart: true))
+        _ = stopped.close(isAbrupt: false)
+        stopped.fail(0)
+        expect(stopped.next(at: .zero), .end(.failed(0)))
     }
 
     @Test func aChildThatWaitsForItsRestartIsNotReady() {
@@ -299,6 +316,14 @@ struct SupervisionStateMachineTests {
         expect(machine.enrollForEnd(of: 1), nil)
         expect(machine.raise(.end(of: 1), to: 25), [])
         #expect(machine.raisedTo(1) == 0 && machine.count == 3)
+        // Most are gone, so their places are too.
+        for child in [0, 2] {
+            _ = machine.ended(child, run: 1, .returned)
+            expect(machine.next(at: .zero), .completed(child))
+            _ = machine.wakeEnded(child)
+        }
+        expect(machine.ended(1, run: 1, .threw), nil)
+        #expect(machine.phase(of: 3) == .ready && machine.raisedTo(1) == 0)
     }
 
     /// Starts `count` children, stops them, and returns the number of steps that the machine has taken.

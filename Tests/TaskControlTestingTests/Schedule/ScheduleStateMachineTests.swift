@@ -138,13 +138,15 @@ struct ScheduleStateMachineTests {
     @Test(arguments: 1...3)
     func inOrderAJobWaitsForACertainNumberOfSteps(waiting: Int) {
         var machine = Machine(chooser: ScheduleChooser(seed: 1, strategy: .inOrder), now: 0)
-        for task in 0...waiting { machine.enqueue(0, of: task) }
+        machine.enqueue(0, of: 0)
+        for _ in 0..<50 { machine.enqueue(0, of: machine.next()!.task) }
+        for task in 1...waiting { machine.enqueue(0, of: task) }
         var steps = 0
         while machine.next()!.task == 0 {
             steps += 1
             machine.enqueue(0, of: 0)
         }
-        #expect(steps == 201 + 4 * (waiting + 1))
+        #expect(steps == 201 + 4 * (waiting + 1), "after 50 steps without another task")
     }
 
     /// An exhaustive search has a budget of preemptions, so it records which answers are preemptions: all but the first if the task that ran last could
@@ -178,6 +180,11 @@ struct ScheduleStateMachineTests {
         _ = mixed.next()
         let mixedCosts = mixed.chooser.answers.map(\.costs)
         #expect(mixedCosts == [[false, true]])
+        var last = Machine(chooser: ScheduleChooser(seed: 1, strategy: search), now: 0)
+        for task in 0..<3 { last.enqueue(task, of: task, hasYielded: task != 0) }
+        for _ in 0..<2 { _ = last.next() }
+        let lastCosts = last.chooser.answers.map(\.costs)
+        #expect(lastCosts == [[false, true, true], [false, false]])
     }
 
     @Test func onlyTheJobThatBecameReadyLastStartsEarlyAndOnlyIfAsked() {
