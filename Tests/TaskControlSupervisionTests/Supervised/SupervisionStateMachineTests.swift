@@ -243,6 +243,19 @@ struct SupervisionStateMachineTests {
         expect(machine.next(at: .zero), .wait(until: nil))
     }
 
+    @Test func cancellingAllEndsWhatHasNotBegunAndCancelsWhatRuns() {
+        var waiting = Machine(.one, .unlimited)
+        for child in 0..<2 { expect(waiting.add(.init()).child, child) }
+        let before = waiting.cancelAll()
+        #expect(before.ended == [0, 1] && before.running.isEmpty && before.waking == nil && waiting.count == 0)
+        var running = ready(2, .one)
+        expect(running.next(at: .zero), .wait(until: nil))
+        expect(running.park(7), false)
+        let during = running.cancelAll()
+        #expect(during.ended.isEmpty && during.running == [0, 1] && during.waking == 7)
+        #expect(running.cancelAll().running.isEmpty, "each is cancelled once")
+    }
+
     @Test func siblingsOfAFailedChildStopAndBeginAgainWithIt() {
         var machine = ready(2, .all)
         expect(restart(&machine, 1, after: 5), true)
