@@ -382,6 +382,14 @@ let package = Package(
                 "TaskControl", "TaskControlSnapshot", "TaskControlTesting", "TaskControlTestingTraits", "TestSupport",
             ]
         ),
+        // Keys that are isolated to the main actor, in all modules that keep keys or show them.
+        .testTarget(
+            name: "KeyIsolationTests",
+            dependencies: [
+                "TaskControl", "TaskControlCaching", "TaskControlSnapshot", "TaskControlTesting", "TaskControlTrace",
+                "TestSupport",
+            ]
+        ),
         // For its tests only: the names of this package that swift-concurrency-extras, swift-clocks, Vapor and Alamofire declare too.
         .target(name: "NeighborLibrary", path: "Tests/NeighborLibrary"),
         // A client that imports both can name each.

@@ -59,7 +59,7 @@ public import TaskControl
 /// ## Priorities
 /// A load has the priority of its first caller, and is escalated to the highest priority of its callers, where the system supports it (macOS 26,
 /// Linux).
-public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: TaskOwner, ClosableOwner {
+public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, ClosableOwner {
     @usableFromInline let _storage: _CacheStorage
 
     /// Creates an empty cache.
@@ -88,33 +88,57 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Task
         clock: some Clock<Duration> = ContinuousClock(),
         random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: 0...UInt64.max) },
         load: @escaping @Sendable (Key) async throws -> Value
-    ) {
-        var lifetime: (@Sendable (_CachedResult) -> Duration?)?
-        if let freshnessLifetime {
-            lifetime = { result in freshnessLifetime(CachedFlight<Key, Value>._result(result)) }
-        }
-        let loader = _CacheLoader(
-            load: { (key: _ErasedKey) async -> _CachedResult in
-                do {
-                    return _CachedValue<Value>(try await load(key.unwrapped(as: Key.self)))
-                } catch {
-                    return _CachedResult(error: error)
-                }
-            },
-            lifetime: lifetime,
-            reentrancyError: { (key: _ErasedKey) -> SingleFlightReentrancyError in
-                SingleFlightReentrancyError(key: key.unwrapped(as: Key.self))
-            }
-        )
+    ) where Key: Sendable {
         _storage = _CacheStorage(
             name: name,
             capacity: capacity,
             policy: policy,
             clock: clock,
             random: random,
-            loader: loader
+            loader: _TypedLoader(load, freshnessLifetime)
         )
     }
+
+    /// Creates an empty cache for keys whose conformance to `Hashable` is isolated to an actor, as that of each type in a
+    /// project with default isolation. The parameters are those of the initializer for other keys, but for `load`.
+    ///
+    /// - Parameter load: Loads the value of a key, in the isolation of the code that creates the cache: that of the keys.
+    @inlinable
+    public init(
+        name: String? = nil,
+        capacity: Int,
+        policy: CachePolicy,
+        freshnessLifetime: (@Sendable (Result<Value, any Error>) -> Duration?)? = nil,
+        clock: some Clock<Duration> = ContinuousClock(),
+        random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: 0...UInt64.max) },
+        @_inheritActorContext load: @escaping @Sendable (Key) async throws -> Value
+    ) {
+        _storage = _CacheStorage(
+            name: name,
+            capacity: capacity,
+            policy: policy,
+            clock: clock,
+            random: random,
+            loader: _TypedLoader(load, freshnessLifetime)
+        )
+    }
+
+    /// Refused: the load can't share a key that is not `Sendable` with the cache.
+    @_KeyMustBeSendable
+    @available(
+        *,
+        deprecated,
+        message: "The type of the keys must conform to Sendable: a load uses a key in another isolation than the cache."
+    )
+    public init(
+        name: String? = nil,
+        capacity: Int,
+        policy: CachePolicy,
+        freshnessLifetime: (@Sendable (Result<Value, any Error>) -> Duration?)? = nil,
+        clock: some Clock<Duration> = ContinuousClock(),
+        random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: 0...UInt64.max) },
+        load: @escaping @Sendable (Key) async throws -> Value
+    ) where Key: SendableMetatype { _KeyMustBeSendable.refuse() }
 
     deinit { _storage.end() }
 
@@ -143,7 +167,7 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Task
     /// - Complexity: O(1). A cached value is returned without a memory allocation if the type of the key is trivial and
     ///   has at most eight bytes, such as a number, and otherwise with one allocation.
     @inlinable
-    public nonisolated(nonsending) func value(for key: Key) async throws -> Value {
+    public nonisolated(nonsending) func value(for key: sending Key) async throws -> Value {
         let key = _ErasedKey(key)
         if let hit = _storage.hit(key) { return try Self._value(hit) }
         return try Self._value(try await _storage.value(key))
@@ -167,7 +191,7 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Task
     ///   `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError` as for ``value(for:)``.
     /// - Complexity: O(1).
     @inlinable
-    public nonisolated(nonsending) func fresh(for key: Key) async throws -> Value {
+    public nonisolated(nonsending) func fresh(for key: sending Key) async throws -> Value {
         try Self._value(try await _storage.fresh(_ErasedKey(key)))
     }
 
@@ -185,7 +209,9 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Task
     ///
     /// - Parameter key: The key.
     /// - Returns: A sequence of one or two values.
-    public func values(for key: Key) -> CachedValues<Key, Value> { CachedValues(cache: self, key: key) }
+    public func values(for key: sending Key) -> CachedValues<Key, Value> {
+        CachedValues(cache: self, entry: _storage.pin(_ErasedKey(key)))
+    }
 
     /// Returns the cached value of a key if it is fresh, or if it is stale and ``CachePolicy/staleWhileRevalidate``
     /// still allows it to be returned. This function begins no load, and does not count as a use of the value.
@@ -215,7 +241,7 @@ public final class CachedFlight<Key: Hashable & Sendable, Value: Sendable>: Task
     ///   - key: The key.
     /// - Complexity: O(1), amortized.
     @inlinable
-    public func update(_ value: Value, for key: Key) {
+    public func update(_ value: Value, for key: sending Key) {
         _storage.update(_ErasedKey(key), _CachedValue(value))
     }
 

@@ -7,12 +7,12 @@ internal import TaskControl
 /// An iteration that is cancelled while it waits for the fresh value throws `CancellationError`. If the iteration has
 /// already returned a stale value, the load continues in the background. Otherwise, the load is cancelled when its last
 /// caller stops waiting.
-public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequence, Sendable {
+public struct CachedValues<Key: Hashable, Value: Sendable>: AsyncSequence, Sendable {
     let cache: CachedFlight<Key, Value>
-    let key: Key
+    let entry: _PinnedEntry
 
     /// Creates an iterator, which reads the cache with the first call of `next()`.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(cache: cache, key: key) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(cache: cache, entry: entry) }
 
     /// The iterator over the one or two values.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -24,30 +24,29 @@ public struct CachedValues<Key: Hashable & Sendable, Value: Sendable>: AsyncSequ
         }
 
         let cache: CachedFlight<Key, Value>
-        let key: Key
+        let entry: _PinnedEntry
         private var phase = Phase.first
 
-        init(cache: CachedFlight<Key, Value>, key: Key) { (self.cache, self.key) = (cache, key) }
+        init(cache: CachedFlight<Key, Value>, entry: _PinnedEntry) { (self.cache, self.entry) = (cache, entry) }
 
         /// Returns the next value; `nil` after the last one.
         ///
         /// - Throws: The same errors as ``CachedFlight/value(for:)``. The call after a stale value throws the error of
         ///   the load that should replace the stale value, if that load fails.
         public mutating func next() async throws -> Value? {
-            let key = _ErasedKey(key)
             switch phase {
             case .end: return nil
             case .first:
-                let (result, after) = cache._storage.first(key)
+                let (result, after) = cache._storage.first(entry)
                 guard let result else {
                     phase = .end
-                    return try CachedFlight<Key, Value>._value(try await cache._storage.loadOrOld(key, after ?? 0))
+                    return try CachedFlight<Key, Value>._value(try await cache._storage.loadOrOld(entry, after ?? 0))
                 }
                 phase = after.map { .second(after: $0) } ?? .end
                 return try CachedFlight<Key, Value>._value(result)
             case .second(let after):
                 phase = .end
-                return try CachedFlight<Key, Value>._value(try await cache._storage.refreshed(key, after))
+                return try CachedFlight<Key, Value>._value(try await cache._storage.refreshed(entry, after))
             }
         }
     }

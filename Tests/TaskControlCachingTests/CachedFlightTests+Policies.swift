@@ -412,7 +412,7 @@ struct CachedFlightPolicyTests {
         // The eviction of the other value is reported between the end of the load and the end of its flight.
         _ = try await EventLog.events { event in
             guard event.kind == .evicted, event.owner == storage.source.identity else { return }
-            let flight = _ErasedKey(LoadKey(key: _ErasedKey("b"), after: 0))
+            let flight = _ErasedKey(LoadKey(storage.pin(_ErasedKey("b")), after: 0))
             looks.record((try? storage.flights.joinIfPresent(flight, of: _CachedResult.self)) == nil)
             looks.record(storage.flights.liveCount == 1)
         } of: {

@@ -9,7 +9,7 @@ extension TaskStore {
     )
     @discardableResult
     public func addTask(
-        forKey key: Key,
+        forKey key: sending Key,
         duplicateKeyBehavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
         priority: TaskPriority? = nil,
         isolation: isolated (any Actor)?,

@@ -16,17 +16,6 @@ extension ObservableOwner {
 }
 
 extension TaskStore {
-    /// The keys that have at least one task that runs, or starts at once, and that the store has not cancelled. A key
-    /// whose tasks all wait is not among them: see ``taskIsWaiting(forKey:)``. Observable, as ``TaskOwner/count`` is.
-    ///
-    /// A running task that was cancelled through its own `Task` handle, not by the store, counts until it has ended.
-    ///
-    /// - Complexity: O(*n*) in the number of tasks with a key.
-    public var runningKeys: Set<Key> {
-        observation.access()
-        return Set(registry.runningKeys.map { $0.unwrapped(as: Key.self) })
-    }
-
     /// Returns whether a key has a task that runs, or starts at once, and that the store has not cancelled. A task that
     /// waits to start does not count: see ``taskIsWaiting(forKey:)``. Observable, as ``TaskOwner/count`` is.
     ///

@@ -48,7 +48,7 @@ extension TaskStore {
     /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
-        forKey key: Key,
+        forKey key: sending Key,
         duplicateKeyBehavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
         for owner: Owner,
         name: String? = nil,
@@ -80,7 +80,7 @@ extension TaskStore {
     /// closure that is isolated to its parameter and for one that is isolated where it is written.)
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
-        forKey key: Key,
+        forKey key: sending Key,
         duplicateKeyBehavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
         for owner: Owner,
         name: String? = nil,

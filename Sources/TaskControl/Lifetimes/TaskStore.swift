@@ -20,6 +20,10 @@
 /// observed and cancelled together. The `==` of a key must not call the store: it is called while the store's lock is
 /// held.
 ///
+/// A key needs `Hashable` and nothing else. Its code (`hash(into:)`, `==` and `description`) runs only within calls that name a key, so its
+/// conformance may be isolated to an actor, as that of each type in a project with default isolation: such a store is used on that actor. A key
+/// that is not `Sendable` can be added and looked up, but ``runningKeys`` and ``cancelAll(where:)``, which return it, are then an error.
+///
 /// Safe to use from any thread and any isolation. Finished tasks leave the store by themselves; when the store is
 /// deallocated, it cancels the rest. The operation of ``addTask(forKey:duplicateKeyBehavior:name:priority:operation:onError:)``
 /// retains its captures: if one of them owns the store, the store can't be deallocated before the operation has ended.
@@ -52,7 +56,7 @@
 /// key, and ``TaskOwner/close()`` also refuses later ones. ``drain(forKey:)`` and ``TaskOwner/drain()`` wait until the
 /// tasks have ended. A store that is deallocated is closed. Waiting tasks that are cancelled never run their operation.
 /// In the grace period of ``TaskOwner/shutdown(grace:clock:)``, waiting tasks can still start.
-public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, ObservableOwner {
+public final class TaskStore<Key: Hashable>: TaskOwner, ObservableOwner {
     let registry: TaskRegistry
     let observation: OwnerObservation
 
@@ -107,7 +111,7 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, ObservableOwn
     @discardableResult
     @inlinable
     public func addTask(
-        forKey key: Key,
+        forKey key: sending Key,
         duplicateKeyBehavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -149,18 +153,7 @@ public final class TaskStore<Key: Hashable & Sendable>: TaskOwner, ObservableOwn
     ///
     /// - Throws: `CancellationError` if the caller is cancelled, and no other error.
     /// - Complexity: O(1), and O(*n*) in the number of tasks under the key where the system escalates them.
-    public func drain(forKey key: Key) async throws(CancellationError) {
+    public nonisolated(nonsending) func drain(forKey key: Key) async throws(CancellationError) {
         try await registry.drain(_ErasedKey(key))
-    }
-
-    /// Cancels the running and waiting tasks of each key that satisfies a predicate, as ``cancelTask(forKey:)`` does
-    /// for one key.
-    ///
-    /// - Parameter predicate: Called while no lock is held, once per key that has tasks which were not cancelled
-    ///   before.
-    /// - Throws: The error that `predicate` throws. The tasks of keys that satisfied it before stay cancelled.
-    /// - Complexity: O(*n*) in the number of keys, and in the number of tasks that are cancelled.
-    public func cancelAll(where predicate: (Key) throws -> Bool) rethrows {
-        for key in registry.liveKeys where try predicate(key.unwrapped(as: Key.self)) { registry.cancel(key: key) }
     }
 }

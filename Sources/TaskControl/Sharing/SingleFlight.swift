@@ -12,7 +12,7 @@
 /// flight has ended join it, and all receive the same value, or the same error. Nothing is cached: a caller that comes
 /// after the end begins a new flight.
 ///
-/// Safe to use from any thread and any isolation.
+/// Safe to use from any thread and any isolation. A key needs `Hashable` and nothing else, as in a ``TaskStore``.
 ///
 /// Releasing this object cancels nothing: a flight in progress continues. As a ``TaskOwner``, it can be drained, closed
 /// and shut down: its tasks are its flights.
@@ -29,7 +29,7 @@
 ///
 /// ## Priorities
 /// A flight has its first caller's priority, and is raised to that of a caller with a higher priority, where the system supports it (<doc:Ordering#Priorities>).
-public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: TaskOwner, ClosableOwner {
+public final class SingleFlight<Key: Hashable, Value: Sendable>: TaskOwner, ClosableOwner {
     @usableFromInline let _flights: _FlightTable
 
     /// Creates an object that runs no work yet.
@@ -79,12 +79,12 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Task
     /// - Complexity: O(1).
     @inlinable
     public nonisolated(nonsending) func value(
-        for key: Key,
+        for key: sending Key,
         @_inheritActorContext @_implicitSelfCapture
         operation: sending @escaping @isolated(any) () async throws -> Value
     ) async throws -> Value {
         let caller = try _flights.join(_ErasedKey(key), operation: received(operation))
-        guard let caller else { throw SingleFlightReentrancyError(key: key) }
+        guard let caller else { throw SingleFlightReentrancyError(key: String(describing: key)) }
         return try await caller.value()
     }
 

@@ -10,19 +10,19 @@
 ///
 /// To fix the mistake, do the inner work directly in the running operation, or give it another key.
 public struct SingleFlightReentrancyError: Error, Sendable, CustomStringConvertible {
-    /// The key for which the call that threw the error has asked.
-    public let key: any Hashable & Sendable
+    /// The text of the key for which the call that threw the error has asked: its description.
+    public let key: String
 
     /// Creates the error, for tests and for types of your own.
     ///
-    /// - Parameter key: The key for which the call has asked.
-    public init(key: any Hashable & Sendable) {
+    /// - Parameter key: The text of the key for which the call has asked.
+    public init(key: String) {
         self.key = key
     }
 
     /// A sentence that names the key and states how to fix the mistake.
     public var description: String {
-        "The flight of the key \(String(reflecting: key)) was requested from inside itself, and would wait for itself forever. Do the "
+        "The flight of the key \"\(key)\" was requested from inside itself, and would wait for itself forever. Do the "
             + "work in the current flight, or give it another key."
     }
 }

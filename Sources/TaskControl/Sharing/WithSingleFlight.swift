@@ -32,13 +32,13 @@
 ///   wait for each other.
 /// - Complexity: O(1).
 @inlinable
-public nonisolated(nonsending) func withSingleFlight<Key: Hashable & Sendable, Value: Sendable>(
-    key: Key,
+public nonisolated(nonsending) func withSingleFlight<Key: Hashable, Value: Sendable>(
+    key: sending Key,
     @_inheritActorContext @_implicitSelfCapture
     operation: sending @escaping @isolated(any) () async throws -> Value
 ) async throws -> Value {
     let caller = try _SharedFlights.table.join(_ErasedKey(_SharedKey<Key, Value>(key)), operation: received(operation))
-    guard let caller else { throw SingleFlightReentrancyError(key: key) }
+    guard let caller else { throw SingleFlightReentrancyError(key: String(describing: key)) }
     return try await caller.value()
 }
 
@@ -51,7 +51,7 @@ enum _SharedFlights {
 /// The key under which ``withSingleFlight(key:operation:)`` shares an operation: the client's key, and the type of the
 /// operation's value.
 @usableFromInline
-struct _SharedKey<Key: Hashable & Sendable, Value>: Hashable, Sendable, CustomStringConvertible {
+struct _SharedKey<Key: Hashable, Value>: Hashable, CustomStringConvertible, WrappingKey {
     @usableFromInline let key: Key
 
     @inlinable
@@ -60,4 +60,6 @@ struct _SharedKey<Key: Hashable & Sendable, Value>: Hashable, Sendable, CustomSt
     }
 
     @inlinable var description: String { key as? String ?? String(describing: key) }
+
+    @usableFromInline var plainText: String { _ErasedKey(key).text ?? "" }
 }

@@ -17,9 +17,13 @@ internal import TaskControl
 /// `after`: their own loads have greater numbers. A caller that needs a newer result than a running load will have
 /// joins the flight that comes after that load. That flight waits until the running load has ended, and then loads.
 ///
+/// A key is searched for only in the calls of a client, which name it, since the search runs the client's `==`. Whatever goes
+/// on afterwards, such as a load, has *pinned* the entry of the key, and finds it by its place: the entry stays in the table
+/// until it is unpinned.
+///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. A key has at most one load at any time.
-/// 2. Each key that the cache stores has a value or a load.
+/// 2. Each key that the cache stores has a value, or is pinned. A load is one of those that have pinned it.
 /// 3. At most `capacity` values are kept. They form a linked list in the order in which they were stored or passed over
 ///    by an eviction.
 /// 4. A flight waits only for a load that runs.
@@ -28,6 +32,12 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     typealias Serial = UInt64
     typealias Waiters = WaiterTable<Waiter, WaitOutcome>
     typealias Table = KeyTable<CacheEntry<Key>>
+
+    /// The place of a pinned entry: its index in the table, and the number that no other entry has had.
+    struct Place: Hashable, Sendable {
+        let index: Table.Index
+        let serial: UInt64
+    }
 
     /// The durations for which a value is used, which begin with the start of its load.
     struct Lifespan: Hashable, Sendable {
@@ -80,6 +90,8 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     struct Body {
         var content: Content?
         var load: Load?
+        /// The number of the calls of `pin(_:)` for which `unpin(_:)` has not been called.
+        var pins = 0
         /// The flights of this key that wait until `load` has ended, before they load themselves.
         var line = Chain()
         /// The number of loads that have failed since the last load or write that stored a value.
@@ -114,6 +126,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// The number of entries that have a value.
     var count = 0
     var nextSerial: Serial = 1
+    private var nextEntry: UInt64 = 0
 
     /// Creates the state of an empty cache.
     ///
@@ -171,6 +184,13 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// - Complexity: O(1).
     mutating func read(_ key: Key, at now: Duration) -> Answer {
         guard let index = entries.index(of: key) else { return .load(after: 0, expired: nil) }
+        return read(index, at: now)
+    }
+
+    /// Returns the value of a pinned entry, as `read(_:at:)` does for a key.
+    mutating func read(_ place: Place, at now: Duration) -> Answer { read(place.index, at: now) }
+
+    private mutating func read(_ index: Table.Index, at now: Duration) -> Answer {
         guard let content = bodies[Int(index)].content else { return .load(after: flight(of: index), expired: nil) }
         if now < content.refreshTime {
             touch(index)
@@ -216,18 +236,23 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         return bodies[Int(index)].content?.serial ?? 0
     }
 
-    /// Returns the serial number of the newest load or written value of a key; 0 if there is none. A flight that comes
-    /// after this number begins its load after this call.
-    func newest(_ key: Key) -> Serial {
-        guard let index = entries.index(of: key) else { return 0 }
+    /// Returns the serial number of the newest load or written value of a pinned entry; 0 if there is none. A flight
+    /// that comes after this number begins its load after this call.
+    func newest(_ place: Place) -> Serial {
+        let body = bodies[Int(place.index)]
         // A value that was written during the load is newer than the load.
-        return max(bodies[Int(index)].load?.serial ?? 0, bodies[Int(index)].content?.serial ?? 0)
+        return max(body.load?.serial ?? 0, body.content?.serial ?? 0)
     }
 
     /// Returns the value of a key; `nil` if there is none, or if it may be returned only after a failed load. Does not
     /// count as a use of the value.
-    func peek(_ key: Key, at now: Duration) -> Value? {
-        guard let index = entries.index(of: key), let content = bodies[Int(index)].content else { return nil }
+    func peek(_ key: Key, at now: Duration) -> Value? { entries.index(of: key).flatMap { peek($0, at: now) } }
+
+    /// Returns the value of a pinned entry, as `peek(_:at:)` does for a key.
+    func peek(_ place: Place, at now: Duration) -> Value? { peek(place.index, at: now) }
+
+    private func peek(_ index: Table.Index, at now: Duration) -> Value? {
+        guard let content = bodies[Int(index)].content else { return nil }
         return now < content.useLimit ? content.value : nil
     }
 
@@ -242,16 +267,16 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// Returns the facts for a reader of a stale value that waits for its refresh: the flight that comes after the
     /// serial number `after`. Returns `nil` if the value may be returned only after a failed load, or no longer. Does
     /// not count as a use of the value. `now` is the time since the creation of the cache.
-    func outlook(_ key: Key, after: Serial, at now: Duration) -> Outlook? {
-        guard let index = entries.index(of: key), let content = bodies[Int(index)].content, now < content.useLimit
-        else { return nil }
-        let isClaimed = bodies[Int(index)].isRefreshClaimed && content.serial == after
+    func outlook(_ place: Place, after: Serial, at now: Duration) -> Outlook? {
+        guard let content = bodies[Int(place.index)].content, now < content.useLimit else { return nil }
+        let isClaimed = bodies[Int(place.index)].isRefreshClaimed && content.serial == after
         return Outlook(remaining: content.useLimit - now, isClaimed: isClaimed)
     }
 
-    /// Returns the value of a key for a caller whose load has failed; `nil` if there is none, or if it has expired.
-    func fallback(_ key: Key, at now: Duration) -> Value? {
-        guard let index = entries.index(of: key), let content = bodies[Int(index)].content else { return nil }
+    /// Returns the value of a pinned entry for a caller whose load has failed; `nil` if there is none, or if it has
+    /// expired.
+    func fallback(_ place: Place, at now: Duration) -> Value? {
+        guard let content = bodies[Int(place.index)].content else { return nil }
         return now < content.fallbackLimit ? content.value : nil
     }
 
@@ -259,6 +284,26 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     private mutating func touch(_ index: Table.Index) {
         // Most values are read more than once: a read costs less than a write.
         if !hits[Int(index)].isUsed { hits[Int(index)].isUsed = true }
+    }
+
+    // MARK: Pinning
+
+    /// Keeps the entry of a key in the table until `unpin(_:)` is called for its place, and inserts the entry if the key
+    /// has none.
+    ///
+    /// - Complexity: O(1) on average, amortized.
+    mutating func pin(_ key: Key) -> Place {
+        let index = entries.index(of: key) ?? insert(key)
+        bodies[Int(index)].pins += 1
+        return Place(index: index, serial: entries[index].serial)
+    }
+
+    /// Ends the effect of one call of `pin(_:)`.
+    ///
+    /// - Returns: The key, to be released outside the lock, if the entry was removed; otherwise `nil`.
+    mutating func unpin(_ place: Place) -> Key? {
+        bodies[Int(place.index)].pins -= 1
+        return removeIfUnused(place.index)
     }
 
     // MARK: Loading
@@ -277,11 +322,12 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// Returns the next action of a flight that is about to load.
     ///
     /// - Parameters:
+    ///   - place: The entry of the key, which the flight has pinned until after `finish`.
     ///   - after: The serial number of the load or written value that the flight comes after.
     ///   - flight: The identity of the flight; `nil` only in tests without flights.
     /// - Complexity: O(1), amortized.
-    mutating func start(_ key: Key, after: Serial, flight: Ticket?, at now: Duration) -> Starting {
-        let index = entries.index(of: key) ?? insert(key)
+    mutating func start(_ place: Place, after: Serial, flight: Ticket?, at now: Duration) -> Starting {
+        let index = place.index
         bodies[Int(index)].isRefreshClaimed = false
         if let content = bodies[Int(index)].content, content.serial > after, now < content.staleTime {
             return .value(content.value)
@@ -303,9 +349,9 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// flight.
     ///
     /// - Returns: The continuation to resume; `nil` if the flight had not parked yet, or was woken.
-    mutating func leave(_ id: Waiters.ID, _ key: Key) -> Waiter? {
-        guard waiters.isWaiting(id), let index = entries.index(of: key) else { return nil }
-        return waiters.leave(id, in: &bodies[Int(index)].line, with: .left)
+    mutating func leave(_ id: Waiters.ID, _ place: Place) -> Waiter? {
+        guard waiters.isWaiting(id) else { return nil }
+        return waiters.leave(id, in: &bodies[Int(place.index)].line, with: .left)
     }
 
     enum Outcome {
@@ -336,8 +382,9 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     /// load. Traps if that load does not run.
     ///
     /// - Complexity: O(1), and O(*n*) in the number of flights that wait for the end of the load.
-    mutating func finish(_ key: Key, _ serial: Serial, _ outcome: Outcome, at now: Duration) -> Remains {
-        guard let index = entries.index(of: key), let load = bodies[Int(index)].load, load.serial == serial else {
+    mutating func finish(_ place: Place, _ serial: Serial, _ outcome: Outcome, at now: Duration) -> Remains {
+        let index = place.index
+        guard let load = bodies[Int(index)].load, load.serial == serial else {
             preconditionFailure("A load ends once.")
         }
         var remains = Remains()
@@ -372,7 +419,8 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
     }
 
     mutating func insert(_ key: Key) -> Table.Index {
-        let index = entries.insert(CacheEntry(key: key))
+        let index = entries.insert(CacheEntry(key: key, serial: nextEntry))
+        nextEntry += 1
         if Int(index) == bodies.count {
             bodies.append(Body())
             hits.append(Hit())
@@ -394,6 +442,8 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
 /// An entry of the table of a cache: a key, and its links to other entries.
 struct CacheEntry<Key: Hashable>: Keyed, Linked {
     let key: Key
+    /// A number that no other entry of the table has had.
+    let serial: UInt64
     var nextInBucket = Chain.none
     /// The neighbors in the list of the entries that have a value, in the order of eviction.
     var links = Links()
@@ -527,13 +577,15 @@ extension CacheStateMachine {
         count -= 1
     }
 
-    /// Removes the entry at an index of the table if it has neither a value nor a load.
+    /// Removes the entry at an index of the table if it has no value and is not pinned.
     ///
     /// - Returns: The key of the removed entry, to be released outside the lock; `nil` if the entry was not removed.
     mutating func removeIfUnused(_ index: Table.Index) -> Key? {
         guard bodies[Int(index)].content == nil, bodies[Int(index)].load == nil else { return nil }
+        // Without a value and a load, the failures of the key are past.
+        bodies[Int(index)] = Body(pins: bodies[Int(index)].pins)
+        if bodies[Int(index)].pins > 0 { return nil }
         let key = entries.remove(index).key
-        bodies[Int(index)] = Body()
         let extent = Int(entries.extent)
         if extent < bodies.count {
             bodies.removeSubrange(extent...)
@@ -553,7 +605,8 @@ extension CacheStateMachine {
         var (withContent, withLine) = (0, 0)
         for index in 0..<entries.extent where entries.isOccupied(index) {
             let (key, body) = (entries[index].key, bodies[Int(index)])
-            precondition(body.content != nil || body.load != nil, "a key without a value has a load")
+            precondition(body.content != nil || body.pins > 0, "a key without a value is pinned")
+            precondition(body.load == nil || body.pins > 0, "a load has pinned its key")
             precondition(body.line.isEmpty || body.load != nil, "flights wait only for a load that runs")
             precondition(entries.index(of: key) == index, "a key has one entry")
             if body.content != nil { withContent += 1 }

@@ -59,32 +59,55 @@ final class _CacheStorage: Sendable {
     /// Returns the result of a key, from the cache or from a load.
     @usableFromInline
     nonisolated(nonsending) func value(_ key: _ErasedKey) async throws -> _CachedResult {
-        switch read(key) {
+        let now = time.now
+        let (answer, moment) = state.withLock { ($0.read(key, at: now), Diagnostics.moment) }
+        if case .hit(let result) = answer { return result }
+        // The key is searched for here, where the isolation is certainly the client's, and not after a wait.
+        let entry = pin(key)
+        perform(answer, for: entry, at: moment)
+        switch answer {
         case .hit(let result): return result
         case .refresh(let result, let isStale, let after), .old(let result, let isStale, let after?):
             guard isStale, policy.patience > .zero, !Task.isCancelled else { return result }
-            if let result = try await newer(key, after) { return result }
+            if let result = try await newer(entry, after) { return result }
         case .old(let result, _, joining: nil): return result
-        case .load(let after, _): return try await loadOrOld(key, after)
+        case .load(let after, _): return try await loadOrOld(entry, after)
         }
         // The stale value has expired or was invalidated while the reader waited. The reader does not wait for a refresh again.
-        switch read(key) {
+        switch read(entry) {
         case .hit(let result), .refresh(let result, _, _), .old(let result, _, _): return result
-        case .load(let after, _): return try await loadOrOld(key, after)
+        case .load(let after, _): return try await loadOrOld(entry, after)
         }
     }
 
-    /// Reads the result of a key. If the answer requires it, begins a refresh, or emits that a value has expired. Does
-    /// not wait for a load or a refresh: the code that calls this function does.
-    private func read(_ key: _ErasedKey) -> Machine.Answer {
+    /// Pins the entry of a key, for a call that the client makes with the key.
+    @usableFromInline
+    func pin(_ key: _ErasedKey) -> _PinnedEntry {
+        let key = key.described()
+        return _PinnedEntry(self, state.withLock { $0.pin(key) }, key)
+    }
+
+    fileprivate func unpin(_ place: Machine.Place) {
+        let key = state.withLock { $0.unpin(place) }
+        // Perhaps the last reference to the key: released here, where the lock is not held.
+        withExtendedLifetime(key) {}
+    }
+
+    /// Reads the result of a pinned entry. If the answer requires it, begins a refresh, or emits that a value has
+    /// expired. Does not wait for a load or a refresh: the code that calls this function does.
+    private func read(_ entry: _PinnedEntry) -> Machine.Answer {
         let now = time.now
-        let (answer, moment) = state.withLock { ($0.read(key, at: now), Diagnostics.moment) }
+        let (answer, moment) = state.withLock { ($0.read(entry.place, at: now), Diagnostics.moment) }
+        perform(answer, for: entry, at: moment)
+        return answer
+    }
+
+    private func perform(_ answer: Machine.Answer, for entry: _PinnedEntry, at moment: EventMoment?) {
         switch answer {
-        case .refresh(_, _, let after): launch(key, after)
-        case .load(_, .some): Diagnostics.emit(at: moment, source.event(.expired, key: key.text))
+        case .refresh(_, _, let after): launch(entry, after)
+        case .load(_, .some): Diagnostics.emit(at: moment, source.event(.expired, key: entry.key.text))
         default: break
         }
-        return answer
     }
 
     /// Returns the result of a refresh if it ends within ``CachePolicy/patience``, and otherwise the result that the
@@ -95,15 +118,15 @@ final class _CacheStorage: Sendable {
     /// - Returns: `nil` if the cache then has no result that may be returned without a load.
     /// - Throws: `CancellationError` if the caller is cancelled.
     private nonisolated(nonsending) func newer(
-        _ key: _ErasedKey,
+        _ entry: _PinnedEntry,
         _ after: Machine.Serial
     ) async throws -> _CachedResult? {
         let start = time.now
-        guard let outlook = state.withLock({ $0.outlook(key, after: after, at: start) }) else { return nil }
+        guard let outlook = state.withLock({ $0.outlook(entry.place, after: after, at: start) }) else { return nil }
         // The reader that must begin the refresh may not have begun it yet. Otherwise no flight begins here: a later
         // read tries again if the refresh has failed already.
-        if outlook.isClaimed { launch(key, after) }
-        let flight = _ErasedKey(LoadKey(key: key, after: after))
+        if outlook.isClaimed { launch(entry, after) }
+        let flight = _ErasedKey(LoadKey(entry, after: after))
         do {
             // An expired value is not returned, even if the patience of the policy is longer.
             let result = try await withTimeout(min(policy.patience, outlook.remaining), clock: clock) {
@@ -115,20 +138,21 @@ final class _CacheStorage: Sendable {
         } catch {
             try Task.checkCancellation()
         }
-        return peek(key)
+        let now = time.now
+        return state.withLock { $0.peek(entry.place, at: now) }
     }
 
     /// Returns the result of the load that comes after the serial number `after`, or an old value if the load fails and
     /// the policy allows an old value to be returned.
-    nonisolated(nonsending) func loadOrOld(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
+    nonisolated(nonsending) func loadOrOld(_ entry: _PinnedEntry, _ after: UInt64) async throws -> _CachedResult {
         do {
-            return try await load(key, after)
+            return try await load(entry, after)
         } catch {
             let now = time.now
             // A cancelled caller receives CancellationError, whatever was thrown.
             try Task.checkCancellation()
             // A mistake of the program is not hidden by an old value.
-            guard !(error is any ProgrammingMistake), let old = state.withLock({ $0.fallback(key, at: now) }),
+            guard !(error is any ProgrammingMistake), let old = state.withLock({ $0.fallback(entry.place, at: now) }),
                 old.error == nil
             else { throw error }
             return old
@@ -138,19 +162,20 @@ final class _CacheStorage: Sendable {
     /// Returns the result of a load of a key that begins after this call, or a value that was written after this call.
     @usableFromInline
     nonisolated(nonsending) func fresh(_ key: _ErasedKey) async throws -> _CachedResult {
-        try await load(key, state.withLock { $0.newest(key) })
+        let entry = pin(key)
+        return try await load(entry, state.withLock { $0.newest(entry.place) })
     }
 
     /// Returns the first result of a ``CachedValues`` sequence, and the serial number that the flight of the second
     /// result comes after. If the result is `nil`, the sequence has only the second result. If the number is `nil`, the
     /// sequence has only the first result.
     @usableFromInline
-    func first(_ key: _ErasedKey) -> (_CachedResult?, after: UInt64?) {
-        switch read(key) {
+    func first(_ entry: _PinnedEntry) -> (_CachedResult?, after: UInt64?) {
+        switch read(entry) {
         case .hit(let result): (result, nil)
         case .refresh(let result, let isStale, let after): (result, isStale ? after : nil)
         case .old(let result, let isStale, let after):
-            (result, isStale ? after ?? state.withLock { $0.newest(key) } : nil)
+            (result, isStale ? after ?? state.withLock { $0.newest(entry.place) } : nil)
         case .load(let after, _): (nil, after)
         }
     }
@@ -169,10 +194,10 @@ final class _CacheStorage: Sendable {
     /// - Throws: The error of the load; `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError`
     ///   if the caller is inside the flight.
     @usableFromInline
-    nonisolated(nonsending) func load(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
-        let flight = _ErasedKey(LoadKey(key: key, after: after))
-        guard let caller = try flights.join(flight, operation: { try await self.fly(key, after) }) else {
-            throw loader.reentrancyError(key)
+    nonisolated(nonsending) func load(_ entry: _PinnedEntry, _ after: UInt64) async throws -> _CachedResult {
+        let flight = _ErasedKey(LoadKey(entry, after: after))
+        guard let caller = try flights.join(flight, operation: { try await self.fly(entry, after) }) else {
+            throw entry.reentrancyError
         }
         return try await caller.value()
     }
@@ -181,17 +206,17 @@ final class _CacheStorage: Sendable {
     /// none. The flight continues if the caller is cancelled.
     ///
     /// - Throws: The same errors as `load(_:_:)`.
-    nonisolated(nonsending) func refreshed(_ key: _ErasedKey, _ after: UInt64) async throws -> _CachedResult {
+    nonisolated(nonsending) func refreshed(_ entry: _PinnedEntry, _ after: UInt64) async throws -> _CachedResult {
         try Task.checkCancellation()
-        launch(key, after)
-        return try await load(key, after)
+        launch(entry, after)
+        return try await load(entry, after)
     }
 
     /// Begins the key's flight that comes after the serial number `after`, unless there is one. The flight continues
     /// without callers.
-    private func launch(_ key: _ErasedKey, _ after: Machine.Serial) {
-        let flight = _ErasedKey(LoadKey(key: key, after: after))
-        flights.launch(flight) { try await self.fly(key, after) }
+    private func launch(_ entry: _PinnedEntry, _ after: Machine.Serial) {
+        let flight = _ErasedKey(LoadKey(entry, after: after))
+        flights.launch(flight) { try await self.fly(entry, after) }
     }
 
     /// Performs the work of a flight: waits until no other load of the key runs, loads, and stores the result.
@@ -200,9 +225,12 @@ final class _CacheStorage: Sendable {
     /// must not receive the result.
     ///
     /// - Parameters:
-    ///   - key: The key of the value.
+    ///   - entry: The entry of the key, which the flight keeps pinned.
     ///   - after: The serial number that the flight comes after.
-    private nonisolated(nonsending) func fly(_ key: _ErasedKey, _ after: Machine.Serial) async throws -> _CachedResult {
+    private nonisolated(nonsending) func fly(
+        _ entry: _PinnedEntry,
+        _ after: Machine.Serial
+    ) async throws -> _CachedResult {
         let id = flights.innermostID
         var isRetired = false
         func retire() {
@@ -211,7 +239,7 @@ final class _CacheStorage: Sendable {
         }
         while true {
             let start = time.now
-            switch state.withLock({ $0.start(key, after: after, flight: id, at: start) }) {
+            switch state.withLock({ $0.start(entry.place, after: after, flight: id, at: start) }) {
             case .value(let result):
                 // Calls `start` again after the flight accepts no more callers: the value may have been invalidated
                 // before.
@@ -221,11 +249,11 @@ final class _CacheStorage: Sendable {
                 }
                 return try result.checked()
             case .wait(let place, let other):
-                try await wait(at: place, key, behind: other)
+                try await wait(at: place, entry, behind: other)
             case .load(let serial):
-                let result = await loader.load(key)
+                let result = await loader.load(entry.key)
                 retire()
-                finish(key, serial, result, start)
+                finish(entry, serial, result, start)
                 return try result.checked()
             }
         }
@@ -235,31 +263,31 @@ final class _CacheStorage: Sendable {
     ///
     /// - Parameters:
     ///   - place: The ID of the wait, which the state machine has returned.
-    ///   - key: The key.
+    ///   - entry: The entry of the key.
     ///   - other: The flight that performs the running load; `nil` if the load does not run in a flight.
     /// - Throws: `CancellationError` if the waiting flight is cancelled; a reentrancy error if the other flight waits
     ///   for this flight.
     private nonisolated(nonsending) func wait(
         at place: Machine.Waiters.ID,
-        _ key: _ErasedKey,
+        _ entry: _PinnedEntry,
         behind other: Ticket?
     ) async throws {
         let wait = other.flatMap { flights.wait(behind: $0) }
         let isCircular = other != nil && wait == nil
-        if isCircular { state.withLock { $0.leave(place, key) }?.resume(returning: .left) }
+        if isCircular { state.withLock { $0.leave(place, entry.place) }?.resume(returning: .left) }
         let outcome = await suspend { waiter in
             state.withLock { $0.park(place, waiter) }
         } onCancel: {
-            state.withLock { $0.leave(place, key) }?.resume(returning: .left)
+            state.withLock { $0.leave(place, entry.place) }?.resume(returning: .left)
         } raising: { [flights] priority in
             if let other { flights.raise(other, to: priority) }
         }
-        if isCircular { throw loader.reentrancyError(key) }
+        if isCircular { throw entry.reentrancyError }
         if let wait, let other { flights.stopWaiting(wait, behind: other) }
         if outcome == .left { throw CancellationError() }
     }
 
-    private func finish(_ key: _ErasedKey, _ serial: Machine.Serial, _ result: _CachedResult, _ start: Duration) {
+    private func finish(_ entry: _PinnedEntry, _ serial: Machine.Serial, _ result: _CachedResult, _ start: Duration) {
         let now = time.now
         let outcome: Machine.Outcome
         if result.error == nil {
@@ -269,11 +297,11 @@ final class _CacheStorage: Sendable {
         } else {
             outcome = .failure(result, Machine.Lifespan(fresh: lifetime(of: result, policy.errorTimeToLive)))
         }
-        act(on: state.withLock { ($0.finish(key, serial, outcome, at: now), Diagnostics.moment) })
+        act(on: state.withLock { ($0.finish(entry.place, serial, outcome, at: now), Diagnostics.moment) })
     }
 
     private func lifetime(of result: _CachedResult, _ usual: Duration) -> Duration {
-        (loader.lifetime?(result) ?? usual).usable
+        (loader.lifetime(of: result) ?? usual).usable
     }
 
     private func lifespan(of result: _CachedResult, cost: Duration) -> Machine.Lifespan {
@@ -292,6 +320,7 @@ final class _CacheStorage: Sendable {
 
     @usableFromInline
     func update(_ key: _ErasedKey, _ result: _CachedResult) {
+        let key = key.described()
         let span = lifespan(of: result, cost: .zero)
         let now = time.now
         let change = state.withLock { ($0.update(key, result, span, at: now), Diagnostics.moment) }
@@ -301,6 +330,7 @@ final class _CacheStorage: Sendable {
 
     @usableFromInline
     func invalidate(_ key: _ErasedKey) {
+        let key = key.described()
         let change = state.withLock { ($0.invalidate(key), Diagnostics.moment) }
         Diagnostics.emit(at: change.1, source.event(.invalidated, key: key.text))
         act(on: change)
@@ -392,40 +422,95 @@ final class _CachedValue<Value: Sendable>: _CachedResult, @unchecked Sendable {
     }
 }
 
-/// The three closures of a cache whose code depends on the types of its keys and values. This struct is named for the
-/// first of them, which loads the value of a key.
+/// The functions of a cache whose code depends on the types of its keys and values, without these types, so that
+/// ``_CacheStorage``, which calls them, is compiled once for all types.
 ///
-/// The closures receive and return values without these types, so that ``_CacheStorage``, which calls them, is compiled
-/// once for all types.
+/// A class and not two closures: a closure that is Sendable can't use a type of keys that may be isolated.
 @usableFromInline
-struct _CacheLoader: Sendable {
-    /// The closure that calls the client's function to load the value of a key, and returns the value or the error.
-    @usableFromInline let load: @Sendable (_ErasedKey) async -> _CachedResult
-    /// The closure that returns the time for which a result is fresh, where `nil` stands for the time of the policy.
-    /// The closure itself is `nil` if the time of the policy applies to all results.
-    @usableFromInline let lifetime: (@Sendable (_CachedResult) -> Duration?)?
-    /// The closure that creates the error of a load that requests its own key.
-    @usableFromInline let reentrancyError: @Sendable (_ErasedKey) -> SingleFlightReentrancyError
+class _CacheLoader: @unchecked Sendable {
+    @inlinable init() {}
+
+    /// Calls the client's function to load the value of a key, and returns the value or the error.
+    @usableFromInline
+    nonisolated(nonsending) func load(_ key: _ErasedKey) async -> _CachedResult {
+        preconditionFailure("A loader has a type.")
+    }
+
+    /// Returns the time for which a result is fresh; `nil` for the time of the policy.
+    @usableFromInline
+    func lifetime(of result: _CachedResult) -> Duration? { preconditionFailure("A loader has a type.") }
+}
+
+/// Sendable, because its stored properties are constant functions that are Sendable.
+@usableFromInline
+final class _TypedLoader<Key: Hashable, Value: Sendable>: _CacheLoader, @unchecked Sendable {
+    @usableFromInline typealias Load = @Sendable (Key) async throws -> Value
+    @usableFromInline typealias Lifetime = @Sendable (Result<Value, any Error>) -> Duration?
+
+    @usableFromInline let load: Load
+    @usableFromInline let lifetime: Lifetime?
 
     @inlinable
-    init(
-        load: @escaping @Sendable (_ErasedKey) async -> _CachedResult,
-        lifetime: (@Sendable (_CachedResult) -> Duration?)?,
-        reentrancyError: @escaping @Sendable (_ErasedKey) -> SingleFlightReentrancyError
-    ) {
-        self.load = load
-        self.lifetime = lifetime
-        self.reentrancyError = reentrancyError
+    init(_ load: @escaping Load, _ lifetime: Lifetime?) { (self.load, self.lifetime) = (load, lifetime) }
+
+    @inlinable
+    override nonisolated(nonsending) func load(_ key: _ErasedKey) async -> _CachedResult {
+        // The initializers of `CachedFlight` refuse keys that the load must not share with the cache.
+        nonisolated(unsafe) let key = key.unwrapped(as: Key.self)
+        do {
+            return _CachedValue<Value>(try await load(key))
+        } catch {
+            return _CachedResult(error: error)
+        }
+    }
+
+    @inlinable
+    override func lifetime(of result: _CachedResult) -> Duration? {
+        lifetime?(CachedFlight<Key, Value>._result(result))
     }
 }
 
-/// The key of a flight: the key of the cache, and the serial number of the load or written value that the flight comes
-/// after.
-struct LoadKey: Hashable, Sendable, CustomStringConvertible {
-    let key: _ErasedKey
-    let after: UInt64
+/// An entry of a cache that is pinned as long as this object exists.
+///
+/// A call of the client creates it, in which the key may be searched for. Code that runs later, in another isolation, such
+/// as a load, finds the entry by its place.
+@usableFromInline
+final class _PinnedEntry: Sendable {
+    fileprivate let place: _CacheStorage.Machine.Place
+    fileprivate let key: _ErasedKey
+    private let storage: _CacheStorage
 
-    var description: String { key.text ?? "" }
+    fileprivate init(_ storage: _CacheStorage, _ place: _CacheStorage.Machine.Place, _ key: _ErasedKey) {
+        (self.storage, self.place, self.key) = (storage, place, key)
+    }
+
+    deinit { storage.unpin(place) }
+
+    /// The error of a load that requests its own key.
+    fileprivate var reentrancyError: SingleFlightReentrancyError { SingleFlightReentrancyError(key: key.text ?? "") }
+}
+
+/// The key of a flight: the entry of the cache, and the serial number of the load or written value that the flight comes
+/// after.
+struct LoadKey: Hashable, Sendable, CustomStringConvertible, WrappingKey {
+    private let key: _ErasedKey
+    private let entry: UInt64
+    private let after: UInt64
+
+    init(_ entry: _PinnedEntry, after: UInt64) {
+        (key, self.entry, self.after) = (entry.key, entry.place.serial, after)
+    }
+
+    static func == (one: LoadKey, other: LoadKey) -> Bool { one.entry == other.entry && one.after == other.after }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(entry)
+        hasher.combine(after)
+    }
+
+    var description: String { plainText }
+
+    package var plainText: String { key.text ?? "" }
 }
 
 /// Returns a random number from the exponential distribution with the mean 1. Uses only comparisons (J. von Neumann,

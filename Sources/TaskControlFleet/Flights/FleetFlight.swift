@@ -95,11 +95,7 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
         @_inheritActorContext @_implicitSelfCapture
         operation: @escaping @isolated(any) @Sendable () async throws -> Value
     ) async throws -> Value {
-        do {
-            return try await flights.value(for: StoreKey(key)) { try await self.run(key, operation) }
-        } catch let error as SingleFlightReentrancyError {
-            throw (error.key as? StoreKey).map { SingleFlightReentrancyError(key: $0.text) } ?? error
-        }
+        try await flights.value(for: StoreKey(key)) { try await self.run(key, operation) }
     }
 
     private func run(_ key: String, _ operation: @isolated(any) @Sendable () async throws -> Value) async throws

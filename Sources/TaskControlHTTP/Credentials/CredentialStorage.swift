@@ -59,7 +59,7 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
     private func refreshOnce(_ serial: CredentialSerial) async throws {
         do {
             try await refreshes.value(for: RefreshKey(serial: serial)) { [self] in try await renew(serial) }
-        } catch let error as SingleFlightReentrancyError where error.key is RefreshKey {
+        } catch let error as SingleFlightReentrancyError where error.key == RefreshKey.text {
             throw EndpointError(
                 .request,
                 detail:
@@ -123,5 +123,8 @@ extension URLRequest {
 private struct RefreshKey: Hashable, Sendable, CustomStringConvertible {
     let serial: CredentialSerial
 
-    var description: String { "refresh" }
+    /// The text by which the error of a refresh that asks for itself is recognized.
+    static let text = "refresh of a credential"
+
+    var description: String { Self.text }
 }

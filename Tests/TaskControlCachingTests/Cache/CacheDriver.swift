@@ -122,6 +122,8 @@ struct CacheDriver: MachineDriver {
     private(set) var model: CacheModel
     private(set) var flights: [Flight] = []
     private var places: [Int: CacheMachine.Waiters.ID] = [:]
+    /// The entry of each flight that has not ended, which keeps it pinned.
+    private var pinned: [Int: CacheMachine.Place] = [:]
     private var nextSerial: UInt64 = 1
     private var nextValue = 0
     /// How often each key was written or invalidated: a value of an older version is never seen again.
@@ -166,7 +168,9 @@ struct CacheDriver: MachineDriver {
         case .tick: model.now += 1
         case .read(let key): read(key)
         case .fresh(let key):
-            let newest = machine.newest(key)
+            let place = machine.pin(key)
+            let newest = machine.newest(place)
+            _ = machine.unpin(place)
             #expect(newest == max(model.loads[key]?.serial ?? 0, model.values[key]?.serial ?? 0))
             join(key, after: newest)
         case .start(let number): start(number)
@@ -176,10 +180,10 @@ struct CacheDriver: MachineDriver {
             flights[number].phase = .waiting(isParked: true)
         case .leave(let number):
             let wasParked = flights[number].phase == .waiting(isParked: true)
-            let waiter = machine.leave(places[number]!, flights[number].key)
+            let waiter = machine.leave(places[number]!, pinned[number]!)
             #expect(waiter == (wasParked ? number : nil))
             if !wasParked { #expect(machine.park(places[number]!, number) == .left) }
-            flights[number].phase = .ended
+            end(number)
         case .finish(let number, let outcome): finish(number, outcome)
         case .update(let key): update(key)
         case .invalidate(let key):
@@ -203,18 +207,24 @@ struct CacheDriver: MachineDriver {
         machine.checkInvariants()
         #expect(machine.count == model.values.count && machine.loadCount == model.loads.count)
         #expect(machine.waiters.count == flights.count { if case .waiting = $0.phase { true } else { false } })
-        #expect(machine.entries.count == Set(model.values.keys).union(model.loads.keys).count, "nothing else is kept")
+        let pinnedKeys = flights.filter { $0.phase != .ended }.map(\.key)
+        #expect(machine.entries.count == Set(model.values.keys).union(pinnedKeys).count, "nothing else is kept")
         #expect(machine.entries.indexes(of: machine.order).map { machine.entries[$0].key } == model.order)
         let used = machine.entries.indexes(of: machine.order).filter { machine.hits[Int($0)].isUsed }
         #expect(Set(used.map { machine.entries[$0].key }) == model.used)
         for key in 0..<3 {
             let value = model.values[key].flatMap { model.now < model.limit($0, model.stale) ? $0 : nil }
             #expect(machine.peek(key, at: now) == value?.number)
-            let outlook = machine.outlook(key, after: value?.serial ?? 0, at: now)
+            guard let place = machine.place(of: key) else {
+                #expect(model.values[key] == nil)
+                continue
+            }
+            #expect(machine.peek(place, at: now) == value?.number)
+            let outlook = machine.outlook(place, after: value?.serial ?? 0, at: now)
             #expect(outlook?.remaining == value.map { .seconds(model.limit($0, model.stale) - model.now) })
             #expect(outlook?.isClaimed == value.map { _ in model.claims.contains(key) })
             let old = model.values[key].flatMap { model.now < model.limit($0, model.fallback) ? $0.number : nil }
-            #expect(machine.fallback(key, at: now) == old)
+            #expect(machine.fallback(place, at: now) == old)
             if let value = model.values[key] {
                 #expect(versionsOfValues[value.number] == versions[key, default: 0], "a write or an invalidation wins")
             }
@@ -253,7 +263,8 @@ struct CacheDriver: MachineDriver {
             let isExpired = value.map { now >= model.limit($0, model.fallback) } ?? false
             #expect(value == nil || now >= model.limit(value!, model.stale))
             #expect(expired?.value == (isExpired ? value?.number : nil))
-            #expect((expired?.key != nil) == (isExpired && load == nil), "nothing is kept of a key that is gone")
+            let isPinned = flights.contains { $0.key == key && $0.phase != .ended }
+            #expect((expired?.key != nil) == (isExpired && !isPinned), "nothing is kept of a key that is gone")
             let serial = isExpired ? 0 : value?.serial ?? 0
             #expect(after == load.map { $0.isSuperseded ? $0.serial : $0.after } ?? serial)
             if isExpired { model.drop(key) } else if value != nil { model.use(key) }
@@ -264,7 +275,18 @@ struct CacheDriver: MachineDriver {
     /// A caller joins the flight after a load, or begins it: what the table of flights does.
     private mutating func join(_ key: Int, after: UInt64) {
         let isThere = flights.contains { $0.key == key && $0.after == after && $0.phase != .ended }
-        if !isThere { flights.append(Flight(key: key, after: after)) }
+        if isThere { return }
+        pinned[flights.count] = machine.pin(key)
+        flights.append(Flight(key: key, after: after))
+    }
+
+    private mutating func end(_ number: Int) {
+        flights[number].phase = .ended
+        let key = machine.unpin(pinned.removeValue(forKey: number)!)
+        let isUsed =
+            model.values[flights[number].key] != nil
+            || flights.contains { $0.key == flights[number].key && $0.phase != .ended }
+        #expect(key == (isUsed ? nil : flights[number].key), "the last use of a key gives it back")
     }
 
     // MARK: Loading
@@ -275,10 +297,10 @@ struct CacheDriver: MachineDriver {
             $0.serial > after && model.now < model.limit($0, 0) ? $0.number : nil
         }
         model.claims.remove(key)
-        switch machine.start(key, after: after, flight: nil, at: now) {
+        switch machine.start(pinned[number]!, after: after, flight: nil, at: now) {
         case .value(let value):
             #expect(value == newer)
-            flights[number].phase = .ended
+            end(number)
         case .wait(let id, _):
             #expect(newer == nil && model.loads[key] != nil)
             places[number] = id
@@ -315,7 +337,7 @@ struct CacheDriver: MachineDriver {
             }
         }
         if model.values[key] == nil { model.failures[key] = nil }
-        let remains = machine.finish(key, serial, machineOutcome(new, outcome), at: now)
+        let remains = machine.finish(pinned[number]!, serial, machineOutcome(new, outcome), at: now)
         let waiting = flights.indices.filter {
             if flights[$0].key == key, case .waiting = flights[$0].phase { true } else { false }
         }
@@ -329,7 +351,7 @@ struct CacheDriver: MachineDriver {
         #expect(remains.evicted == (evicted.map { [$0] } ?? []))
         #expect(dropped.map { remains.values.contains($0) } ?? true, "a replaced value is released outside the lock")
         #expect((machine.peekSerial(key) == serial) == stored)
-        flights[number].phase = .ended
+        end(number)
     }
 
     private func machineOutcome(_ number: Int, _ outcome: CacheEvent.Outcome) -> CacheMachine.Outcome {
@@ -381,6 +403,23 @@ struct CacheDriver: MachineDriver {
 
 extension CacheMachine {
     mutating func hit(_ key: Int, at now: Duration) -> Int? { hit(key, atNanosecond: now.wholeNanoseconds) }
+
+    /// The place of the entry of a key; `nil` if it has none.
+    func place(of key: Int) -> Place? {
+        entries.index(of: key).map { Place(index: $0, serial: entries[$0].serial) }
+    }
+
+    /// Starts the load of a key, as a flight does.
+    mutating func start(_ key: Int, after: Serial, at now: Duration) -> Starting {
+        start(pin(key), after: after, flight: nil, at: now)
+    }
+
+    /// Ends the load of a key that `start(_:after:at:)` has started.
+    mutating func finish(_ key: Int, _ serial: Serial, _ outcome: Outcome, at now: Duration) -> Remains {
+        let place = place(of: key)!
+        defer { _ = unpin(place) }
+        return finish(place, serial, outcome, at: now)
+    }
 
     /// The serial of the value of a key.
     fileprivate func peekSerial(_ key: Int) -> Serial? {

@@ -50,7 +50,7 @@ struct CacheStateMachineTests {
     @Test func anEarlyRefreshBeginsWhileTheValueIsFresh() {
         var (machine, early) = (CacheMachine(capacity: 1, retryDelay: .zero), span)
         early.early = .seconds(3)
-        let serial = started(machine.start(1, after: 0, flight: nil, at: .zero))
+        let serial = started(machine.start(1, after: 0, at: .zero))
         _ = machine.finish(1, serial, .value(5, early), at: .seconds(1))
         #expect(machine.hit(1, at: .seconds(6)) == 5)
         #expect(machine.hit(1, at: .seconds(7)) == nil)
@@ -60,7 +60,7 @@ struct CacheStateMachineTests {
         guard case .old(5, isStale: false, joining: serial) = machine.read(1, at: .seconds(8)) else {
             return #expect(Bool(false), "the second does not")
         }
-        guard case .load = machine.start(1, after: serial, flight: nil, at: .seconds(8)) else {
+        guard case .load = machine.start(1, after: serial, at: .seconds(8)) else {
             return #expect(Bool(false), "a fresh value does not stop the refresh")
         }
     }
@@ -69,14 +69,14 @@ struct CacheStateMachineTests {
     @Test func failedRefreshesAreRetriedWithABackoff() {
         var machine = CacheMachine(capacity: 1, retryDelay: .seconds(3))
         let long = CacheMachine.Lifespan(fresh: .seconds(10), stale: .seconds(1_000))
-        var serial = started(machine.start(1, after: 0, flight: nil, at: .zero))
+        var serial = started(machine.start(1, after: 0, at: .zero))
         _ = machine.finish(1, serial, .value(5, long), at: .zero)
         var now = 10
         for delay in [3, 6, 10, 10, 10] {
             guard case .refresh(_, _, let after) = machine.read(1, at: .seconds(now)) else {
                 return #expect(Bool(false), "it is tried again")
             }
-            serial = started(machine.start(1, after: after, flight: nil, at: .seconds(now)))
+            serial = started(machine.start(1, after: after, at: .seconds(now)))
             _ = machine.finish(1, serial, .failure(0, .init(fresh: .zero)), at: .seconds(now))
             guard case .old(5, isStale: true, joining: nil) = machine.read(1, at: .seconds(now + delay - 1)) else {
                 return #expect(Bool(false), "not before \(delay) s")
@@ -89,15 +89,17 @@ struct CacheStateMachineTests {
     @Test func keysThatAreGoneCostNoMemory() {
         var machine = CacheMachine(capacity: 10, retryDelay: .zero)
         for key in 0..<fullSize(1_000_000, inDebug: 50_000) {
-            let serial = started(machine.start(key, after: 0, flight: nil, at: .zero))
+            let serial = started(machine.start(key, after: 0, at: .zero))
             let outcome: CacheMachine.Outcome =
                 key.isMultiple(of: 2) ? .value(key, span) : .failure(key, .init(fresh: .zero))
             _ = machine.finish(key, serial, outcome, at: .zero)
         }
         #expect(machine.count == 10 && machine.memory < 1_000)
-        for key in 2_000_000..<2_050_000 { _ = machine.start(key, after: 0, flight: nil, at: .zero) }
+        for key in 2_000_000..<2_050_000 { _ = machine.start(key, after: 0, at: .zero) }
         #expect(machine.memory >= 50_000)
-        for key in 2_000_000..<2_050_000 { _ = machine.finish(key, machine.newest(key), .cancelled, at: .zero) }
+        for key in 2_000_000..<2_050_000 {
+            _ = machine.finish(key, machine.newest(machine.place(of: key)!), .cancelled, at: .zero)
+        }
         _ = machine.removeAll()
         #expect(machine.count == 0 && machine.memory < 1_000, "a burst leaves nothing behind")
     }

@@ -190,7 +190,7 @@ struct FleetFlightTests {
             let error = await failure {
                 _ = try await flight.value(for: "a") { try await flight.value(for: "a") { 1 } }
             }
-            sim.expect((error as? SingleFlightReentrancyError)?.key as? String == "a", "\(String(describing: error))")
+            sim.expect((error as? SingleFlightReentrancyError)?.key == "a", "\(String(describing: error))")
         }
     }
 

@@ -31,12 +31,12 @@ struct ErasedKeyTests {
         func hash(into hasher: inout Hasher) { hasher.combine(number) }
     }
 
-    private func check<Key: Hashable & Sendable>(_ keys: [Key], areBytes: Bool) {
+    private func check<Key: Hashable>(_ keys: [Key], areBytes: Bool) {
         for (number, key) in keys.enumerated() {
             let erased = _ErasedKey(key)
             #expect((erased.box == nil) == areBytes)
             #expect(erased.unwrapped(as: Key.self) == key)
-            #expect(erased.text == String(describing: key))
+            #expect(erased.withText().text == String(describing: key) && erased.withText() == erased)
             #expect(erased.hashValue == _ErasedKey(key).hashValue && Set([erased]).contains(_ErasedKey(key)))
             for (otherNumber, other) in keys.enumerated() {
                 #expect((erased == _ErasedKey(other)) == (key == other), "\(number), \(otherNumber)")
@@ -57,6 +57,24 @@ struct ErasedKeyTests {
         check([1, nil] as [Int?], areBytes: false)
         check(["", "a", "a rather long name of a key"], areBytes: false)
         check([Object(1), Object(1), Object(2)], areBytes: false)
+    }
+
+    /// Without an observer no text is made. A later event shows what needs no code of the type.
+    @Test func aKeyWithoutATextShowsWhatNeedsNoCodeOfTheClient() {
+        enum Route: Hashable, CustomStringConvertible {
+            case search(String), feed
+            var description: String { "a description" }
+        }
+        #expect(_ErasedKey("token").text == "token")
+        #expect(_ErasedKey(7).text == "7")
+        #expect(_ErasedKey(Field.feed).text == "feed")
+        #expect(_ErasedKey(Route.feed).text == "feed")
+        #expect(_ErasedKey(Route.search("x")).text == "search")
+        #expect(_ErasedKey(Large(first: 1, second: 2)).text == "Large")
+        #expect(_ErasedKey(Object(1)).text == "Object")
+        #expect(_ErasedKey(_SharedKey<Route, Int>(.feed)).text == "feed")
+        #expect(_ErasedKey(Route.feed).withText().text == "a description")
+        #expect(_ErasedKey(OnlyKey()).withText().text == nil)
     }
 
     /// A key that is not even equal to itself is found by a copy of it, as the keys that an owner lists are.

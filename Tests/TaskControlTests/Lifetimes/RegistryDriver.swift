@@ -123,7 +123,11 @@ struct RegistryDriver: MachineDriver {
             raise(machine.raiseAll(to: priority), to: priority)
         case .raiseAll(let key?, let priority):
             model.raise(model.linked(key).map(\.number), to: priority)
-            raise(machine.raiseAll(of: key, to: priority), to: priority)
+            // As a caller does that waits for the end of the tasks of the key.
+            guard let drainer = machine.enrollDrainer(of: key) else { break }
+            raise(machine.raiseAll(for: drainer, to: priority), to: priority)
+            #expect(machine.drainerLeaves(drainer) == nil)
+            #expect(machine.parkDrainer(drainer.id, 0) == .left)
         }
         #expect(machine.liveCount == liveCount + Int(liveCountChange))
         check()

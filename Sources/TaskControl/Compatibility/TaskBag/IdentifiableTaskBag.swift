@@ -26,7 +26,7 @@
 /// ``cancel(id:)`` cancels one task, ``TaskOwner/cancelAll()`` cancels all, and ``TaskOwner/close()`` also refuses
 /// later ones. A bag that is deallocated is closed. A closed bag starts no operations, cancels tasks that are added to
 /// it, and returns `false` for both.
-public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, RegistryOwner {
+public final class IdentifiableTaskBag<ID: Hashable>: TaskOwner, RegistryOwner {
     let registry: TaskRegistry
 
     /// Creates an empty bag.
@@ -63,7 +63,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
     @discardableResult
     @inlinable
     public func addTask(
-        id: ID,
+        id: sending ID,
         name: String? = nil,
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
@@ -95,7 +95,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
     /// - Complexity: O(1).
     @discardableResult
     public func addTask(
-        id: ID,
+        id: sending ID,
         name: String? = nil,
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Void,
@@ -118,7 +118,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
     /// - Complexity: O(1).
     @discardableResult
     public func addDetachedTask(
-        id: ID,
+        id: sending ID,
         name: String? = nil,
         priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async -> Void
@@ -144,7 +144,7 @@ public final class IdentifiableTaskBag<ID: Hashable & Sendable>: TaskOwner, Regi
     /// - Returns: Whether the task was added: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
     @discardableResult
-    public func add(_ task: Task<Void, Never>, id: ID) -> Bool {
+    public func add(_ task: Task<Void, Never>, id: sending ID) -> Bool {
         registry.adopt(task, key: _ErasedKey(id), end: { await task.value })
     }
 }
@@ -157,7 +157,7 @@ extension Task where Success == Void, Failure == Never {
     ///
     /// - Returns: Whether the task was added: `false` if the ID is taken, or if the bag is closed.
     @discardableResult
-    public func stored<ID>(in bag: IdentifiableTaskBag<ID>, id: ID) -> Bool {
+    public func stored<ID>(in bag: IdentifiableTaskBag<ID>, id: sending ID) -> Bool {
         bag.add(self, id: id)
     }
 }

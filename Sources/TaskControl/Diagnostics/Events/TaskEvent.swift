@@ -54,7 +54,9 @@ public struct TaskEvent: Sendable {
     /// if the task has none.
     public internal(set) var taskName: String?
     /// The key of the task or call, for example in a ``TaskStore``, as text, after redaction by
-    /// ``TaskDiagnostics/Configuration/redact``; `nil` if there is none.
+    /// ``TaskDiagnostics/Configuration/redact``; `nil` if there is none. The text is the description of the key, made in
+    /// the call that names the key. If no observer was registered then, it is what needs no code of the key's type: a
+    /// string, an `Int`, the name of an enumeration's case without its values, or the name of the type.
     public internal(set) var key: String?
     /// The text of the error that the event reports, after redaction by ``TaskDiagnostics/Configuration/redact``; `nil`
     /// if the event reports none.

@@ -157,13 +157,13 @@ extension TaskRegistry {
     /// the caller's priority.
     ///
     /// - Throws: `CancellationError` if the caller is cancelled, which then stops waiting immediately.
-    func drain(_ key: Key) async throws(CancellationError) {
+    nonisolated(nonsending) func drain(_ key: Key) async throws(CancellationError) {
         if Task.isCancelled { throw CancellationError() }
         guard let drainer = state.withLock({ $0.machine.enrollDrainer(of: key) }) else { return }
         try await waitForDrain(drainer.id) {
             $0.drainerLeaves(drainer)
         } raising: {
-            $0.raiseAll(of: key, to: $1)
+            $0.raiseAll(for: drainer, to: $1)
         }
     }
 

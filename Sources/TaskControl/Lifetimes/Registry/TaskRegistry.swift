@@ -61,6 +61,7 @@ final class TaskRegistry: Sendable {
         _ work: consuming Work
     ) -> Registration<Task<Work.Success, Never>> {
         var effects = Effects()
+        let key = key?.described()
         let registration = enter(key, behavior, &effects)
         // The task is created before observers are called, because other tasks may wait for it under its key, or for
         // its handle.
@@ -173,6 +174,7 @@ final class TaskRegistry: Sendable {
     /// - Returns: Whether the task was registered: `false` if the registry is closed, which cancels the task, or if
     ///   another task has the key.
     func adopt(_ task: _TaskHandle, key: Key? = nil, end: @escaping @Sendable () async -> Void) -> Bool {
+        let key = key?.described()
         guard let id = insert(task, key: key, opens: true, ifClosed: task.cancel) else { return false }
         // Awaiting a task escalates it to the priority of the awaiting task. Utility priority escalates few tasks, and
         // a task with it still runs soon on a busy system.

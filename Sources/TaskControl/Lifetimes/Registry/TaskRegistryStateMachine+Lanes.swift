@@ -419,10 +419,12 @@ extension TaskRegistryStateMachine {
     ///
     /// - Returns: The tasks that the caller must escalate.
     /// - Complexity: O(*n*) in the number of tasks under the key.
-    mutating func raiseAll(of key: Key, to priority: UInt8) -> [Job] {
-        guard let lane = lanes.index(of: key) else { return [] }
+    mutating func raiseAll(for drainer: LaneDrainID, to priority: UInt8) -> [Job] {
+        // The waiter has no outcome yet, so the lane has had tasks since the waiter was added, and its slot still
+        // belongs to it.
+        guard drainers.isWaiting(drainer.id) else { return [] }
         var jobs: [Job] = []
-        var slot = lanes[lane].chain.last
+        var slot = lanes[drainer.lane].chain.last
         while slot != Chain.none {
             if entries[slot].raisedTo < priority {
                 entries[slot].raisedTo = priority

@@ -80,6 +80,8 @@ package final class _FlightTable: PlaceOwner {
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
     ) throws -> _FlightCaller<Value>? {
         if _isTaskCancelled { throw CancellationError() }
+        var key = key
+        _ErasedKey.describe(&key)
         var joining = join(key) { _TypedFlight<Value>(self, key, nil, nil) }
         if case .limited = joining {
             // The deadline is read where the lock is free, since its clock may be one of the client.
@@ -368,7 +370,7 @@ package final class _FlightTable: PlaceOwner {
 
     func forget(_ key: _ErasedKey) {
         let payload = state.withLock { $0.forget(key) }
-        if payload != nil { Diagnostics.emit(source.event(.forgotten, key: key.text)) }
+        if payload != nil { Diagnostics.emit(source.event(.forgotten, key: key.described().text)) }
     }
 
     package func cancelAll(_ cause: CancellationCause) {
@@ -439,8 +441,10 @@ extension _FlightTable {
         _ key: _ErasedKey,
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
     ) {
+        var key: _ErasedKey? = key
+        _ErasedKey.describe(&key)
         let flight = _TypedFlight<Value>(self, key, nil, nil)
-        guard launch(key, flight) else { return }
+        guard launch(flight) else { return }
         let name = callersName
         let task = _withDeadline(of: nil, instead: flight.inheritsDeadline) {
             spawn(
@@ -458,8 +462,9 @@ extension _FlightTable {
     ///
     /// - Returns: Whether the new flight has begun; `false` if the key had a flight.
     @usableFromInline
-    func launch(_ key: _ErasedKey, _ flight: _Flight) -> Bool {
-        state.withLock { machine in
+    func launch(_ flight: _Flight) -> Bool {
+        guard let key = flight.key else { return false }
+        return state.withLock { machine in
             guard let id = machine.launch(key, level: flight.level, flight) else { return false }
             (flight.id, flight.inheritsDeadline) = (id, Deadline.local != nil)
             Diagnostics.open(subject(id))

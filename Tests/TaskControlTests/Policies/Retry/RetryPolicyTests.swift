@@ -23,7 +23,7 @@ struct RetryPolicyTests {
     }
 
     @Test(arguments: [
-        CancellationError() as any Error, SingleFlightReentrancyError(key: 1),
+        CancellationError() as any Error, SingleFlightReentrancyError(key: "1"),
         DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "")),
     ])
     func anErrorThatStaysTheSameIsNotRetried(_ error: any Error) async {
