@@ -19,6 +19,7 @@ let benchmarks: @Sendable () -> Void = {
     registerRetry()
     registerBridging()
     registerHTTP()
+    registerDecoding()
     registerSimulation()
     registerTrace()
 }

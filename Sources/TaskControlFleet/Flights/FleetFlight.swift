@@ -29,7 +29,9 @@ internal import TaskControl
 ///
 /// The callers of one process share one operation, through a `SingleFlight`, and one entry in the store.
 ///
-/// Safe to use from any thread and any isolation.
+/// Safe to use from any thread and any isolation. A value is encoded and decoded in a task that all callers share, so its
+/// conformance to `Codable` must belong to no actor: a module that isolates its types to the main actor by default declares
+/// `nonisolated struct Token: Codable`.
 ///
 /// ## Cancellation
 /// A cancelled caller throws `CancellationError` at once, even if it is the first caller. When all callers of a process

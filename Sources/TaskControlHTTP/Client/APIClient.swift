@@ -81,7 +81,8 @@ public protocol APIClient: Sendable {
     ) -> Progress
 }
 
-// Requests that need no endpoint type.
+// Requests that need no endpoint type. The functions of `EndpointClient` with the same names accept bodies and contents whose conformances belong to the
+// caller's actor, too.
 
 extension APIClient {
     /// Sends a `URLRequest`, and returns the body and the head of the response.
@@ -108,7 +109,7 @@ extension APIClient {
         try await self.request(
             RequestEndpoint(accepting: acceptedStatuses) {
                 request
-            } read: { _, response, body in
+            } read: { response, body in
                 guard let response = response as? HTTPURLResponse else {
                     throw EndpointError(.content, detail: "the response is not an HTTP response")
                 }
@@ -122,6 +123,10 @@ extension APIClient {
     /// ```swift
     /// let books = try await client.get("books", as: [Book].self)
     /// ```
+    ///
+    /// An ``EndpointClient`` decodes the content off the caller's actor, which can do other work while a large body is
+    /// decoded. A content whose conformance to `Decodable` belongs to an actor needs the function of ``EndpointClient``
+    /// with the same name.
     ///
     /// - Parameters:
     ///   - url: A path below the client's base URL, or an absolute URL; see ``RequestURL``. Interpolated values are
@@ -138,7 +143,7 @@ extension APIClient {
         headers: [String: String] = [:],
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await request(RequestEndpoint { URLRequest("GET", url.url, queryItems, headers, nil) })
+        try await content("GET", url, queryItems, headers) { nil }
     }
 
     /// Sends a POST request with an encoded body, and decodes the content of the response.
@@ -164,9 +169,7 @@ extension APIClient {
         body: some Encodable & Sendable,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await request(
-            RequestEndpoint { URLRequest("POST", url.url, queryItems, headers, try .json(encoding: body)) }
-        )
+        try await content("POST", url, queryItems, headers) { try .json(encoding: body) }
     }
 
     /// Sends a POST request, and decodes the content of the response.
@@ -188,7 +191,7 @@ extension APIClient {
         body: EndpointBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await request(RequestEndpoint { URLRequest("POST", url.url, queryItems, headers, body) })
+        try await content("POST", url, queryItems, headers) { body }
     }
 
     /// Sends a PUT request with an encoded body, and decodes the content of the response.
@@ -210,9 +213,7 @@ extension APIClient {
         body: some Encodable & Sendable,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await request(
-            RequestEndpoint { URLRequest("PUT", url.url, queryItems, headers, try .json(encoding: body)) }
-        )
+        try await content("PUT", url, queryItems, headers) { try .json(encoding: body) }
     }
 
     /// Sends a PUT request, and decodes the content of the response.
@@ -234,7 +235,7 @@ extension APIClient {
         body: EndpointBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await request(RequestEndpoint { URLRequest("PUT", url.url, queryItems, headers, body) })
+        try await content("PUT", url, queryItems, headers) { body }
     }
 
     /// Sends a PATCH request with an encoded body, and decodes the content of the response.
@@ -256,9 +257,7 @@ extension APIClient {
         body: some Encodable & Sendable,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await request(
-            RequestEndpoint { URLRequest("PATCH", url.url, queryItems, headers, try .json(encoding: body)) }
-        )
+        try await content("PATCH", url, queryItems, headers) { try .json(encoding: body) }
     }
 
     /// Sends a PATCH request, and decodes the content of the response.
@@ -280,7 +279,7 @@ extension APIClient {
         body: EndpointBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await request(RequestEndpoint { URLRequest("PATCH", url.url, queryItems, headers, body) })
+        try await content("PATCH", url, queryItems, headers) { body }
     }
 
     /// Sends a DELETE request, and decodes the content of the response.
@@ -302,7 +301,18 @@ extension APIClient {
         body: EndpointBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await request(RequestEndpoint { URLRequest("DELETE", url.url, queryItems, headers, body) })
+        try await content("DELETE", url, queryItems, headers) { body }
+    }
+
+    /// Sends a request, and decodes the content of the response.
+    private func content<Content: Decodable & Sendable>(
+        _ method: String,
+        _ url: RequestURL,
+        _ queryItems: [URLQueryItem],
+        _ headers: [String: String],
+        body: @escaping @Sendable () throws -> EndpointBody?
+    ) async throws -> Content {
+        try await request(RequestEndpoint { URLRequest(method, url.url, queryItems, headers, try body()) })
     }
 }
 

@@ -25,7 +25,9 @@ public import Foundation
 /// `CancellationError` or `TimeoutError` instead.
 ///
 /// The methods of an endpoint run in the caller's isolation. So the response to a request that is made on the main
-/// actor is also decoded there. To decode a large body elsewhere, make the request in a `@concurrent` function.
+/// actor is also decoded there. To decode a large body elsewhere, make the request in a `@concurrent` function. The
+/// methods themselves belong to no actor: a `Decodable` type whose conformance belongs to one, such as an unmarked type in
+/// a module that isolates its types to the main actor by default, cannot be the content. Declare it as `nonisolated`.
 public protocol Endpoint: ResponseEndpoint {
     /// Returns the request, without the parts that the client adds: the URL of the server (``URLRequestAdapter``) and the
     /// credentials (``EndpointAuthenticator``).

@@ -270,22 +270,23 @@ extension EndpointError {
     /// do not show it. The error keeps a body of less than 64 KiB. It keeps no body of a 2xx response, and none of a
     /// response that broke off.
     ///
+    /// The value is decoded at once, in the caller's isolation: its conformance to `Decodable` may belong to the caller's
+    /// actor.
+    ///
     /// - Parameters:
     ///   - type: The type of the content.
     ///   - decoder: Decodes the JSON; `nil` for the decoder of the client that threw the error, and, if no client did,
     ///     for a new one.
     /// - Throws: ``EndpointError`` with the reason ``Reason/content`` if the error has no complete body, or if the body
     ///   cannot be decoded: its ``underlyingError`` is then the error of the decoder.
-    public func decode<Content: Decodable & Sendable>(
+    public func decode<Content: Decodable>(
         _ type: Content.Type,
         with decoder: JSONDecoder? = nil
     ) throws -> Content {
         guard reason != .transport, reason != .bodyTooLarge, let body = body?.complete else {
             throw EndpointError(.content, detail: "the error has no complete body of a response")
         }
-        return try RequestEndpoint.content(of: body) {
-            try EndpointError.decode(type, from: $0, with: decoder ?? self.decoder ?? JSONDecoder())
-        }
+        return try (decoder ?? self.decoder ?? JSONDecoder()).content(type, of: body)
     }
 
     /// The problem that the server describes in the body of its response (RFC 9457); `nil` if the `Content-Type` of the

@@ -5,7 +5,7 @@ struct EndpointCall<Content> {
     let pipeline: RequestPipeline
     private let request: () throws -> (URLRequest, UploadEndpointBody?)
     private let validation: (URLRequest?, HTTPURLResponse, Data?) throws -> Void
-    private let decoding: (URLResponse?, Data) throws -> Content
+    private let decoding: Decoding<Content>
 
     init<E: Endpoint>(_ endpoint: E, _ pipeline: RequestPipeline) where E.Content == Content {
         self.init(endpoint, pipeline) { (try endpoint.makeRequest(), nil) }
@@ -20,10 +20,32 @@ struct EndpointCall<Content> {
         _ pipeline: RequestPipeline,
         _ request: @escaping () throws -> (URLRequest, UploadEndpointBody?)
     ) where E.Content == Content {
-        self.pipeline = pipeline.call(endpoint.adjust, endpoint.decoder, endpoint.encoder)
+        let pipeline = pipeline.call(endpoint.adjust, endpoint.decoder, endpoint.encoder)
+        let coding = pipeline.coding
+        self.pipeline = pipeline
         self.request = request
         validation = endpoint.validate
-        decoding = endpoint.content
+        if pipeline.policies.decodesConcurrently {
+            decoding = .concurrent { response, body in
+                try coding.bind { try endpoint.content(from: response, with: body) }
+            }
+        } else {
+            decoding = .isolated { response, body in
+                try coding.bind { try endpoint.content(from: response, with: body) }
+            }
+        }
+    }
+
+    /// Creates a call without an endpoint, which accepts the statuses 200 to 299.
+    ///
+    /// - Parameters:
+    ///   - request: Creates the request, in the caller's isolation.
+    ///   - decoding: Decodes the content of the response.
+    init(_ pipeline: RequestPipeline, _ request: @escaping () throws -> URLRequest, _ decoding: Decoding<Content>) {
+        self.pipeline = pipeline
+        self.request = { (try request(), nil) }
+        validation = { try EndpointError.validateStatus(of: $1, to: $0, data: $2) }
+        self.decoding = decoding
     }
 
     func makeRequest() throws -> (URLRequest, UploadEndpointBody?) {
@@ -32,10 +54,6 @@ struct EndpointCall<Content> {
 
     func validate(_ request: URLRequest, _ response: HTTPURLResponse, _ data: Data?) throws {
         try pipeline.coding.bind { try validation(request, response, data) }
-    }
-
-    func content(from response: HTTPURLResponse?, with body: Data) throws -> Content {
-        try pipeline.coding.bind { try decoding(response, body) }
     }
 
     /// Sends the request of an endpoint, collects the response, and decodes its content.
@@ -54,7 +72,7 @@ struct EndpointCall<Content> {
             if let head = call.attempt.response.head {
                 try call.check { try validate(request, head, data) }
             }
-            return try content(from: call.attempt.response.head, with: data)
+            return try await decoding.content(from: call.attempt.response.head, with: data)
         }
     }
 

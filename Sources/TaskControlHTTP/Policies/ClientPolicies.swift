@@ -1,4 +1,5 @@
 internal import Foundation
+
 /// The policies of a client: credentials, retries, and limits. All of them are off by default, except ``bodyLimit``.
 ///
 /// The policies apply in this order, from the outside in: ``timeLimit`` for the whole call; the client's
@@ -80,6 +81,9 @@ public struct ClientPolicies: Sendable {
     /// The clock that measures the time limits and the delays before retries and hedges. By default the continuous
     /// clock.
     public var clock: any Clock<Duration>
+
+    /// Whether the content is decoded off the caller's actor: set by an endpoint whose content can be decoded anywhere.
+    var decodesConcurrently = false
 
     /// Creates policies. By default, only the limit for collected bodies is enabled. Each parameter is the property with its
     /// name.
