@@ -32,7 +32,7 @@ extension EndpointClient {
         headers: [String: String] = [:],
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await call(decoding: type, "GET", url, queryItems, headers) { _ in nil }
+        try await call(decoding: type, "GET", url, queryItems, headers) { nil }
     }
 
     /// Sends a GET request, and decodes the content of the response in the caller's isolation.
@@ -47,7 +47,7 @@ extension EndpointClient {
         headers: [String: String] = [:],
         as type: Content.Type
     ) async throws -> Content {
-        try await call(isolatedDecoding: type, "GET", url, queryItems, headers) { _ in nil }
+        try await call(isolatedDecoding: type, "GET", url, queryItems, headers) { nil }
     }
 
     /// Sends a POST request with an encoded body, and decodes the content of the response.
@@ -76,7 +76,7 @@ extension EndpointClient {
         body: Body,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await call(decoding: type, "POST", url, queryItems, headers) { try .json(encoding: body, with: $0) }
+        try await call(decoding: type, "POST", url, queryItems, headers) { try .json(encoding: body) }
     }
 
     /// Sends a POST request with an encoded body, and decodes the content of the response in the caller's isolation.
@@ -93,7 +93,7 @@ extension EndpointClient {
         body: Body,
         as type: Content.Type
     ) async throws -> Content {
-        try await call(isolatedDecoding: type, "POST", url, queryItems, headers) { try .json(encoding: body, with: $0) }
+        try await call(isolatedDecoding: type, "POST", url, queryItems, headers) { try .json(encoding: body) }
     }
 
     /// Sends a POST request, and decodes the content of the response.
@@ -118,7 +118,7 @@ extension EndpointClient {
         body: EndpointBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await call(decoding: type, "POST", url, queryItems, headers) { _ in body }
+        try await call(decoding: type, "POST", url, queryItems, headers) { body }
     }
 
     /// Sends a POST request, and decodes the content of the response in the caller's isolation.
@@ -135,7 +135,7 @@ extension EndpointClient {
         body: EndpointBody? = nil,
         as type: Content.Type
     ) async throws -> Content {
-        try await call(isolatedDecoding: type, "POST", url, queryItems, headers) { _ in body }
+        try await call(isolatedDecoding: type, "POST", url, queryItems, headers) { body }
     }
 
     /// Sends a PUT request with an encoded body, and decodes the content of the response.
@@ -160,7 +160,7 @@ extension EndpointClient {
         body: Body,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await call(decoding: type, "PUT", url, queryItems, headers) { try .json(encoding: body, with: $0) }
+        try await call(decoding: type, "PUT", url, queryItems, headers) { try .json(encoding: body) }
     }
 
     /// Sends a PUT request with an encoded body, and decodes the content of the response in the caller's isolation.
@@ -177,7 +177,7 @@ extension EndpointClient {
         body: Body,
         as type: Content.Type
     ) async throws -> Content {
-        try await call(isolatedDecoding: type, "PUT", url, queryItems, headers) { try .json(encoding: body, with: $0) }
+        try await call(isolatedDecoding: type, "PUT", url, queryItems, headers) { try .json(encoding: body) }
     }
 
     /// Sends a PUT request, and decodes the content of the response.
@@ -202,7 +202,7 @@ extension EndpointClient {
         body: EndpointBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await call(decoding: type, "PUT", url, queryItems, headers) { _ in body }
+        try await call(decoding: type, "PUT", url, queryItems, headers) { body }
     }
 
     /// Sends a PUT request, and decodes the content of the response in the caller's isolation.
@@ -219,7 +219,7 @@ extension EndpointClient {
         body: EndpointBody? = nil,
         as type: Content.Type
     ) async throws -> Content {
-        try await call(isolatedDecoding: type, "PUT", url, queryItems, headers) { _ in body }
+        try await call(isolatedDecoding: type, "PUT", url, queryItems, headers) { body }
     }
 
     /// Sends a PATCH request with an encoded body, and decodes the content of the response.
@@ -244,7 +244,7 @@ extension EndpointClient {
         body: Body,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await call(decoding: type, "PATCH", url, queryItems, headers) { try .json(encoding: body, with: $0) }
+        try await call(decoding: type, "PATCH", url, queryItems, headers) { try .json(encoding: body) }
     }
 
     /// Sends a PATCH request with an encoded body, and decodes the content of the response in the caller's isolation.
@@ -261,9 +261,7 @@ extension EndpointClient {
         body: Body,
         as type: Content.Type
     ) async throws -> Content {
-        try await call(isolatedDecoding: type, "PATCH", url, queryItems, headers) {
-            try .json(encoding: body, with: $0)
-        }
+        try await call(isolatedDecoding: type, "PATCH", url, queryItems, headers) { try .json(encoding: body) }
     }
 
     /// Sends a PATCH request, and decodes the content of the response.
@@ -288,7 +286,7 @@ extension EndpointClient {
         body: EndpointBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await call(decoding: type, "PATCH", url, queryItems, headers) { _ in body }
+        try await call(decoding: type, "PATCH", url, queryItems, headers) { body }
     }
 
     /// Sends a PATCH request, and decodes the content of the response in the caller's isolation.
@@ -305,7 +303,7 @@ extension EndpointClient {
         body: EndpointBody? = nil,
         as type: Content.Type
     ) async throws -> Content {
-        try await call(isolatedDecoding: type, "PATCH", url, queryItems, headers) { _ in body }
+        try await call(isolatedDecoding: type, "PATCH", url, queryItems, headers) { body }
     }
 
     /// Sends a DELETE request, and decodes the content of the response.
@@ -330,7 +328,7 @@ extension EndpointClient {
         body: EndpointBody? = nil,
         as type: Content.Type = Data.self
     ) async throws -> Content {
-        try await call(decoding: type, "DELETE", url, queryItems, headers) { _ in body }
+        try await call(decoding: type, "DELETE", url, queryItems, headers) { body }
     }
 
     /// Sends a DELETE request, and decodes the content of the response in the caller's isolation.
@@ -347,7 +345,7 @@ extension EndpointClient {
         body: EndpointBody? = nil,
         as type: Content.Type
     ) async throws -> Content {
-        try await call(isolatedDecoding: type, "DELETE", url, queryItems, headers) { _ in body }
+        try await call(isolatedDecoding: type, "DELETE", url, queryItems, headers) { body }
     }
 
     // MARK: What the verbs share
@@ -359,7 +357,7 @@ extension EndpointClient {
         _ url: RequestURL,
         _ queryItems: [URLQueryItem],
         _ headers: [String: String],
-        body: @escaping (JSONEncoder) throws -> EndpointBody?
+        body: @escaping () throws -> EndpointBody?
     ) async throws -> Content {
         let decoder = pipeline.coding.decoder
         return try await call(
@@ -380,7 +378,7 @@ extension EndpointClient {
         _ url: RequestURL,
         _ queryItems: [URLQueryItem],
         _ headers: [String: String],
-        body: @escaping (JSONEncoder) throws -> EndpointBody?
+        body: @escaping () throws -> EndpointBody?
     ) async throws -> Content {
         let decoder = pipeline.coding.decoder
         return try await call(.isolated { try decoder.content(type, of: $1) }, method, url, queryItems, headers, body)
@@ -392,12 +390,11 @@ extension EndpointClient {
         _ url: RequestURL,
         _ queryItems: [URLQueryItem],
         _ headers: [String: String],
-        _ body: @escaping (JSONEncoder) throws -> EndpointBody?
+        _ body: @escaping () throws -> EndpointBody?
     ) async throws -> Content {
-        let encoder = pipeline.coding.encoder
-        return try await EndpointCall(
+        try await EndpointCall(
             pipeline,
-            { URLRequest(method, url.url, queryItems, headers, try body(encoder)) },
+            { URLRequest(method, url.url, queryItems, headers, try body()) },
             decoding
         ).content(onProgress: nil)
     }

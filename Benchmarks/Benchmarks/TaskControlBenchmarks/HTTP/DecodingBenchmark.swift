@@ -50,7 +50,7 @@ private struct Book: Codable {
     let price: Double
 
     static func json(ofSize size: Int) -> Data {
-        let books = (0..<size / 80).map {
+        let books = (0..<size / 100).map {
             Book(id: $0, title: "The book with the number \($0)", author: "Jane Austen", pages: 400, price: 12.5)
         }
         guard let data = try? JSONEncoder().encode(books) else { fatalError("A book can't be encoded.") }
