@@ -12,6 +12,14 @@ let privacyManifest: [Resource] = []
 let excludedManifest = ["PrivacyInfo.xcprivacy"]
 #endif
 
+// Those of a project that Xcode 26 makes. In language mode 5 it has three features more, which mode 6 includes.
+let settingsOfXcode: [SwiftSetting] = [
+    .defaultIsolation(MainActor.self),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .define("MAIN_ACTOR_BY_DEFAULT"),
+]
+
 let package = Package(
     name: "swift-task-control",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -403,10 +411,26 @@ let package = Package(
             dependencies: ["TaskControl", "TaskControlApexy", "TaskControlTesting", "TestSupport"],
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
-        // The same files in language mode 6, by links: `#if swift(>=6)` has the changes that the articles *Moving from …* list.
+        // The same files in language mode 6, by links: `#if` has the changes that the articles *Moving from …* list.
         .testTarget(
             name: "SourceCompatibility6Tests",
             dependencies: ["TaskControl", "TaskControlApexy", "TaskControlTesting", "TestSupport"]
+        ),
+        // And in both modes isolated to the main actor by default, as in a project of Xcode 26.
+        .testTarget(
+            name: "SourceCompatibilityIsolatedTests",
+            dependencies: ["TaskControl", "TaskControlApexy", "TaskControlTesting", "TestSupport"],
+            swiftSettings: settingsOfXcode + [
+                .swiftLanguageMode(.v5),
+                .enableUpcomingFeature("InferSendableFromCaptures"),
+                .enableUpcomingFeature("GlobalActorIsolatedTypesUsability"),
+                .enableUpcomingFeature("DisableOutwardActorInference"),
+            ]
+        ),
+        .testTarget(
+            name: "SourceCompatibilityIsolated6Tests",
+            dependencies: ["TaskControl", "TaskControlApexy", "TaskControlTesting", "TestSupport"],
+            swiftSettings: settingsOfXcode
         ),
     ],
     swiftLanguageModes: [.v6]

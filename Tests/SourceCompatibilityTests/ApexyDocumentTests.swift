@@ -7,9 +7,16 @@ import Testing
 
 // MARK: "Inspect existing methods": the client's callback form, and the async one beside it
 
+// Changed for the default isolation: an endpoint decodes its content on no actor.
+#if MAIN_ACTOR_BY_DEFAULT
+nonisolated private struct Book: Decodable, Equatable {
+    var title: String
+}
+#else
 private struct Book: Decodable, Equatable, Sendable {
     var title: String
 }
+#endif
 
 private struct BookListEndpoint: Endpoint {
     typealias Content = [Book]
@@ -97,7 +104,7 @@ private struct CannedTransport: HTTPTransport {
 // MARK: "Services"
 
 // Changed for language mode 6: the service that a view controller calls is `Sendable`.
-#if swift(>=6)
+#if swift(>=6) && !MAIN_ACTOR_BY_DEFAULT
 private protocol BookService: Sendable {
 
     @discardableResult

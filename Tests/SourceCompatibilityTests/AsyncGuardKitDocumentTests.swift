@@ -6,7 +6,7 @@ import Testing
 // MARK: The document's types
 
 // Changed for language mode 6: what its tasks change is on the main actor.
-#if swift(>=6)
+#if swift(>=6) && !MAIN_ACTOR_BY_DEFAULT
 @MainActor
 #endif
 private class ProfileViewModel: ObservableObject {
@@ -26,7 +26,7 @@ private class ProfileViewModel: ObservableObject {
 }
 
 // Changed for language mode 6: what its tasks change is on the main actor.
-#if swift(>=6)
+#if swift(>=6) && !MAIN_ACTOR_BY_DEFAULT
 @MainActor
 #endif
 private class FeedViewModel: ObservableObject {
@@ -128,7 +128,7 @@ extension FeedViewController {
 // MARK: - Lifetimes
 
 @Suite(.timeLimit(.minutes(15)), .oneUserOfTheRegistry)
-#if swift(>=6)
+#if swift(>=6) && !MAIN_ACTOR_BY_DEFAULT
 @MainActor
 #endif
 struct AsyncGuardKitLifetimeTests {

@@ -44,7 +44,7 @@ extension AuthenticatedAPIClient {
 
 // MARK: The document's types
 
-#if swift(>=6)
+#if swift(>=6) && !MAIN_ACTOR_BY_DEFAULT
 // Changed for language mode 6: the work of a flight captures it. A client has a `let` only, and may declare it `final` and checked.
 extension AuthenticatedAPIClient: @unchecked Sendable {}
 #endif

@@ -35,7 +35,7 @@ public enum LibraryKey: Hashable {
 }
 
 // Changed for language mode 6: a public key declares it.
-#if swift(>=6)
+#if swift(>=6) && !MAIN_ACTOR_BY_DEFAULT
 extension LibraryKey: Sendable {}
 #endif
 

@@ -137,7 +137,7 @@ struct AsyncQueueDocumentTests {
     /// that does not compile with any library. It is a throwing one here, with the one `await` that is missing there.
     @Test
     func cancellableQueueExample() async {
-        struct UIImage: Sendable {}
+        nonisolated struct UIImage: Sendable {}
 
         actor ImageLoader {
             init() {

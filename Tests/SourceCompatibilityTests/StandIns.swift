@@ -113,6 +113,8 @@ protocol ObservableObject: AnyObject {}
 // MARK: UIKit
 
 @MainActor class UIViewController {
+    init() {}
+
     func viewWillAppear(_ animated: Bool) {}
     func viewDidDisappear(_ animated: Bool) {}
 }
@@ -142,7 +144,7 @@ struct TaskView: View {
 
     /// Acts as SwiftUI does; the task must be cancelled when the view disappears.
     func appear() -> Task<Void, Never> {
-        Task(operation: action)
+        Task { [action] in await action() }
     }
 }
 

@@ -10,7 +10,7 @@ private enum WorkerID: String, Sendable {
     case upload
 }
 
-#if swift(>=6)
+#if swift(>=6) && !MAIN_ACTOR_BY_DEFAULT
 // Changed for language mode 6: tasks capture them.
 extension DataLoader: Sendable {}
 extension KeyedBagOwner: Sendable {}
@@ -38,7 +38,7 @@ extension DataLoader {
 }
 
 // Changed for language mode 6: what its tasks change is on the main actor.
-#if swift(>=6)
+#if swift(>=6) && !MAIN_ACTOR_BY_DEFAULT
 @MainActor
 #endif
 private final class BagOwner {
@@ -165,7 +165,12 @@ struct TaskBagDocumentTests {
 
     @Test func aBagTakesOperationsThatAreSendableFunctions() async throws {
         let ends = [Gate(), Gate(), Gate()]
+        // Changed for the default isolation: a stored function says that it runs on no actor.
+        #if MAIN_ACTOR_BY_DEFAULT
+        let operations: [@concurrent @Sendable () async -> Void] = ends.map { end in { end.open() } }
+        #else
         let operations: [@Sendable () async -> Void] = ends.map { end in { end.open() } }
+        #endif
 
         let bag = TaskBag()
         bag.addTask(operation: operations[0])
@@ -287,7 +292,7 @@ struct IdentifiableTaskBagDocumentTests {
 // MARK: - Owners
 
 @Suite(.timeLimit(.minutes(15)))
-#if swift(>=6)
+#if swift(>=6) && !MAIN_ACTOR_BY_DEFAULT
 @MainActor
 #endif
 struct TaskBagOwnerDocumentTests {

@@ -8,7 +8,7 @@ import Testing
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 @Observable
 // Changed for language mode 6: what its tasks change is on the main actor.
-#if swift(>=6)
+#if swift(>=6) && !MAIN_ACTOR_BY_DEFAULT
 @MainActor
 #endif
 private final class MyModel {
@@ -60,7 +60,7 @@ private struct MyView: View {
 // MARK: - Models and views
 
 @Suite(.timeLimit(.minutes(15)))
-#if swift(>=6)
+#if swift(>=6) && !MAIN_ACTOR_BY_DEFAULT
 @MainActor
 #endif
 struct TaskStoreModelDocumentTests {
@@ -263,7 +263,12 @@ struct DuplicateKeyDocumentTests {
     }
 
     @Test func aStoreTakesOperationsThatAreSendableFunctions() async {
+        // Changed for the default isolation: a stored function says that it runs on no actor.
+        #if MAIN_ACTOR_BY_DEFAULT
+        let operation: @concurrent @Sendable () async -> Void = { [log] in log.record("new") }
+        #else
         let operation: @Sendable () async -> Void = { [log] in log.record("new") }
+        #endif
 
         await store.addTask(forKey: "key", operation: operation).value
 

@@ -1,0 +1,1 @@
+../SourceCompatibilityTests/AsyncGuardKitRetryTests.swift
