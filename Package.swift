@@ -398,7 +398,7 @@ let package = Package(
                 "TestSupport",
             ]
         ),
-        // For its tests only: the names of this package that swift-concurrency-extras, swift-clocks, Vapor and Alamofire declare too.
+        // For its tests only: the names of this package that swift-concurrency-extras, swift-clocks, Vapor, Alamofire and grpc-swift-2 declare too.
         .target(name: "NeighborLibrary", path: "Tests/NeighborLibrary"),
         // A client that imports both can name each.
         .testTarget(
