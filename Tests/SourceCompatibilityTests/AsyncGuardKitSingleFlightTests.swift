@@ -34,11 +34,6 @@ public enum LibraryKey: Hashable {
     case tokenRefresh
 }
 
-// Changed for language mode 6: a public key declares it.
-#if swift(>=6) && !MAIN_ACTOR_BY_DEFAULT
-extension LibraryKey: Sendable {}
-#endif
-
 // MARK: - Single flight
 
 @Suite(.timeLimit(.minutes(15)), .serialized, .oneUserOfTheRegistry)

@@ -12,7 +12,8 @@ struct API: Sendable {
 
 struct Thumbnail: Sendable {}
 
-struct Library: Sendable {
+/// The API of a framework, which has no default isolation.
+nonisolated struct Library: Sendable {
     struct Request: Sendable {
         func cancel() {}
     }
@@ -39,10 +40,10 @@ struct Book: Decodable, Sendable {}
 
 func login() async throws -> String { "" }
 
-/// A counter of the reader's own.
-struct Metrics: Sendable {
+/// A counter of the reader's own, which observers use: see the article Diagnostics.
+nonisolated struct Metrics: Sendable {
     func count(_ name: String, _ label: String) {}
     func flush() async throws {}
 }
 
-let metrics = Metrics()
+nonisolated let metrics = Metrics()

@@ -1,4 +1,5 @@
 // The declarations of swift-retry that "Moving from swift-retry" uses, without any behavior. A parameter that the article does not use is left out.
+// An operation runs on the actor of its caller, there by `@_inheritActorContext`.
 
 public struct Backoff<ClockType: Clock>: Sendable {
     public static func `default`(baseDelay: ClockType.Duration, maxDelay: ClockType.Duration?) -> Self { Self() }
@@ -23,18 +24,18 @@ public struct RetryConfiguration<ClockType: Clock>: Sendable {
     ) where ClockType == ContinuousClock {}
 }
 
-public func retry<Value>(
+public nonisolated(nonsending) func retry<Value>(
     maxAttempts: Int? = 3,
     backoff: Backoff<ContinuousClock> = .default(baseDelay: .seconds(1), maxDelay: .seconds(20)),
-    operation: () async throws -> Value,
+    operation: nonisolated(nonsending) () async throws -> Value,
     recoverFromFailure: @escaping @Sendable (any Error) -> RecoveryAction<ContinuousClock> = { _ in .retry }
 ) async throws -> Value {
     try await operation()
 }
 
-public func retry<ClockType, Value>(
+public nonisolated(nonsending) func retry<ClockType, Value>(
     with configuration: RetryConfiguration<ClockType>,
-    operation: () async throws -> Value
+    operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value {
     try await operation()
 }
