@@ -17,6 +17,7 @@ let settingsOfXcode: [SwiftSetting] = [
     .defaultIsolation(MainActor.self),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("MemberImportVisibility"),
     .define("MAIN_ACTOR_BY_DEFAULT"),
 ]
 

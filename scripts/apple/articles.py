@@ -22,13 +22,12 @@ MARK = re.compile(r"(compiled|refused) for iOS (\d+)(?:: (.+))?")
 IMPORT = re.compile(r"^import (\w+)$", flags=re.M)
 
 # A package's default, and a project's that is created with Xcode 26.
-SETTINGS = {
-    "Swift 6": [],
-    "Swift 6, Xcode 26's default isolation": [
-        "-default-isolation", "MainActor", "-enable-upcoming-feature", "NonisolatedNonsendingByDefault",
-        "-enable-upcoming-feature", "InferIsolatedConformances",
-    ],
-}
+ISOLATED = ["-default-isolation", "MainActor"] + [word for feature in [
+    "NonisolatedNonsendingByDefault", "InferIsolatedConformances", "MemberImportVisibility"] for word in ("-enable-upcoming-feature", feature)]
+SETTINGS = {"Swift 6": [], "Swift 6, Xcode 26's default isolation": ISOLATED}
+# The app is also compiled as its project has it, which is as Xcode 26 makes one: in language mode 5, with the features that mode 6 includes.
+APP_SETTINGS = SETTINGS | {"Swift 5, Xcode 26's default isolation": ["-swift-version", "5"] + ISOLATED + [word for feature in [
+    "InferSendableFromCaptures", "GlobalActorIsolatedTypesUsability", "DisableOutwardActorInference"] for word in ("-enable-upcoming-feature", feature)]}
 
 
 class Block(NamedTuple):
@@ -132,7 +131,7 @@ class Articles:
     def check_app(self, modules, targets):
         """Compiles the sources of the app together, as far as the compiler diagnoses."""
         block = Block("Examples/App", 0, False, "17.0", None, "")
-        return [f"{finding} ({name})" for name, flags in SETTINGS.items()
+        return [f"{finding} ({name})" for name, flags in APP_SETTINGS.items()
                 for finding in block.findings(*self.compile(self.app, block.version, modules, targets, flags))]
 
     def compile(self, sources, version, modules, targets, flags):

@@ -1,47 +1,49 @@
 import Foundation
 import TaskControlHTTP
 
+// The project isolates declarations to the main actor by default. A client encodes and decodes on no actor, so these types are `nonisolated`.
+
 /// A book, as the server knows it.
-nonisolated struct Book: Decodable, Hashable, Identifiable, Sendable {
+nonisolated struct Book: Decodable, Hashable, Identifiable {
     let id: Int
     let title: String
     let author: String
 }
 
-nonisolated struct Account: Encodable, Hashable, Sendable {
+nonisolated struct Account: Encodable {
     var user: String
     var password: String
 }
 
-private nonisolated struct Page: Decodable, Sendable {
+private nonisolated struct Page: Decodable {
     let books: [Book]
 }
 
-private nonisolated struct Login: Decodable, Sendable {
+private nonisolated struct Login: Decodable {
     let token: String
 }
 
-private nonisolated struct LoginEndpoint: Endpoint {
+private struct LoginEndpoint: Endpoint {
     typealias Content = Login
     let account: Account
 
     func makeRequest() throws -> URLRequest { post("login", body: try .json(encoding: account)) }
 }
 
-private nonisolated struct PageEndpoint: Endpoint {
+private struct PageEndpoint: Endpoint {
     typealias Content = Page
 
     func makeRequest() throws -> URLRequest { get("books", queryItems: [URLQueryItem(name: "page", value: "1")]) }
 }
 
-private nonisolated struct SearchEndpoint: Endpoint {
+private struct SearchEndpoint: Endpoint {
     typealias Content = [Book]
     let text: String
 
     func makeRequest() throws -> URLRequest { get("books/search", queryItems: [URLQueryItem(name: "q", value: text)]) }
 }
 
-private nonisolated struct CoverEndpoint: UploadEndpoint {
+private struct CoverEndpoint: UploadEndpoint {
     typealias Content = Book
     let book: Book.ID
     let file: URL
@@ -50,7 +52,7 @@ private nonisolated struct CoverEndpoint: UploadEndpoint {
 }
 
 /// The requests of the app, to the server that `swift run --package-path Examples bookshelf serve` starts.
-nonisolated struct Server: Sendable {
+struct Server {
     static let address = URL(string: "http://127.0.0.1:8080")!
 
     private let client: EndpointClient

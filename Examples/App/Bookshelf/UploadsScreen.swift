@@ -58,8 +58,8 @@ import TaskControl
         uploads.run(forKey: id, for: self) { [server, weak self] in
             let cover = try Self.cover()
             defer { try? FileManager.default.removeItem(at: cover) }
-            try await server.upload(cover, of: book.id) { fraction in
-                MainActor.queue.addTask { self?.show(.sending(fraction), in: id) }  // in order
+            try await server.upload(cover, of: book.id) { [weak self] fraction in
+                MainActor.queue.addTask { [weak self] in self?.show(.sending(fraction), in: id) }  // in order
             }
         } deliver: { _, _ in
         } onEnd: { model, outcome in
