@@ -3,6 +3,12 @@
 #endif
 #include "CTaskControl.h"
 
+#if defined(_WIN32)
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#else
+#include <sched.h>
+#endif
 #if defined(__APPLE__)
 #include <pthread.h>
 #elif defined(__linux__)
@@ -47,5 +53,13 @@ bool tc_isMainThread(void) {
     return syscall(SYS_gettid) == getpid();
 #else
     return false;
+#endif
+}
+
+void tc_yieldThread(void) {
+#if defined(_WIN32)
+    SwitchToThread();
+#else
+    sched_yield();
 #endif
 }

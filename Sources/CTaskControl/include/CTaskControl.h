@@ -38,6 +38,9 @@ void tc_setInsideHandler(bool isInside);
 /// than Linux and Apple's.
 bool tc_isMainThread(void);
 
+/// Lets other threads run before the current thread continues.
+void tc_yieldThread(void);
+
 /// The address of the current task, which is not retained; null outside tasks. (`withUnsafeCurrentTask` takes several
 /// times as long.)
 const void *tc_runningTask(void);

@@ -95,6 +95,44 @@ struct DepartureTests {
     }
 
     #if SUBPROCESSES
+    /// In a process of its own, since other tests need the threads that are blocked here. More handlers block than the library keeps threads for.
+    @Test(.oneProcessAtATime) func aCallerThatLeavesDoesNotWaitForTheCancellationHandlersOfItsWork() async {
+        await #expect(processExitsWith: .success) {
+            let (flights, free, end) = (SingleFlight<Int, Void>(), DispatchSemaphore(value: 0), Gate())
+            let begun = OrderRecorder<Int>()
+            let (left, works) = (OrderRecorder<Int>(), Locked<[Int: TaskReference]>([:]))
+            @Sendable func call(_ number: Int) async throws {
+                @Sendable func operation() async {
+                    works.withLock { $0[number] = .current }
+                    await withTaskCancellationHandler {
+                        begun.record(number)
+                        await end.waitIgnoringCancellation()
+                    } onCancel: {
+                        free.wait()
+                        left.record(number)
+                    }
+                }
+                switch number % 3 {
+                case 0: try await flights.value(for: number) { await operation() }
+                case 1: try await withSingleFlight(key: number) { await operation() }
+                default: try await withDetachedTimeout(.seconds(1_000)) { await operation() }
+                }
+            }
+            let callers = (0..<24).map { number in
+                number < 12 ? Task { @MainActor in try await call(number) } : Task { try await call(number) }
+            }
+            try await begun.waitForEvents(count: callers.count)
+            for caller in callers { caller.cancel() }
+            for caller in callers { _ = await caller.result }
+            #expect(works.withLock { $0.values.allSatisfy(\.isCancelled) }, "the work is cancelled")
+            // The operations end after their handlers: a task that leaves a handler that still runs blocks its thread.
+            for _ in callers { free.signal() }
+            try await left.waitForEvents(count: callers.count)
+            end.open()
+            try await flights.drain()
+        }
+    }
+
     /// In a process of its own, since other tests need the threads that are blocked here.
     @Test(.oneProcessAtATime) func blockingCancellationHandlersStopNoWaitOfThisLibrary() async {
         await #expect(processExitsWith: .success) {

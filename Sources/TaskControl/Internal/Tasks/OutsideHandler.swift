@@ -6,10 +6,13 @@ private import Dispatch
 /// A platform without Dispatch, such as WASI, has one thread, and no pool that could be busy: a task replaces a queue.
 private struct DispatchQueue: Sendable {
     enum Quality { case userInteractive }
+    enum Moment { case soon }
 
     init(label: String, qos: Quality) {}
 
     func async(execute work: @escaping @Sendable () -> Void) { Task.detached { work() } }
+
+    func asyncAfter(deadline: Moment, execute work: @escaping @Sendable () -> Void) { async(execute: work) }
 }
 #endif
 
@@ -22,8 +25,8 @@ private struct DispatchQueue: Sendable {
 // There is a function per kind of action, because an action never waits behind one that runs more code of the client.
 //
 // When a cancelled call returns, all that the departure of its caller causes must have happened, such as the cancellation
-// of work that has no other caller. The other thread may not have begun by then, so the task repeats such a cancellation
-// itself after it has resumed: cancelling twice has no effect.
+// of work that has no other caller. The other thread may not have begun by then, so the task makes sure of it after it
+// has resumed: see `cancelOutside(_:)`.
 
 /// Resumes tasks that wait in this library, outside the cancellation handler that calls this function. The action must
 /// call no code of the client.
@@ -40,10 +43,28 @@ package func escalateOutsideHandler(_ action: @escaping @Sendable () -> Void) {
 /// Performs an action that may call code of the client, such as the cancellation handlers of a task or an observer,
 /// outside the cancellation or priority-escalation handler that calls this function.
 ///
-/// Up to eight such actions run at the same time, so an action that blocks, for example because it calls a slow
-/// cancellation handler, does not delay the others.
+/// Eight such actions run at the same time, and up to 64 while earlier ones block, for example because they call slow
+/// cancellation handlers: so such an action does not delay the others.
 package func performOutsideHandler(_ action: @escaping @Sendable () -> Void) {
     HandlerActions.perform(action, on: .clientCode)
+}
+
+/// Cancels a task, and returns as soon as the task is cancelled (`isCancelled` is true). Its cancellation handlers run on
+/// another thread, and this function does not wait for their end.
+///
+/// Does not return early if the caller is cancelled.
+package nonisolated(nonsending) func cancelOutside(_ task: _TaskHandle) async {
+    if task.isCancelled { return }
+    await withUnsafeContinuation { caller in
+        performOutsideHandler {
+            // `cancel()` marks the task as cancelled at once, but returns only after the handlers. So the caller is
+            // resumed before.
+            caller.resume()
+            task.cancel()
+        }
+    }
+    // The other thread marks the task as the next thing that it does: as for a lock, the wait is short.
+    while !task.isCancelled { tc_yieldThread() }
 }
 
 /// Sets whether the actions of handlers run in tasks instead of on other threads. For simulations, which have one
@@ -75,11 +96,14 @@ private struct HandlerAction: _TaskBody {
 
 /// A queue of actions, and the workers that run them in the order of the calls. Each worker is a serial dispatch queue,
 /// which gets a thread even if the thread pool of Swift concurrency is busy.
+///
+/// If an action has waited for a few milliseconds, the workers are blocked, and the queue gets more of them until no
+/// action waits.
 private final class HandlerActions: Sendable {
     /// An action of this queue blocks nothing, so one worker is enough.
-    static let wakeUps = HandlerActions("wakeUps", workers: 1)
-    static let escalations = HandlerActions("escalations", workers: 4)
-    static let clientCode = HandlerActions("clientCode", workers: 8)
+    static let wakeUps = HandlerActions("wakeUps", workers: 1...1)
+    static let escalations = HandlerActions("escalations", workers: 4...4)
+    static let clientCode = HandlerActions("clientCode", workers: 8...64)
 
     private struct Action: Linked {
         let perform: @Sendable () -> Void
@@ -91,13 +115,28 @@ private final class HandlerActions: Sendable {
         /// The waiting actions, in the order of the calls.
         var order = Chain()
         var idle: [DispatchQueue]
+        var workerCount: Int
+        /// The number of actions that were added, and the number of those that a worker has taken.
+        var added = 0
+        var taken = 0
+        /// Whether `addWorkersIfBlocked(_:)` will be called.
+        var isWatched = false
     }
 
     private let state: Locked<State>
+    private let name: String
+    /// The number of workers that are kept, and the number that there are while actions block.
+    private let workers: ClosedRange<Int>
 
-    private init(_ name: String, workers: Int) {
-        let idle = (1...workers).map { DispatchQueue(label: "TaskControl.\(name).\($0)", qos: .userInteractive) }
-        state = Locked(State(idle: idle))
+    private init(_ name: String, workers: ClosedRange<Int>) {
+        self.name = name
+        self.workers = workers
+        let idle = (1...workers.lowerBound).map { Self.worker("\(name).\($0)") }
+        state = Locked(State(idle: idle, workerCount: idle.count))
+    }
+
+    private static func worker(_ label: String) -> DispatchQueue {
+        DispatchQueue(label: "TaskControl.\(label)", qos: .userInteractive)
     }
 
     static func perform(_ action: @escaping @Sendable () -> Void, on queue: @autoclosure () -> HandlerActions) {
@@ -110,12 +149,47 @@ private final class HandlerActions: Sendable {
     }
 
     private func add(_ action: @escaping @Sendable () -> Void) {
-        let worker = state.withLock { state in
+        let (worker, toWatch) = state.withLock { state -> (DispatchQueue?, added: Int?) in
             let slot = state.actions.insert(Action(perform: action))
             state.order.append(slot, in: &state.actions)
-            return state.idle.popLast()
+            state.added += 1
+            if let worker = state.idle.popLast() { return (worker, nil) }
+            if state.isWatched || state.workerCount == workers.upperBound { return (nil, nil) }
+            state.isWatched = true
+            return (nil, state.added)
         }
         worker?.async { [self] in work(worker) }
+        if let toWatch { watch(toWatch) }
+    }
+
+    private func watch(_ added: Int) {
+        #if canImport(Dispatch)
+        let soon = DispatchTime.now() + .milliseconds(5)
+        #else
+        let soon = DispatchQueue.Moment.soon
+        #endif
+        Self.watcher.asyncAfter(deadline: soon) { [self] in addWorkersIfBlocked(added) }
+    }
+
+    /// The queue on which `addWorkersIfBlocked(_:)` runs.
+    private static let watcher = worker("watcher")
+
+    /// Adds a worker for each action that already waited at an earlier moment and still waits. Watches the actions that
+    /// have come since then in the same way.
+    ///
+    /// - Parameter added: The number of actions that had been added at that moment.
+    private func addWorkersIfBlocked(_ added: Int) {
+        let (new, toWatch) = state.withLock { state -> (Range<Int>, added: Int?) in
+            let new = max(0, min(added - state.taken, workers.upperBound - state.workerCount))
+            state.workerCount += new
+            state.isWatched = state.added > max(added, state.taken) && state.workerCount < workers.upperBound
+            return (state.workerCount - new..<state.workerCount, state.isWatched ? state.added : nil)
+        }
+        for number in new {
+            let worker = Self.worker("\(name).\(number + 1)")
+            worker.async { [self] in work(worker) }
+        }
+        if let toWatch { watch(toWatch) }
     }
 
     private func work(_ worker: DispatchQueue?) {
@@ -125,15 +199,20 @@ private final class HandlerActions: Sendable {
     /// Removes and returns the next action of the queue.
     ///
     /// - Parameter worker: The worker that will run the action.
-    /// - Returns: The action; `nil` if the queue is empty: the worker is idle from then on.
+    /// - Returns: The action; `nil` if the queue is empty: the worker is idle from then on, or is not needed any more.
     private func next(_ worker: DispatchQueue?) -> (@Sendable () -> Void)? {
         state.withLock { state in
             let slot = state.order.first
             guard slot != Chain.none else {
-                if let worker { state.idle.append(worker) }
+                if state.workerCount > workers.lowerBound {
+                    state.workerCount -= 1
+                } else if let worker {
+                    state.idle.append(worker)
+                }
                 return nil
             }
             state.order.remove(slot, in: &state.actions)
+            state.taken += 1
             return state.actions.remove(slot).perform
         }
     }

@@ -206,7 +206,7 @@ package final class _FlightTable: PlaceOwner {
             // Most callers need no lock: the priority of a flight is never below the one that it began with.
             if priority.rawValue > flight.level { flight.table.raise(flight.id, to: priority) }
         }
-        if outcome != .reached { flight.table.completeLeaving(flight, at: place) }
+        if outcome != .reached { await flight.table.completeLeaving(flight, at: place) }
         return outcome == .reached
     }
 
@@ -248,8 +248,8 @@ package final class _FlightTable: PlaceOwner {
     /// other task.
     ///
     /// If no caller is left, the flight is cancelled, unless it may continue without callers. It is cancelled in the
-    /// table at once, so work that has not begun does not begin. The task of the flight is cancelled by another thread,
-    /// or by the caller when it resumes: see `completeLeaving(_:at:)`.
+    /// table at once, so work that has not begun does not begin. The task of the flight is cancelled by another thread:
+    /// see `completeLeaving(_:at:)`.
     private func leave(_ flight: _Flight, at place: CallerPlace) {
         FlightWaits.end(place.wait, for: flight.place)
         let (leaving, task, moment) = state.withLock { machine in
@@ -273,14 +273,19 @@ package final class _FlightTable: PlaceOwner {
         }
     }
 
-    /// Completes what the departure of the current task has caused: cancels the task of the flight if the flight is
-    /// cancelled, unless that has happened already. So the work of an abandoned flight is cancelled when the call of its
-    /// last caller returns.
-    private func completeLeaving(_ flight: _Flight, at place: CallerPlace) {
+    /// Completes what the departure of the current task has caused: if it has cancelled the flight, waits until the task
+    /// of the flight is cancelled, but not for its cancellation handlers. So the work of an abandoned flight is cancelled
+    /// when the call of its last caller returns.
+    ///
+    /// A function of its own, whose frame exists only after the wait for the flight.
+    @inline(never)
+    private nonisolated(nonsending) func completeLeaving(_ flight: _Flight, at place: CallerPlace) async {
         FlightWaits.end(place.wait, for: flight.place)
         emitLeft(flight.id)
+        // A caller that was not cancelled was removed by `cancelAll(_:)`, whose own call cancels the task.
+        guard _isTaskCancelled else { return }
         // Retained under the lock: a flight leaves the table before its task ends.
-        state.withLock { $0.cancelledJob(of: flight.id)?.owned }?.cancel()
+        if let task = state.withLock({ $0.cancelledJob(of: flight.id)?.owned }) { await cancelOutside(task) }
     }
 
     // MARK: The work
