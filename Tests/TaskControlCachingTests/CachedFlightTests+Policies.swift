@@ -255,6 +255,27 @@ struct CachedFlightPolicyTests {
         }
     }
 
+    @Test func aLoadAndATurnThatWaitForEachOtherFail() async throws {
+        let (queue, loads, holds) = (FIFOQueue(), Gate(), Gate())
+        let cache = CachedFlight<Int, Int>(capacity: 1, policy: swr) { key in
+            loads.open()
+            try await holds.wait()
+            return try await queue.run { key }
+        }
+        let reader = Task { try await cache.value(for: 1) }
+        let holder = Task {
+            try await queue.run {
+                holds.open()
+                try await loads.wait()
+                return try await cache.value(for: 1)
+            }
+        }
+        let results = await [reader.result, holder.result]
+        let errors = results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
+        #expect(!errors.isEmpty)
+        #expect(errors.allSatisfy { $0 is SingleFlightReentrancyError || $0 is QueueReentrancyError })
+    }
+
     /// Two caches whose loads read each other.
     @Test func loadsOfTwoCachesThatWaitForEachOtherFail() async throws {
         let (first, second) = (Gate(), Gate())

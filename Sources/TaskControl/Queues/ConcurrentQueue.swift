@@ -93,8 +93,10 @@ public final class ConcurrentQueue: TaskQueue {
     /// - Throws: The error that `body` throws; `CancellationError` if the caller was cancelled before its turn;
     ///   ``QueueReentrancyError`` if the caller is inside a turn of this queue: if all turns were held by such callers,
     ///   each would wait forever. Child tasks, unstructured tasks created during the turn (while it lasts), and turns
-    ///   of other queues inside it all count as inside.
-    /// - Complexity: O(1).
+    ///   of other queues inside it all count as inside. Also if all turns wait for the caller, through flights or turns of
+    ///   other queues.
+    /// - Complexity: O(1). From inside a flight or a turn of another queue, O(*n*) in the number of calls that wait inside
+    ///   the turns that run, and inside the flights and turns that these calls wait for.
     @inlinable
     public nonisolated(nonsending) func run<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value

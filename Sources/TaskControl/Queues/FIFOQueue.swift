@@ -97,8 +97,10 @@ public final class FIFOQueue: TaskQueue {
     /// - Throws: The error that `body` throws; `CancellationError` if the caller was cancelled before its turn;
     ///   ``QueueReentrancyError`` if the caller is inside a turn of this queue: the call would wait forever for the end
     ///   of that turn. Child tasks, unstructured tasks created during the turn (while it lasts), and turns of other
-    ///   queues inside it all count as inside.
-    /// - Complexity: O(1).
+    ///   queues inside it all count as inside. Also if the turn that runs waits for the caller, through flights or turns
+    ///   of other queues.
+    /// - Complexity: O(1). From inside a flight or a turn of another queue, O(*n*) in the number of calls that wait inside
+    ///   the turn that runs, and inside the flights and turns that these calls wait for.
     @inlinable
     public nonisolated(nonsending) func run<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value

@@ -1,8 +1,11 @@
 /// The error of a call of `run` or `drain` of a queue from inside a turn of the same queue: the caller could wait for
 /// itself forever.
 ///
-/// To fix the mistake, do the work in the present turn, or send the work with `Task(on:)`, without awaiting that task
-/// inside the turn.
+/// The error is also thrown if the turns of the queue wait for the caller, directly or through flights and other queues:
+/// the call that would complete the circle throws.
+///
+/// To fix the mistake, do the work in the present turn, or send the work with `addTask`, without awaiting that task
+/// inside the turn. Take the turns of several queues in the same order everywhere.
 public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the queue; `nil` if it has none.
     public let queueName: String?
@@ -17,8 +20,8 @@ public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConve
     /// A sentence that names the queue, and states what to do.
     public var description: String {
         "\(queueName.map { "The queue \"\($0)\"" } ?? "A queue without a name") was asked for a turn, or to drain, from inside one of "
-            + "its turns, and would wait for itself forever. Do the work in the current turn, or send it with Task(on:) and do not await "
-            + "it inside."
+            + "its turns, or by code that its turns wait for, and would wait for itself forever. Do the work in the current turn, or send it "
+            + "with addTask and do not await it inside. Take the turns of several queues in the same order everywhere."
     }
 }
 

@@ -75,8 +75,9 @@ public final class SingleFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     /// - Returns: The value of the flight.
     /// - Throws: The error of the operation, to all of its callers; `CancellationError` if the caller is cancelled,
     ///   ``cancelAll()`` is called, or this object was closed before; ``SingleFlightReentrancyError`` if the caller is inside the operation of the same
-    ///   key, or if two flights would wait for each other.
-    /// - Complexity: O(1).
+    ///   key, or if the flight waits for the caller, through other flights or turns of queues.
+    /// - Complexity: O(1). From inside another flight or a turn of a queue, O(*n*) in the number of calls that wait inside
+    ///   the flight to join, and inside the flights and turns that these calls wait for.
     @inlinable
     public nonisolated(nonsending) func value(
         for key: sending Key,

@@ -28,9 +28,9 @@
 ///     the operation begins.
 /// - Returns: The value of the flight.
 /// - Throws: The error of the operation, to all of its callers; `CancellationError` if the caller is cancelled;
-///   ``SingleFlightReentrancyError`` if the caller is inside the operation of the same key, or if two flights would
-///   wait for each other.
-/// - Complexity: O(1).
+///   ``SingleFlightReentrancyError`` if the caller is inside the operation of the same key, or if the flight waits for
+///   the caller, through other flights or turns of queues.
+/// - Complexity: That of ``SingleFlight/value(for:operation:)``.
 @inlinable
 public nonisolated(nonsending) func withSingleFlight<Key: Hashable, Value: Sendable>(
     key: sending Key,

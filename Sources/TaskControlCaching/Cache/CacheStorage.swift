@@ -283,7 +283,7 @@ final class _CacheStorage: Sendable {
             if let other { flights.raise(other, to: priority) }
         }
         if isCircular { throw entry.reentrancyError }
-        if let wait, let other { flights.stopWaiting(wait, behind: other) }
+        wait?.end()
         if outcome == .left { throw CancellationError() }
     }
 

@@ -350,7 +350,7 @@ struct TurnDriver: MachineDriver {
     }
 
     private mutating func enrollDrainer() {
-        let id = machine.enrollDrainer()
+        let id = machine.enrollDrainer()?.id
         #expect((id == nil) == model.line.isEmpty)
         guard let id else { return }
         model.drainers.append(.init(number: 100 + drainerIDs.count, waitsFor: Set(model.line.map(\.number))))

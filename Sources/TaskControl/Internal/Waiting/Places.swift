@@ -74,13 +74,4 @@ package final class _Places: Sendable {
         let current = local.get()
         return current.innermost == nil ? [] : current.held
     }
-
-    /// Returns whether the caller is inside a turn of a queue, or would keep a caller inside such a turn waiting: that
-    /// caller waits for a flight, directly or through other flights, in which the current code runs.
-    static func isInside(_ queue: any PlaceOwner) -> Bool {
-        let held = heldByCaller
-        if held.isEmpty { return false }
-        if held.contains(where: { $0.owner === queue }) { return true }
-        return FlightWaits.blocked(by: held).contains { $0.owner === queue && $0.isHeld }
-    }
 }

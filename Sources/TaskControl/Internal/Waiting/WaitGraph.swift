@@ -1,105 +1,230 @@
-/// The waits for flights by callers that are inside a place: the turn of a queue, or another flight. Empty, except while
-/// there are such callers. A pure value: no lock, task or closure.
-struct WaitGraph<Place: Hashable> {
-    /// Identifies one wait of one caller.
-    typealias Wait = UInt64
+/// A place in which code runs, and whose end other code can wait for: the turn of a queue, or a flight.
+protocol WaitPlace: Hashable {
+    associatedtype Owner: Hashable
+    /// The queue of a turn, or the table of a flight.
+    var ownerID: Owner { get }
+    /// A number that is higher for a turn that was enqueued later in the same queue.
+    var number: UInt64 { get }
+}
 
-    /// For each flight, its callers that are inside places, each with these places.
-    private var callers: [Place: [Wait: [Place]]] = [:]
+/// The waits of code that is inside a place: a turn of a queue, or a flight. Empty, except while such code waits. A pure
+/// value: no lock, task or closure.
+///
+/// A place *waits* if code inside it waits. A wait is *stuck* if it cannot end before itself:
+///
+/// - A wait for a flight is stuck if the flight has a stuck wait inside.
+/// - A wait for a turn of a queue is stuck if each of the turns of the queue has a stuck wait inside.
+/// - A wait for the end of several turns is stuck if one of them has a stuck wait inside.
+///
+/// The graph refuses each wait that would be stuck, so it contains none.
+struct WaitGraph<Place: WaitPlace> {
+    /// Identifies one wait.
+    typealias Wait = UInt64
+    typealias Owner = Place.Owner
+
+    /// What code waits for.
+    enum Goal {
+        case flight(Place)
+        /// A turn of a queue in which `width` turns run at a time.
+        case turn(of: Owner, width: Int)
+        /// The end of all turns of a queue up to the one with a number.
+        case end(of: Owner, upTo: UInt64)
+    }
+
+    private struct Entry {
+        let goal: Goal
+        let places: [Place]
+    }
+
+    private var waits: [Wait: Entry] = [:]
+    /// The waits of the code inside each place, by the owner of the place.
+    private var inside: [Owner: [Place: Set<Wait>]] = [:]
+    /// The flights for which code inside places waits: the number of these waits, and whether the flight has ended, or
+    /// has no callers any more. Such a flight keeps no code waiting.
+    private var flights: [Place: (waits: Int, isOver: Bool)] = [:]
     private var lastWait: Wait = 0
 
-    /// The number of flights for which such callers wait.
-    var flightCount: Int { callers.count }
+    /// The number of waits.
+    var count: Int { waits.count }
 
     /// The capacity of the largest dictionary, as a measure of the memory that is allocated.
-    var capacity: Int { max(callers.capacity, callers.values.map(\.capacity).max() ?? 0) }
+    var capacity: Int {
+        let places = inside.values.map { max($0.capacity, $0.values.map(\.capacity).max() ?? 0) }
+        return max(waits.capacity, inside.capacity, flights.capacity, places.max() ?? 0)
+    }
 
-    /// Records that a caller waits for a flight.
+    /// Records that code waits.
     ///
     /// - Parameters:
-    ///   - flight: The flight.
-    ///   - places: The places that the caller is inside of.
-    /// - Returns: The wait; `nil` if the flight could then not end, because it waits for one of the places, directly or
-    ///   through other flights. Nothing is recorded then.
-    /// - Complexity: O(*n*) in the number of callers that wait for the places, directly or through other flights.
-    mutating func wait(for flight: Place, inside places: [Place]) -> Wait? {
-        if blocked(by: places).contains(flight) { return nil }
+    ///   - goal: What the code waits for.
+    ///   - places: The places that the code is inside of.
+    ///   - isHeld: Returns whether a turn has begun and not ended.
+    /// - Returns: The wait; `nil` if it would be stuck. Nothing is recorded then.
+    /// - Complexity: O(1) if no code waits inside the goal. Otherwise O(*n*) in the number of waits inside the goal,
+    ///   inside the goals of these waits, and so on.
+    mutating func wait(for goal: Goal, inside places: [Place], isHeld: (Place) -> Bool) -> Wait? {
         lastWait += 1
-        callers[flight, default: [:]][lastWait] = places
-        return lastWait
+        let wait = lastWait
+        waits[wait] = Entry(goal: goal, places: places)
+        for place in places { inside[place.ownerID, default: [:]][place, default: []].insert(wait) }
+        if case .flight(let flight) = goal { flights[flight, default: (0, false)].waits += 1 }
+        guard isStuck(wait, isHeld) else { return wait }
+        remove(wait)
+        return nil
     }
 
     /// Removes a wait. Has no effect if the wait was removed before.
-    mutating func remove(_ wait: Wait, for flight: Place) {
-        guard callers[flight]?.removeValue(forKey: wait) != nil else { return }
-        callers[flight]?.shrinkIfMostlyEmpty()
-        if callers[flight]?.isEmpty == true { removeAll(for: flight) }
-    }
-
-    /// Removes all waits for a flight that has ended, or whose callers no longer wait.
-    mutating func removeAll(for flight: Place) {
-        if callers.removeValue(forKey: flight) != nil { callers.shrinkIfMostlyEmpty() }
-    }
-
-    /// Returns the given places, and all places of callers that wait for one of these flights, directly or through
-    /// other flights: code in any of them continues only after the code in one of the given places.
-    ///
-    /// - Complexity: O(*n*) in the number of these callers and places.
-    func blocked(by places: [Place]) -> Set<Place> {
-        var (seen, open): (Set<Place>, [Place]) = ([], places)
-        while let place = open.popLast() {
-            guard seen.insert(place).inserted, let waiting = callers[place] else { continue }
-            for places in waiting.values { open += places }
+    mutating func remove(_ wait: Wait) {
+        guard let entry = waits.removeValue(forKey: wait) else { return }
+        waits.shrinkIfMostlyEmpty()
+        for place in entry.places {
+            inside[place.ownerID]?[place]?.remove(wait)
+            if inside[place.ownerID]?[place]?.isEmpty == true { removeWaits(inside: place) }
         }
-        return seen
+        guard case .flight(let flight) = entry.goal, let callers = flights[flight] else { return }
+        flights[flight]?.waits -= 1
+        if callers.waits == 1 {
+            flights[flight] = nil
+            flights.shrinkIfMostlyEmpty()
+        }
+    }
+
+    private mutating func removeWaits(inside place: Place) {
+        inside[place.ownerID]?[place] = nil
+        inside[place.ownerID]?.shrinkIfMostlyEmpty()
+        if inside[place.ownerID]?.isEmpty == true {
+            inside[place.ownerID] = nil
+            inside.shrinkIfMostlyEmpty()
+        }
+    }
+
+    /// Records that a flight has ended, or that its callers no longer wait.
+    mutating func isOver(_ flight: Place) { flights[flight]?.isOver = true }
+
+    // MARK: The search
+
+    /// The waits that a wait depends on, by place.
+    private enum Blockers {
+        /// The wait is stuck if one of these places has a stuck wait inside.
+        case one([Set<Wait>])
+        /// The wait is stuck if each of these places has a stuck wait inside.
+        case all([Set<Wait>])
+
+        var places: [Set<Wait>] {
+            switch self {
+            case .one(let places), .all(let places): places
+            }
+        }
+
+        func contain(_ stuck: Set<Wait>) -> Bool {
+            switch self {
+            case .one(let places): places.contains { !$0.isDisjoint(with: stuck) }
+            case .all(let places): !places.isEmpty && places.allSatisfy { !$0.isDisjoint(with: stuck) }
+            }
+        }
+    }
+
+    private mutating func blockers(of wait: Wait, _ isHeld: (Place) -> Bool) -> Blockers {
+        switch waits[wait]?.goal {
+        case nil: return .one([])
+        case .flight(let flight):
+            guard flights[flight]?.isOver != true, let waits = inside[flight.ownerID]?[flight] else { return .one([]) }
+            return .one([waits])
+        case .turn(let queue, let width):
+            if (inside[queue]?.count ?? 0) < width { return .all([]) }
+            let turns = turns(of: queue, isHeld)
+            return .all(turns.count < width ? [] : turns.map(\.value))
+        case .end(let queue, let last):
+            return .one(turns(of: queue, isHeld).filter { $0.key.number <= last }.map(\.value))
+        }
+    }
+
+    /// Returns the turns of a queue with waits inside. A turn that has ended is removed: code that has outlived it may
+    /// still wait.
+    private mutating func turns(of queue: Owner, _ isHeld: (Place) -> Bool) -> [Place: Set<Wait>] {
+        for turn in (inside[queue] ?? [:]).keys where !isHeld(turn) { removeWaits(inside: turn) }
+        return inside[queue] ?? [:]
+    }
+
+    private mutating func isStuck(_ wait: Wait, _ isHeld: (Place) -> Bool) -> Bool {
+        var found = [(wait: wait, blockers: blockers(of: wait, isHeld))]
+        if found[0].blockers.places.isEmpty { return false }
+        var (stuck, next) = (Set([wait]), 0)
+        while next < found.count {
+            for other in found[next].blockers.places.joined() where stuck.insert(other).inserted {
+                found.append((other, blockers(of: other, isHeld)))
+            }
+            next += 1
+        }
+        // All that were found, without those that can end: the latest first, since the others depend on them.
+        var count: Int
+        repeat {
+            count = stuck.count
+            for (wait, blockers) in found.reversed() where stuck.contains(wait) && !blockers.contain(stuck) {
+                stuck.remove(wait)
+            }
+        } while stuck.count < count
+        return stuck.contains(wait)
     }
 }
 
-/// The one ``WaitGraph`` of the process, so that flights of different objects that wait for each other are detected.
+extension Place: WaitPlace {
+    var ownerID: ObjectIdentifier { ObjectIdentifier(owner) }
+    var number: UInt64 { id.number }
+}
+
+/// The one ``WaitGraph`` of the process, so that turns and flights of different objects that wait for each other are
+/// detected.
 ///
-/// Its lock may be taken while the lock of a flight table is held, and no other lock is taken inside it.
-package enum FlightWaits {
-    /// A wait, which must be removed when the caller no longer waits.
+/// Its lock may be taken while the lock of a flight table is held. Inside it, only the locks of queues are taken.
+@usableFromInline
+package enum _PlaceWaits {
+    typealias Goal = WaitGraph<Place>.Goal
+
+    /// A wait, which must be removed when the code no longer waits.
+    @usableFromInline
     package struct Wait: Sendable {
         let number: UInt64
 
-        /// The wait of a caller that is in no place, and so is not in the graph.
+        /// The wait of code that is in no place, and so is not in the graph.
         @usableFromInline static let unrecorded = Wait(number: 0)
 
-        var isRecorded: Bool { number != 0 }
+        /// Ends the wait. Has no effect if it has ended before.
+        @inline(__always)
+        package func end() {
+            if number != 0 { _PlaceWaits.end(self) }
+        }
     }
 
     private static let graph = Locked(WaitGraph<Place>())
-    /// The number of flights in the graph, so that flights without such callers end without the lock.
+    /// The number of waits in the graph, so that flights for which no code in a place waits end without the lock.
     private static let count = AtomicWord(0)
 
-    /// Records that a caller waits for a flight.
+    /// Records that code waits.
     ///
-    /// - Parameter places: The places that the caller is inside of; must not be empty.
-    /// - Returns: The wait; `nil` if the caller would wait for itself. Nothing is recorded then.
-    static func begin(for flight: Place, inside places: [Place]) -> Wait? {
-        change { $0.wait(for: flight, inside: places) }.map(Wait.init)
+    /// - Parameters:
+    ///   - goal: What the code waits for.
+    ///   - places: The places that the code is inside of. If there are none, the wait is not recorded.
+    /// - Returns: The wait; `nil` if the code would wait for itself. Nothing is recorded then.
+    static func begin(for goal: @autoclosure () -> Goal, inside places: [Place]) -> Wait? {
+        if places.isEmpty { return .unrecorded }
+        let goal = goal()
+        return change { $0.wait(for: goal, inside: places, isHeld: \.isHeld) }.map(Wait.init)
     }
 
-    static func end(_ wait: Wait, for flight: Place) {
-        if wait.isRecorded { change { $0.remove(wait.number, for: flight) } }
-    }
+    @inline(never)
+    private static func end(_ wait: Wait) { change { $0.remove(wait.number) } }
 
-    /// Removes all waits for a flight, which has ended or whose callers no longer wait.
+    /// Records that a flight has ended, or that its callers no longer wait.
     @inline(__always)
-    static func endAll(for flight: @autoclosure () -> Place) {
-        if count.value != 0 { change { $0.removeAll(for: flight()) } }
-    }
-
-    /// Returns the places whose code continues only after the code in one of the given places, and these places.
-    static func blocked(by places: [Place]) -> Set<Place> {
-        count.value == 0 ? Set(places) : graph.withLock { $0.blocked(by: places) }
+    static func areOver(for flight: @autoclosure () -> Place) {
+        if count.value != 0 { change { $0.isOver(flight()) } }
     }
 
     @inline(never)
     private static func change<Result>(_ event: (inout WaitGraph<Place>) -> Result) -> Result {
         graph.withLock { graph in
-            defer { count.store(Int64(graph.flightCount)) }
+            defer { count.store(Int64(graph.count)) }
             return event(&graph)
         }
     }

@@ -117,10 +117,13 @@ final class TurnState: PlaceOwner {
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     typealias Machine = TurnStateMachine<Waiter, Job>
 
+    /// The number of turns that may run at once; `nil` if the queue determines only the order in which tasks begin.
+    let capacity: Int?
     private let state: Locked<Machine>
     private let gate: AtomicWord
 
     init(capacity: Int?) {
+        self.capacity = capacity
         let machine = Machine(capacity: capacity)
         gate = AtomicWord(machine.gate.word)
         state = Locked(machine)

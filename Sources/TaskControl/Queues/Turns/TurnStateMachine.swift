@@ -305,10 +305,12 @@ struct TurnStateMachine<Waiter, Job> {
 
     /// Adds a caller that waits until all present entries have left.
     ///
-    /// - Returns: The identity of the caller, which must then call `parkDrainer(_:_:)`; `nil` if the queue is empty.
-    mutating func enrollDrainer() -> DrainID? {
+    /// - Returns: The identity of the caller, which must then call `parkDrainer(_:_:)`, and that of the last entry; `nil`
+    ///   if the queue is empty.
+    mutating func enrollDrainer() -> (id: DrainID, last: ID)? {
         precondition(capacity != nil, "a task that has begun has left this line: its end is not seen")
-        return count == 0 ? nil : drainers.enroll(for: entries[line.last].serial)
+        if count == 0 { return nil }
+        return (drainers.enroll(for: entries[line.last].serial), ID(serial: entries[line.last].serial, slot: line.last))
     }
 
     /// Stores the continuation of a caller of `drain`.

@@ -99,12 +99,14 @@ final class _TurnStorage: Sendable {
     }
 
     /// Suspends the calling task, whose place in the queue is `id`, until its turn has come or it has left the queue.
-    /// If the task is cancelled, it leaves the queue at once. After this function has returned, the task must call
-    /// ``begin(_:)``, which returns whether its turn has begun; if not, it has left the queue.
-    nonisolated(nonsending) func waitUntilCalledOrCancelled(_ id: ID) async {
+    /// If the task is cancelled, it leaves the queue at once, and ends its wait in the graph of waits. After this
+    /// function has returned, the task must call ``begin(_:)``, which returns whether its turn has begun; if not, it has
+    /// left the queue.
+    nonisolated(nonsending) func waitUntilCalledOrCancelled(_ id: ID, _ wait: _PlaceWaits.Wait) async {
         _ = await suspend { waiter in
             state.withMachine { $0.park(id, waiter) } ? nil : .reached
         } onCancel: {
+            wait.end()
             leave(id)
         } raising: { [self] priority in
             raise(before: id, to: priority.rawValue)
@@ -149,19 +151,26 @@ final class _TurnStorage: Sendable {
     /// tasks are raised to the priority of the caller.
     ///
     /// - Throws: `CancellationError` at once if the caller is cancelled; ``QueueReentrancyError`` if the caller is
-    ///   inside a turn of this queue.
+    ///   inside a turn of this queue, or a turn of this queue waits for the caller.
     nonisolated(nonsending) func drain() async throws {
-        try checkReentrancy()
+        let places = try placesOutsideTurns()
         try Task.checkCancellation()
-        guard let id = state.withMachine({ $0.enrollDrainer() }) else { return }
+        guard let (id, last) = state.withMachine({ $0.enrollDrainer() }) else { return }
+        let goal = _PlaceWaits.Goal.end(of: ObjectIdentifier(state), upTo: last.number)
+        guard let recorded = _PlaceWaits.begin(for: goal, inside: places) else {
+            _ = state.withMachine { $0.drainerLeaves(id) }
+            throw reentrancyError
+        }
         let wait = source.emitDraining()
         let outcome = await suspend { waiter in
             state.withMachine { $0.parkDrainer(id, waiter) }
         } onCancel: {
+            recorded.end()
             state.withMachine { $0.drainerLeaves(id) }?.resume(returning: .left)
         } raising: { [self] priority in
             raise(to: priority.rawValue) { $0.raiseAll(to: priority.rawValue) }
         }
+        recorded.end()
         source.emitDrained(wait, hasLeft: outcome == .left)
         if outcome == .left { throw CancellationError() }
     }
@@ -192,15 +201,16 @@ extension _TurnStorage {
     /// Waits for a turn, runs `body` in the caller's task, and ends the turn.
     ///
     /// - Throws: The error of `body`; `CancellationError` if the caller was cancelled before its turn;
-    ///   ``QueueReentrancyError`` if the caller is inside a turn of this queue.
+    ///   ``QueueReentrancyError`` if the caller is inside a turn of this queue, or all turns of this queue wait for the
+    ///   caller.
     @inlinable
     @inline(__always)
     nonisolated(nonsending) func run<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        var mustWait = false
-        let turn = try enterCaller(mustWait: &mustWait)
-        if mustWait { try await waitInCaller(turn) }
+        var wait: _PlaceWaits.Wait?
+        let turn = try enterCaller(&wait)
+        if let wait { try await waitInCaller(turn, wait) }
         do {
             let value = try await _places.withValue(places(of: turn), operation: body)
             leaveCaller(turn, .completed)
@@ -211,23 +221,30 @@ extension _TurnStorage {
         }
     }
 
-    func checkReentrancy() throws {
-        if _Places.isInside(state) { throw QueueReentrancyError(queueName: source.name) }
+    var reentrancyError: QueueReentrancyError { QueueReentrancyError(queueName: source.name) }
+
+    /// Returns the places that the caller is inside of.
+    ///
+    /// - Throws: ``QueueReentrancyError`` if one of them is a turn of this queue.
+    private func placesOutsideTurns() throws -> [Place] {
+        let places = _Places.heldByCaller
+        if places.contains(where: { $0.owner === state }) { throw reentrancyError }
+        return places
     }
 
     /// Begins a turn in the caller's task if its turn has come, and otherwise takes the last place in the queue for
     /// that task. Not asynchronous, so a caller that need not wait does not suspend.
     ///
-    /// - Parameter mustWait: Set to `true` if the turn has not begun: the caller must then call ``waitInCaller(_:)``.
+    /// - Parameter wait: Set to a wait if the turn has not begun: the caller must then call ``waitInCaller(_:_:)``.
     /// - Returns: The identity of the turn.
     /// - Throws: `CancellationError` if the caller was cancelled before the call; ``QueueReentrancyError`` if the
-    ///   caller is inside a turn of this queue.
+    ///   caller is inside a turn of this queue, or all turns of this queue wait for the caller.
     @usableFromInline
-    func enterCaller(mustWait: inout Bool) throws -> _CallerTurn {
+    func enterCaller(_ wait: inout _PlaceWaits.Wait?) throws -> _CallerTurn {
         // Only without observers, since the subject of an event must be opened under the lock. The re-entrancy check is
         // not needed: a queue of which the caller holds a turn is not idle.
         if Diagnostics.isUnobserved, !_isTaskCancelled, let id = state.enterFree() { return _CallerTurn(id: id) }
-        return try enterLine(mustWait: &mustWait)
+        return try enterLine(&wait)
     }
 
     /// Takes the last place in the queue for the caller's task, and begins the turn if it has come.
@@ -235,14 +252,18 @@ extension _TurnStorage {
     /// Tasks behind it in the queue do not raise the priority of the caller's task: the queue has not created this
     /// task, and the task may end as soon as it has left the queue.
     ///
-    /// - Parameter mustWait: Set to `true` if the turn has not begun.
+    /// - Parameter wait: Set to a wait if the turn has not begun.
     /// - Returns: The identity of the turn.
-    /// - Throws: The same errors as ``enterCaller(mustWait:)``.
+    /// - Throws: The same errors as ``enterCaller(_:)``.
     @inline(never)
-    private func enterLine(mustWait: inout Bool) throws -> _CallerTurn {
-        try checkReentrancy()
+    private func enterLine(_ wait: inout _PlaceWaits.Wait?) throws -> _CallerTurn {
+        let places = try placesOutsideTurns()
         if Task.isCancelled { throw CancellationError() }
         let level = Task.currentPriority.rawValue
+        // Before the caller joins the line, since a caller that would wait for itself must leave no trace.
+        let goal = _PlaceWaits.Goal.turn(of: ObjectIdentifier(state), width: state.capacity ?? .max)
+        guard let recorded = _PlaceWaits.begin(for: goal, inside: places) else { throw reentrancyError }
+        var mustWait = false
         let place = state.withMachine { machine in
             let place = machine.enqueue(level: level)
             Diagnostics.open(subject(place.id))
@@ -253,6 +274,7 @@ extension _TurnStorage {
             mustWait = true
             return place
         }
+        if mustWait { wait = recorded } else { recorded.end() }
         if place.isUrgent { raise(before: place.id, to: level) }
         emitCall(place.id, mustWait)
         return _CallerTurn(id: place.id)
@@ -262,8 +284,12 @@ extension _TurnStorage {
     ///
     /// - Throws: `CancellationError` if the caller was cancelled before the turn began.
     @usableFromInline
-    nonisolated(nonsending) func waitInCaller(_ turn: _CallerTurn) async throws(CancellationError) {
-        await waitUntilCalledOrCancelled(turn.id)
+    nonisolated(nonsending) func waitInCaller(
+        _ turn: _CallerTurn,
+        _ wait: _PlaceWaits.Wait
+    ) async throws(CancellationError) {
+        await waitUntilCalledOrCancelled(turn.id, wait)
+        wait.end()
         if begin(turn.id) {
             if !Task.isCancelled { return emit(.started, .entered(.running), turn.id) }
             // The turn came together with the cancellation.

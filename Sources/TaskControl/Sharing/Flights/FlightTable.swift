@@ -19,7 +19,7 @@ package final class _FlightTable: PlaceOwner {
     struct CallerPlace: Sendable {
         fileprivate let caller: Machine.Caller
         /// The caller's wait in the graph of waits, if the caller is inside the turn of a queue, or inside a flight.
-        fileprivate let wait: FlightWaits.Wait
+        fileprivate let wait: _PlaceWaits.Wait
     }
 
     let state: Locked<Machine>
@@ -140,10 +140,10 @@ package final class _FlightTable: PlaceOwner {
     func join(_ key: _ErasedKey?, isLimited: Bool = false, _ make: () -> _Flight?) -> Joining {
         let places = _Places.heldByCaller
         let (joining, moment) = state.withLock { machine -> (Joining, EventMoment?) in
-            var wait = FlightWaits.Wait.unrecorded
+            var wait = _PlaceWaits.Wait.unrecorded
             // Before the caller joins, since a caller that would wait for itself must leave no trace.
             if !places.isEmpty, let id = machine.current(key) {
-                guard let begun = FlightWaits.begin(for: Place(id, in: self), inside: places) else {
+                guard let begun = _PlaceWaits.begin(for: .flight(Place(id, in: self)), inside: places) else {
                     return (.reentrant, nil)
                 }
                 wait = begun
@@ -163,10 +163,8 @@ package final class _FlightTable: PlaceOwner {
             }
             (flight.id, flight.inheritsDeadline) = (id, inheritsDeadline)
             Diagnostics.open(subject(id))
-            // A new flight waits for no other, so this never fails.
-            if !places.isEmpty, let begun = FlightWaits.begin(for: Place(id, in: self), inside: places) {
-                wait = begun
-            }
+            // A new flight waits for nothing, so this never fails.
+            if let begun = _PlaceWaits.begin(for: .flight(Place(id, in: self)), inside: places) { wait = begun }
             return (.begun(flight, CallerPlace(caller: caller, wait: wait)), nil)
         }
         if case .joined(let flight, _) = joining {
@@ -206,7 +204,8 @@ package final class _FlightTable: PlaceOwner {
             // Most callers need no lock: the priority of a flight is never below the one that it began with.
             if priority.rawValue > flight.level { flight.table.raise(flight.id, to: priority) }
         }
-        if outcome != .reached { await flight.table.completeLeaving(flight, at: place) }
+        place.wait.end()
+        if outcome != .reached { await flight.table.completeLeaving(flight) }
         return outcome == .reached
     }
 
@@ -249,9 +248,9 @@ package final class _FlightTable: PlaceOwner {
     ///
     /// If no caller is left, the flight is cancelled, unless it may continue without callers. It is cancelled in the
     /// table at once, so work that has not begun does not begin. The task of the flight is cancelled by another thread:
-    /// see `completeLeaving(_:at:)`.
+    /// see `completeLeaving(_:)`.
     private func leave(_ flight: _Flight, at place: CallerPlace) {
-        FlightWaits.end(place.wait, for: flight.place)
+        place.wait.end()
         let (leaving, task, moment) = state.withLock { machine in
             let leaving = machine.leave(place.caller)
             let task = leaving.cancelling?.owned
@@ -279,8 +278,7 @@ package final class _FlightTable: PlaceOwner {
     ///
     /// A function of its own, whose frame exists only after the wait for the flight.
     @inline(never)
-    private nonisolated(nonsending) func completeLeaving(_ flight: _Flight, at place: CallerPlace) async {
-        FlightWaits.end(place.wait, for: flight.place)
+    private nonisolated(nonsending) func completeLeaving(_ flight: _Flight) async {
         emitLeft(flight.id)
         // A caller that was not cancelled was removed by `cancelAll(_:)`, whose own call cancels the task.
         guard _isTaskCancelled else { return }
@@ -325,7 +323,7 @@ package final class _FlightTable: PlaceOwner {
         let moment = Diagnostics.moment
         let landing = state.withLock { $0.finish(flight.id) }
         CancellationCauses.forget(.running)
-        FlightWaits.endAll(for: flight.place)
+        _PlaceWaits.areOver(for: flight.place)
         flight.deadline?.end()
         landing.first?.resume(returning: .reached)
         for waiter in landing.others { waiter.resume(returning: .reached) }
@@ -381,7 +379,7 @@ package final class _FlightTable: PlaceOwner {
     package func cancelAll(_ cause: CancellationCause) {
         let (clearing, tasks, moment) = state.withLock { machine in
             let clearing = machine.cancelAll()
-            for id in clearing.ids { FlightWaits.endAll(for: Place(id, in: self)) }
+            for id in clearing.ids { _PlaceWaits.areOver(for: Place(id, in: self)) }
             let tasks = clearing.jobs.map(\.owned)
             for task in tasks { CancellationCauses.record(.known(cause), for: task.address) }
             return (clearing, tasks, Diagnostics.moment)
@@ -531,15 +529,10 @@ extension _FlightTable {
     /// Records that the current code waits for another flight without being one of its callers, so that flights that
     /// wait for each other are detected.
     ///
-    /// - Returns: The wait, which must be passed to ``stopWaiting(_:behind:)``; `nil` if the other flight already waits
-    ///   for the current code, directly or through other flights. Nothing is recorded then.
-    package func wait(behind other: ID) -> FlightWaits.Wait? {
-        let places = _Places.heldByCaller
-        return places.isEmpty ? .unrecorded : FlightWaits.begin(for: Place(other, in: self), inside: places)
-    }
-
-    package func stopWaiting(_ wait: FlightWaits.Wait, behind other: ID) {
-        FlightWaits.end(wait, for: Place(other, in: self))
+    /// - Returns: The wait, which must be ended; `nil` if the other flight already waits for the current code, directly
+    ///   or through other flights and turns. Nothing is recorded then.
+    package func wait(behind other: ID) -> _PlaceWaits.Wait? {
+        _PlaceWaits.begin(for: .flight(Place(other, in: self)), inside: _Places.heldByCaller)
     }
 }
 
