@@ -60,12 +60,21 @@ extension AsyncSemaphore {
         )
     }
 
-    func emitLeft(_ count: Int, _ holding: _PermitHolding, at moment: EventMoment?) {
+    /// Emits that a caller has left the line.
+    ///
+    /// - Parameter isLate: Whether its time limit has passed, and not the caller was cancelled.
+    func emitLeft(_ count: Int, _ holding: _PermitHolding, isLate: Bool, at moment: EventMoment?) {
         guard let subject = holding.subject else { return }
         Diagnostics.emit(
             at: moment,
             isInside: true,
-            source.event(.left, .ended(.cancelled), about: subject, count: count, isCancelled: true)
+            source.event(
+                .left,
+                .ended(isLate ? .timedOut : .cancelled),
+                about: subject,
+                count: count,
+                isCancelled: !isLate
+            )
         )
     }
 

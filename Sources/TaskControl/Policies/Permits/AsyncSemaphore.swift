@@ -119,6 +119,48 @@ public final class AsyncSemaphore: Sendable {
         if !_acquireAtOnce(count, &holding) { try await _acquireInLine(count, holding) }
     }
 
+    /// Takes a permit, or several, within a time limit: at once if they are available and no other caller waits;
+    /// otherwise waits for the caller's turn until the limit.
+    ///
+    /// ```swift
+    /// try await connections.acquire(within: .seconds(5))
+    /// defer { connections.release() }
+    /// ```
+    ///
+    /// The caller keeps its place in the line until the limit. A permit that is granted to it at the limit or later is
+    /// passed on to the next caller. As with ``acquire(_:)``, each acquired permit must be released.
+    ///
+    /// ## Cancellation
+    /// A cancelled caller stops waiting immediately, and receives no permit. A caller that was cancelled before the
+    /// call throws, even if permits are available.
+    ///
+    /// - Parameters:
+    ///   - count: The number of permits, from 1 to the `value` that the semaphore was created with: another
+    ///     number counts as the nearest of these.
+    ///   - limit: The time limit, measured from the call. With zero or less, such as the remaining time of a deadline
+    ///     that has passed, the call does not wait: it takes the permits if they are available and no other caller
+    ///     waits, and throws otherwise. A limit of more than 100 years counts as 100 years.
+    ///   - clock: Measures the time.
+    /// - Throws: ``TimeoutError`` if the caller does not have the permits before the limit, also if they were granted
+    ///   earlier and the caller resumes at the limit or later, for example because its actor was busy; `CancellationError`
+    ///   if the caller is cancelled; the error of the clock, if the clock cannot sleep.
+    /// - Complexity: O(1), and O(*n*) in the number of callers that receive permits because this caller leaves the line.
+    public nonisolated(nonsending) func acquire(
+        _ count: Int = 1,
+        within limit: Duration,
+        clock: some Clock<Duration> = ContinuousClock()
+    ) async throws {
+        if limit <= .zero {
+            try Task.checkCancellation()
+            if tryAcquire(count) { return }
+            throw TimeoutError(duration: limit)
+        }
+        let count = _permitCount(count)
+        var holding = _PermitHolding.open
+        let stopwatch = Stopwatch(clock)
+        if !_acquireAtOnce(count, &holding) { try await acquireInLine(count, holding, within: limit, stopwatch) }
+    }
+
     /// Takes the permits if they are available and no other caller waits; otherwise adds the caller to the line of
     /// waiting callers. Does neither if the caller is cancelled. Does not throw, because a throwing call takes longer
     /// than acquiring an available permit.
@@ -157,23 +199,94 @@ public final class AsyncSemaphore: Sendable {
         async throws(CancellationError)
     {
         guard let id = holding.id else { throw CancellationError() }
-        let outcome = await suspend { waiter in
+        let outcome = await waitInLine(id)
+        guard outcome == .left || Task.isCancelled else { return emitAcquired(count, holding) }
+        leave(count, holding, outcome)
+        throw CancellationError()
+    }
+
+    /// Waits until the permits are granted to the caller, or the time limit has passed, after `_acquireAtOnce(_:_:)` has
+    /// returned `false`.
+    ///
+    /// - Parameters:
+    ///   - count: The number of permits.
+    ///   - holding: The request, as `_acquireAtOnce(_:_:)` has left it.
+    ///   - limit: The time limit.
+    ///   - stopwatch: Measures the time since the call.
+    private nonisolated(nonsending) func acquireInLine(
+        _ count: Int,
+        _ holding: _PermitHolding,
+        within limit: Duration,
+        _ stopwatch: Stopwatch
+    ) async throws {
+        guard let id = holding.id else { throw CancellationError() }
+        let (outcome, failure) = await withTaskGroup(of: (any Error)?.self) { group in
+            group.addTask { await self.endWait(of: id, after: limit, stopwatch) }
+            let outcome = await waitInLine(id)
+            group.cancelAll()
+            return (outcome, await group.next() ?? nil)
+        }
+        // The clock decides, since the limit's own task may not have had a thread.
+        let isLate = outcome == .left || stopwatch.now >= limit
+        guard isLate || Task.isCancelled else { return emitAcquired(count, holding) }
+        leave(count, holding, outcome, isLate: isLate && !Task.isCancelled)
+        try Task.checkCancellation()
+        if outcome == .left, let failure { throw failure }
+        throw TimeoutError(duration: limit)
+    }
+
+    /// Ends the wait of a caller when a time limit has passed, or when the clock cannot sleep.
+    ///
+    /// - Returns: The error of the clock; `nil` if there is none.
+    private nonisolated(nonsending) func endWait(
+        of id: PermitStorage.Machine.ID,
+        after limit: Duration,
+        _ stopwatch: Stopwatch
+    ) async -> (any Error)? {
+        var failure: (any Error)?
+        do {
+            try await stopwatch.sleep(until: limit)
+        } catch {
+            // The wait has ended, or the caller was cancelled.
+            if Task.isCancelled { return nil }
+            failure = error
+        }
+        for waiter in leaveLine(id) { waiter.resume(returning: .reached) }
+        return failure
+    }
+
+    /// Waits until the permits of a waiting request are granted. If the caller is cancelled, it leaves the line.
+    @inline(__always)
+    private nonisolated(nonsending) func waitInLine(_ id: PermitStorage.Machine.ID) async -> WaitOutcome {
+        await suspend { waiter in
             permits.withMachine { $0.park(id, waiter) }
         } onCancel: {
-            let leaving = permits.withMachine { $0.leave(id) }
-            leaving.waiter?.resume(returning: .left)
-            let granted = leaving.granted
+            let granted = leaveLine(id)
             guard !granted.isEmpty else { return }
             wakeOutsideHandler {
                 for waiter in granted { waiter.resume(returning: .reached) }
             }
         }
-        guard outcome == .left || Task.isCancelled else { return emitAcquired(count, holding) }
+    }
+
+    /// Removes a waiting request from the line, and resumes its caller.
+    ///
+    /// - Returns: The callers that now have their permits, and must be resumed.
+    private func leaveLine(_ id: PermitStorage.Machine.ID) -> [PermitStorage.Waiter] {
+        let leaving = permits.withMachine { $0.leave(id) }
+        leaving.waiter?.resume(returning: .left)
+        return leaving.granted
+    }
+
+    /// Completes the departure of a caller that was cancelled, or whose time limit has passed.
+    ///
+    /// - Parameters:
+    ///   - outcome: The outcome of the wait. If the permits were granted, they are passed on.
+    ///   - isLate: Whether the time limit has passed, and not the caller was cancelled.
+    private func leave(_ count: Int, _ holding: _PermitHolding, _ outcome: WaitOutcome, isLate: Bool = false) {
         let moment = Diagnostics.moment
-        // Granted at the moment of the cancellation: the caller is cancelled, and others can use the permits.
         if outcome == .reached { giveBack(count) }
-        emitLeft(count, holding, at: moment)
-        throw CancellationError()
+        emitLeft(count, holding, isLate: isLate, at: moment)
     }
 
     /// Takes a permit, or several, if they are available and no caller waits for permits. Never waits.
