@@ -24,8 +24,12 @@ struct SnapshotBuilder {
     /// The running subjects of each lane.
     var running: [Lane: Running] = [:]
     private var inner: Set<Identity> = []
+    /// The subjects of each owner, in the order in which they began.
+    private var members: [Identity: [Identity]] = [:]
     /// The tasks of those owners for whose `drain()` a caller waits.
     var drained: [Identity: [Identity]] = [:]
+    /// For each call of `drain()`, the number of the tasks in `drained` that began before it.
+    private var drainedBefore: [Identity: Int] = [:]
 
     /// The tasks and calls of an owner that have the same key: only these can wait for each other.
     struct Lane: Hashable {
@@ -51,8 +55,11 @@ struct SnapshotBuilder {
     init(_ books: TrackerStateMachine, at time: Duration) {
         self.books = books
         self.time = time
-        ordered = books.subjects.sorted { $0.value.order < $1.value.order }.map { ($0.key, $0.value) }
+        // Sorted without the subjects, which are large, so that the time of a snapshot grows with their number only.
+        let order = books.subjects.map { (id: $0.key, order: $0.value.order) }.sorted { $0.order < $1.order }
+        ordered = order.compactMap { entry in books.subjects[entry.id].map { (entry.id, $0) } }
         for (id, subject) in ordered {
+            if let owner = subject.owner { members[owner, default: []].append(id) }
             if let task = subject.actsIn { actors[task, default: []].append(id) }
             if let lane = lane(of: subject), subject.phase == .running {
                 running[lane, default: Running()].ids.append(id)
@@ -61,8 +68,13 @@ struct SnapshotBuilder {
             }
         }
         let drains = Set(ordered.lazy.filter(\.subject.isDrain).compactMap(\.subject.owner))
-        for (id, subject) in ordered where !subject.isDrain {
-            if let owner = subject.owner, drains.contains(owner) { drained[owner, default: []].append(id) }
+        for (id, subject) in ordered {
+            guard let owner = subject.owner, drains.contains(owner) else { continue }
+            if subject.isDrain {
+                drainedBefore[id] = drained[owner]?.count ?? 0
+            } else {
+                drained[owner, default: []].append(id)
+            }
         }
         for (id, subject) in ordered { nest(id, subject) }
     }
@@ -145,7 +157,7 @@ struct SnapshotBuilder {
             },
             refusedCount: owner.refusedCount,
             lastRefusalAge: owner.lastRefusal.map(age(since:)),
-            entries: owner.subjects.sorted { order($0) < order($1) }.map { entry($0) }
+            entries: (members[id] ?? []).map { entry($0) }
         )
     }
 
@@ -157,7 +169,7 @@ struct SnapshotBuilder {
 
     private func entry(_ id: Identity) -> TaskSnapshot.Entry {
         guard let subject = subject(id) else { preconditionFailure("The books do not change.") }
-        let waitsFor = holders(of: subject) + (awaited[id] ?? []).prefix(Self.mostListed)
+        let waitsFor = holders(of: id, subject) + (awaited[id] ?? []).prefix(Self.mostListed)
         return TaskSnapshot.Entry(
             id: id,
             primitive: subject.primitive,
@@ -179,9 +191,9 @@ struct SnapshotBuilder {
 
     /// Returns the first subjects for which a subject waits, at most ``mostListed``: they run before it, hold a permit
     /// or a turn that it needs, or must end first.
-    private func holders(of subject: Subject) -> ArraySlice<Identity> {
+    private func holders(of id: Identity, _ subject: Subject) -> ArraySlice<Identity> {
         if subject.isDrain, let owner = subject.owner {
-            return (drained[owner] ?? []).prefix(min(Self.mostListed, drainedCount(by: subject, of: owner)))
+            return (drained[owner] ?? []).prefix(min(Self.mostListed, drainedCount(by: id, subject, of: owner)))
         }
         guard subject.phase == .waiting, subject.hasToWait, subject.delay == nil,
             subject.primitive.traits.contains(.line),
@@ -194,9 +206,9 @@ struct SnapshotBuilder {
 
     /// Returns the number of the first tasks of an owner for which `drain`, a call of its `drain()`, waits. A queue
     /// drains the tasks that exist at the time of the call; other owners drain all of their tasks.
-    func drainedCount(by drain: Subject, of owner: Identity) -> Int {
-        let all = drained[owner] ?? []
-        return drain.primitive.traits.contains(.drainsEarlier) ? begun(before: drain.order, in: all) : all.count
+    func drainedCount(by id: Identity, _ drain: Subject, of owner: Identity) -> Int {
+        let isPartial = drain.primitive.traits.contains(.drainsEarlier)
+        return isPartial ? drainedBefore[id] ?? 0 : drained[owner]?.count ?? 0
     }
 
     // MARK: What looks wrong
@@ -272,7 +284,7 @@ extension SnapshotBuilder {
             guard subject.phase == .waiting else { return graph.addEdge(from: own, to: node(of: task)) }
             graph.addEdge(from: node(of: task), to: own)
             if subject.isDrain {
-                if let owner = subject.owner, let all = everybody(drainedBy: subject, of: owner) {
+                if let owner = subject.owner, let all = everybody(drainedBy: id, subject, of: owner) {
                     graph.addEdge(from: own, to: all)
                 }
             } else if subject.hasToWait, let lane = builder.lane(of: subject), knowsAllHolders(of: lane, subject) {
@@ -297,8 +309,12 @@ extension SnapshotBuilder {
             return node
         }
 
-        private mutating func everybody(drainedBy drain: Subject, of owner: Identity) -> WaitGraph.Node? {
-            let count = builder.drainedCount(by: drain, of: owner)
+        private mutating func everybody(
+            drainedBy id: Identity,
+            _ drain: Subject,
+            of owner: Identity
+        ) -> WaitGraph.Node? {
+            let count = builder.drainedCount(by: id, drain, of: owner)
             guard count > 0 else { return nil }
             if drained[owner] == nil {
                 var firsts: [WaitGraph.Node] = []

@@ -30,7 +30,7 @@
 /// - Throws: The error of the operation, to all of its callers; `CancellationError` if the caller is cancelled;
 ///   ``SingleFlightReentrancyError`` if the caller is inside the operation of the same key, or if the flight waits for
 ///   the caller, through other flights or turns of queues.
-/// - Complexity: That of ``SingleFlight/value(for:operation:)``.
+/// - Complexity: O(1), and from inside another flight or a turn as for ``SingleFlight/value(for:operation:)``.
 @inlinable
 public nonisolated(nonsending) func withSingleFlight<Key: Hashable, Value: Sendable>(
     key: sending Key,

@@ -22,7 +22,7 @@ struct WaitGraph<Place: WaitPlace> {
     typealias Wait = UInt64
     typealias Owner = Place.Owner
 
-    /// What code waits for.
+    /// The aim of a wait.
     enum Goal {
         case flight(Place)
         /// A turn of a queue in which `width` turns run at a time.
@@ -56,7 +56,7 @@ struct WaitGraph<Place: WaitPlace> {
     /// Records that code waits.
     ///
     /// - Parameters:
-    ///   - goal: What the code waits for.
+    ///   - goal: The aim of the wait.
     ///   - places: The places that the code is inside of.
     ///   - isHeld: Returns whether a turn has begun and not ended.
     /// - Returns: The wait; `nil` if it would be stuck. Nothing is recorded then.
@@ -203,7 +203,7 @@ package enum _PlaceWaits {
     /// Records that code waits.
     ///
     /// - Parameters:
-    ///   - goal: What the code waits for.
+    ///   - goal: The aim of the wait.
     ///   - places: The places that the code is inside of. If there are none, the wait is not recorded.
     /// - Returns: The wait; `nil` if the code would wait for itself. Nothing is recorded then.
     static func begin(for goal: @autoclosure () -> Goal, inside places: [Place]) -> Wait? {
