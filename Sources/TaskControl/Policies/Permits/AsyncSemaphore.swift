@@ -125,6 +125,7 @@ public final class AsyncSemaphore: Sendable {
     /// ```swift
     /// try await connections.acquire(within: .seconds(5))
     /// defer { connections.release() }
+    /// let page = try await fetch(url)
     /// ```
     ///
     /// The caller keeps its place in the line until the limit. A permit that is granted to it at the limit or later is
