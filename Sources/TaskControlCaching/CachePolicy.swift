@@ -40,6 +40,8 @@ public struct CachePolicy: Hashable, Sendable {
     /// that failed; also called negative caching. Zero: no error is kept, and the next caller begins a new load.
     ///
     /// An error never replaces a value that ``staleWhileRevalidate`` or ``staleIfError`` still allows to be returned.
+    /// An interruption is never kept: the error of a load that was cancelled, or a `CancellationError` of one that was
+    /// not.
     public var errorTimeToLive: Duration
 
     /// The factor of early refreshes: the larger it is, the earlier the cache begins to replace a value that is still

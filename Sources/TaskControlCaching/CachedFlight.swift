@@ -73,7 +73,7 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     ///     and `nil` for the time of the policy: its ``CachePolicy/timeToLive`` for a value and its
     ///     ``CachePolicy/errorTimeToLive`` for an error. Without this closure, the times of the policy apply. Called
     ///     without a lock held: by ``update(_:for:)``, and in the task of a load when the load has ended. Not called
-    ///     with the error of a load that was cancelled.
+    ///     with an error that ``CachePolicy/errorTimeToLive`` never keeps.
     ///   - clock: Measures the age of values, and ``CachePolicy/patience``.
     ///   - random: Returns 64 random bits for ``CachePolicy/earlyRefresh``. By default, the bits of the system's random
     ///     number generator.

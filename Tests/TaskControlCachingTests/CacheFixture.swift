@@ -17,7 +17,7 @@ final class CacheFixture: Sendable {
         case wait(Gate)
         /// Ignores its cancellation.
         case hang(Gate)
-        case fail(MarkedError)
+        case fail(any Error)
     }
 
     private struct Books {

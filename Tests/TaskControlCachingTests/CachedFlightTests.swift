@@ -270,6 +270,42 @@ struct CachedFlightTests {
         #expect(try await fixture.cache.value(for: "a") == 2)
     }
 
+    @Test(arguments: [CancellationError(), OwnerClosed()] as [any Error])
+    func anInterruptionIsNotCachedAndGoesUnchangedToTheCallersOfTheLoad(_ error: any Error) async throws {
+        let lifetimes = OrderRecorder<Bool>()
+        let fixture = CacheFixture(CachePolicy(timeToLive: .seconds(10), errorTimeToLive: .seconds(50))) { result in
+            if case .failure = result { lifetimes.record(true) }
+            return nil
+        }
+        fixture.plan(1, .fail(error))
+        let received = await #expect(throws: (any Error).self) { try await fixture.cache.value(for: "a") }
+        #expect(received.map { type(of: $0) == type(of: error) } == true)
+        #expect(fixture.cache.valueCount == 0 && lifetimes.events.isEmpty)
+        #expect(try await fixture.cache.value(for: "a") == 2)
+    }
+
+    @Test func aRefreshThatIsInterruptedIsTriedAgainAtTheNextRead() async throws {
+        let fixture = CacheFixture(
+            CachePolicy(
+                timeToLive: .seconds(10),
+                staleWhileRevalidate: .seconds(60),
+                patience: .zero,
+                refreshRetryDelay: .seconds(30)
+            )
+        )
+        fixture.plan(2, .fail(CancellationError()))
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        await fixture.clock.advance(by: .seconds(10))
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        try await fixture.waitForFlights()
+        #expect(try await fixture.cache.value(for: "a") == 1)
+        try await fixture.waitForFlights()
+        #expect(try await fixture.cache.value(for: "a") == 3)
+    }
+
+    /// An error of the package that is an interruption.
+    struct OwnerClosed: Interruption {}
+
     @Test func anErrorDoesNotReplaceAValueToFallBackTo() async throws {
         let fixture = CacheFixture(
             CachePolicy(timeToLive: .seconds(10), staleIfError: .seconds(60), errorTimeToLive: .seconds(100))

@@ -359,8 +359,8 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         /// A result that contains an error. It is stored if its lifespan is more than zero, and if there is no older
         /// value that may be returned after a failed load.
         case failure(Value, Lifespan)
-        /// The flight was cancelled, which says nothing about the key.
-        case cancelled
+        /// The flight was cancelled or its load interrupted, which says nothing about the key.
+        case interrupted
     }
 
     /// The consequences of a change of the state. The caller acts on them after it has released the lock, and only then
@@ -392,7 +392,7 @@ struct CacheStateMachine<Key: Hashable, Value, Waiter> {
         remains.woken = waiters.wakeAll(in: &bodies[Int(index)].line, with: .reached)
         if !load.isSuperseded {
             switch outcome {
-            case .cancelled: break
+            case .interrupted: break
             case .value(let value, let span):
                 (bodies[Int(index)].failures, bodies[Int(index)].retryTime) = (0, .zero)
                 store(Content(value, serial, start: load.start, span), at: index, now, &remains)

@@ -292,8 +292,8 @@ final class _CacheStorage: Sendable {
         let outcome: Machine.Outcome
         if result.error == nil {
             outcome = .value(result, lifespan(of: result, cost: now - start))
-        } else if Task.isCancelled {
-            outcome = .cancelled
+        } else if Task.isCancelled || result.error.map(isInterruption) == true {
+            outcome = .interrupted
         } else {
             outcome = .failure(result, Machine.Lifespan(fresh: lifetime(of: result, policy.errorTimeToLive)))
         }

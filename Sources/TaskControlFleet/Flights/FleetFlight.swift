@@ -128,7 +128,7 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
 
 extension FleetLine {
     /// Returns the entry with which a result is published in the store. Returns `nil` if the other callers must run the operation themselves, because
-    /// the operation was cancelled or its value cannot be encoded.
+    /// the operation was interrupted or its value cannot be encoded.
     fileprivate func publication<Value: Codable>(
         of result: Result<Value, any Error>
     ) -> LeaseSession.Publication? {
@@ -136,7 +136,7 @@ extension FleetLine {
         switch result {
         case .success(let value): published = .value(value)
         case .failure(let error):
-            if error is CancellationError { return nil }
+            if isInterruption(error) { return nil }
             published = .failure(Diagnostics.redactedText(of: error))
         }
         guard let resultKey, let value = try? JSONEncoder().encode(published) else { return nil }

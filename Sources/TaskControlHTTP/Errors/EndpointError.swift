@@ -368,6 +368,10 @@ extension EndpointError: RetryClassifying {
     }
 }
 
+extension EndpointError: Interruption {
+    package var isInterruption: Bool { underlyingError.map { TaskControl.isInterruption($0) } ?? false }
+}
+
 // Events show the name of a URLError's code. The core, which does not know Foundation, shows the domain and the number
 // of an error of Foundation.
 

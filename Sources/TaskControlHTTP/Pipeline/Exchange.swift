@@ -148,7 +148,7 @@ struct Exchange: Sendable {
 
 /// The error of a failed exchange, with the part of the response that had arrived. Every call that shares the exchange
 /// reports both.
-struct UnsuccessfulExchange: EventDescribable, RetryAfterProviding {
+struct UnsuccessfulExchange: EventDescribable, RetryAfterProviding, Interruption {
     let error: any Error
     let response: ReceivedResponse
     /// Whether the whole response has arrived, so that it is passed to the endpoint although its status is 5xx or 429.
@@ -156,6 +156,7 @@ struct UnsuccessfulExchange: EventDescribable, RetryAfterProviding {
 
     var eventText: String { Redaction.eventText(of: error) }
     var retryAfter: Duration? { response.head?.retryAfter() }
+    package var isInterruption: Bool { TaskControl.isInterruption(error) }
 }
 
 extension EndpointError {

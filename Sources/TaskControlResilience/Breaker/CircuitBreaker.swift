@@ -34,8 +34,8 @@ internal import TaskControl
 ///
 /// ## What counts
 /// - A call that returns a value counts as a success, even if its caller was cancelled.
-/// - A call that throws an error does not count if its caller was cancelled, or if another policy of this module
-///   refused the call.
+/// - A call that throws an error does not count if its caller was cancelled, if another policy of this module refused
+///   the call, or if the error is an interruption: a `CancellationError`, whether or not the caller was cancelled.
 /// - Any other call that throws an error counts as a failure if `isFailure` (a parameter of the initializer) returns
 ///   `true` for the error. If it returns `false`, the call counts as a success: the service has answered, for example
 ///   with a response that rejects the request.

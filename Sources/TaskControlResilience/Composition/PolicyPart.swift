@@ -68,7 +68,8 @@ public enum PolicyOutcome: Sendable {
     case healthy
     /// The call has failed with this error. Each part decides whether it is a failure of the service.
     case failed(any Error)
-    /// The call gives no information about the service: its caller was cancelled, or nothing was sent.
+    /// The call gives no information about the service: its caller was cancelled, the call was interrupted, or nothing
+    /// was sent.
     case unknown
 }
 
@@ -76,7 +77,7 @@ extension PolicyOutcome {
     /// The outcome of a call that has thrown an error, in the current task.
     @usableFromInline
     package init(of error: any Error) {
-        self = _isTaskCancelled || error is CallRefusedError ? .unknown : .failed(error)
+        self = _isTaskCancelled || error is CallRefusedError || isInterruption(error) ? .unknown : .failed(error)
     }
 
     /// The outcome as a machine counts it.
@@ -99,7 +100,7 @@ enum CallOutcome: Hashable, Sendable, CaseIterable {
     case healthy
     /// The service has failed.
     case failed
-    /// The call gives no information: the caller was cancelled, or the call was not made.
+    /// The call gives no information: the caller was cancelled, or the call was interrupted or not made.
     case unknown
 }
 

@@ -59,12 +59,17 @@ struct _HedgeRace: Sendable {
         } else {
             events?.emit(.failed, error: error, attempt: attempt)
         }
-        // Nothing was sent, so the attempts that run may still succeed.
-        let isRefusal = isFinal && error is CallRefusedError && machine.running > 1
-        let hint = isRefusal ? .longestWait : (error as? any RetryAfterProviding)?.retryAfter
+        let isInterrupted = isInterruption(error)
+        // The error shows nothing about the service, so the attempts that run may still succeed.
+        let othersContinue = isFinal && (error is CallRefusedError || isInterrupted) && machine.running > 1
+        let hint = othersContinue ? .longestWait : (error as? any RetryAfterProviding)?.retryAfter
         // No caller waits for an attempt that would begin after the deadline: such a hint ends the attempts, like a hint that is too long.
         let wait = hint.map { isInTime(after: $0) ? $0 : .longestWait }
-        return step(machine.failed(isFinal: isFinal && !isRefusal, hint: wait), isThrottled: hint != nil)
+        return step(
+            machine.failed(isFinal: isFinal && !othersContinue, hint: wait),
+            isThrottled: hint != nil,
+            isFree: isInterrupted
+        )
     }
 
     @usableFromInline
@@ -81,7 +86,16 @@ struct _HedgeRace: Sendable {
         if Task.isCancelled { machine.cancel() }
     }
 
-    private mutating func step(_ next: HedgeStateMachine.Next, isThrottled: Bool) -> _HedgeStep {
+    /// Returns what follows from an answer of the machine.
+    ///
+    /// - Parameters:
+    ///   - isThrottled: Whether an error has requested a delay before the next attempt.
+    ///   - isFree: Whether the budget need not pay for the next attempt: it replaces one that was interrupted.
+    private mutating func step(
+        _ next: HedgeStateMachine.Next,
+        isThrottled: Bool,
+        isFree: Bool = false
+    ) -> _HedgeStep {
         switch next {
         case .wait: return _HedgeStep()
         case .fail: return _HedgeStep(isLast: true)
@@ -89,7 +103,7 @@ struct _HedgeRace: Sendable {
             hintTimer = number
             return _HedgeStep(timer: timer(number, hint, from: time.now))
         case .ask:
-            if isInTime(after: .zero), budget.take(isThrottled: isThrottled) != nil { return start() }
+            if isInTime(after: .zero), isFree || budget.take(isThrottled: isThrottled) != nil { return start() }
             return step(machine.refuse(), isThrottled: isThrottled)
         }
     }

@@ -24,7 +24,8 @@ public import TaskControl
 /// throws, all attempts have ended.
 ///
 /// The budget pays for each attempt after the first, as it pays for a retry: when it cannot pay, no other attempt
-/// begins. So a service that becomes slow as a whole does not receive a multiple of the calls. The full budget above,
+/// begins. An attempt that replaces an interrupted one is free. So a service that becomes slow as a whole does not receive a
+/// multiple of the calls. The full budget above,
 /// of 100 tokens, pays for five hedges at a cost of 20 tokens each; then, each call that succeeds returns 1 token,
 /// which allows one hedge per 20 such calls. Share one budget between the retries and the hedges of a
 /// service.
@@ -52,7 +53,8 @@ public import TaskControl
 ///   - shouldHedge: Returns whether another attempt can succeed after an error of an attempt. If `true`, another
 ///     attempt begins at once, or after the delay that the error requests (`RetryAfterProviding`), as far as
 ///     `maxHedges` and `budget` allow it. If `false`, the error ends the call, and the other attempts are cancelled. By
-///     default `RetryPolicy.isWorthRetrying(_:)`. A ``CallRefusedError`` never ends the attempts that run.
+///     default `RetryPolicy.isWorthRetrying(_:)`. A ``CallRefusedError`` and an interruption, such as a
+///     `CancellationError`, never end the attempts that run.
 /// - Returns: The value of the first attempt that succeeds.
 /// - Throws: `CancellationError` if the caller is cancelled and no attempt succeeds. Otherwise the error for which
 ///   `shouldHedge` returned `false`, or, if there was none, the error of the attempt that failed last. The error of the

@@ -133,7 +133,7 @@ extension ShutdownPlan.Step {
     ) -> ShutdownError.FailedStep {
         var error = error
         // A time limit is reported as a TimeoutError, never as a cancellation.
-        if error is CancellationError {
+        if isInterruption(error) {
             if hasExceededGrace, let grace {
                 error = TimeoutError(duration: grace)
             } else if let clockError {

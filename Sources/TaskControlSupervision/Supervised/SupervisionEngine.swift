@@ -437,7 +437,7 @@ private struct Coordinator {
 
     private mutating func down(_ child: SupervisedChild, _ isFinal: Bool) {
         let run = runs[child.index]
-        let error = run?.error.flatMap { $0 is CancellationError ? nil : $0 }
+        let error = run?.error.flatMap { isInterruption($0) ? nil : $0 }
         let hasBegun = run != nil
         if isFinal {
             // The error is not part of a cancellation, and no restart follows, so nothing else receives the error.

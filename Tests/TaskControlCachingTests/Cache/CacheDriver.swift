@@ -358,7 +358,7 @@ struct CacheDriver: MachineDriver {
         switch outcome {
         case .value: .value(number, span)
         case .failure: .failure(number, .init(fresh: .seconds(model.errorLifetime)))
-        case .cancelled: .cancelled
+        case .cancelled: .interrupted
         }
     }
 

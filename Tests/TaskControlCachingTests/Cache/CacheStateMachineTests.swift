@@ -98,7 +98,7 @@ struct CacheStateMachineTests {
         for key in 2_000_000..<2_050_000 { _ = machine.start(key, after: 0, at: .zero) }
         #expect(machine.memory >= 50_000)
         for key in 2_000_000..<2_050_000 {
-            _ = machine.finish(key, machine.newest(machine.place(of: key)!), .cancelled, at: .zero)
+            _ = machine.finish(key, machine.newest(machine.place(of: key)!), .interrupted, at: .zero)
         }
         _ = machine.removeAll()
         #expect(machine.count == 0 && machine.memory < 1_000, "a burst leaves nothing behind")

@@ -51,6 +51,27 @@ struct CircuitBreakerTests {
         )
     }
 
+    @Test(arguments: [CancellationError(), OwnerClosed()] as [any Error])
+    func anInterruptionOfACallerThatWasNotCancelledDoesNotCount(_ error: any Error) async throws {
+        let breaker = breaker { _ in
+            Issue.record("it is not asked")
+            return true
+        }
+        for _ in 0..<10 {
+            let received = await #expect(throws: (any Error).self) { try await withPolicy(breaker) { throw error } }
+            #expect(received.map { type(of: $0) == type(of: error) } == true, "the error goes through unchanged")
+        }
+        #expect(breaker.state == .closed)
+        // The breaker opens at two calls, so the interrupted ones are not successes either.
+        let other = self.breaker()
+        await #expect(throws: (any Error).self) { try await withPolicy(other) { throw error } }
+        await fail(other)
+        #expect(other.state == .closed, "one call counts")
+    }
+
+    /// An error of the package that is an interruption.
+    struct OwnerClosed: Interruption {}
+
     @Test func aProbeThatSucceedsClosesTheBreaker() async throws {
         let breaker = breaker()
         await fail(breaker, times: 2)
@@ -193,12 +214,6 @@ struct CircuitBreakerTests {
             }
         }
         #expect(try await value.value == 1)
-    }
-
-    @Test func aCancellationErrorOfTheOperationIsAFailure() async {
-        let breaker = breaker(minimumCalls: 1)
-        await #expect(throws: CancellationError.self) { try await withPolicy(breaker) { throw CancellationError() } }
-        #expect(breaker.state == .open(retryAfter: .seconds(5)))
     }
 
     @Test func theRefusalOfAnotherBreakerDoesNotCount() async {

@@ -69,6 +69,37 @@ struct HedgedTests {
         #expect(budget.available == 100)
     }
 
+    @Test func anInterruptedAttemptDoesNotEndThoseThatRun() async throws {
+        let (attempts, gate) = (OrderRecorder<Int>(), Gate())
+        let (clock, budget) = (clock, budget)
+        let call = Task {
+            try await withHedging(after: .fixed(.seconds(1)), maxHedges: 5, budget: budget, clock: clock) { attempt in
+                attempts.record(attempt)
+                if attempt == 2 {
+                    gate.open()
+                    throw CancellationError()
+                }
+                try await gate.wait()
+                return attempt
+            }
+        }
+        try await attempts.waitForEvents(count: 1)
+        await clock.advance(by: .seconds(1), waking: 1)
+        #expect(try await call.value == 1)
+        #expect(attempts.events == [1, 2])
+    }
+
+    @Test func anAttemptThatReplacesAnInterruptedOneIsFree() async throws {
+        let value = try await withHedging(after: .fixed(.seconds(1)), maxHedges: 3, budget: budget, clock: clock) {
+            attempt in
+            if attempt < 4 { throw CancellationError() }
+            return attempt
+        } shouldHedge: { _ in
+            true
+        }
+        #expect(value == 4 && budget.available == 100)
+    }
+
     @Test func withoutABudgetThereIsOneAttempt() async {
         let budget = RetryBudget(capacity: 0)
         await #expect(throws: MarkedError("1")) {

@@ -73,7 +73,7 @@ extension TaskEvent.Kind {
 extension TaskEvent.Kind {
     /// The work of a task threw an error, and no handler receives it.
     public static var unhandledError: Self { Self("unhandledError") }
-    /// A cancelled task threw an error other than `CancellationError`.
+    /// A cancelled task threw an error other than an interruption, such as `CancellationError`.
     public static var errorAfterCancellation: Self { Self("errorAfterCancellation") }
     /// The work of a task of an owner, such as an ``AsyncLifetime`` or a ``TaskStore``, threw an error. Emitted before
     /// the error is passed to the `onError` closure or reported, and also if the task was cancelled.

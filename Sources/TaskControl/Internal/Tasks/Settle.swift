@@ -2,7 +2,7 @@
 /// diagnostics.
 ///
 /// A cancelled task often fails with an error of the API that it called, such as `URLError.cancelled`, which must not cause an alert. So no handler
-/// is called in a cancelled task, and an error other than `CancellationError` is only emitted as an event. A `CancellationError` in a task that was
+/// is called in a cancelled task, and an error other than an interruption is only emitted as an event. An interruption of a task that was
 /// not cancelled is treated like any other error.
 ///
 /// - Parameters:
@@ -27,7 +27,7 @@ package nonisolated(nonsending) func settle(
         origin.reportUnhandled(error)
         return .unhandled
     }
-    if !(error is CancellationError) {
+    if !isInterruption(error) {
         // Nearly always the error of an API that was cancelled, so it is not reported as a mistake.
         Diagnostics.emit(
             isInside: true,

@@ -17,7 +17,8 @@
 /// The rules and numbers are those of the AWS SDKs (retry behavior 2.1): a bucket of 500; a retry costs 14 tokens, a
 /// throttled retry (after an error with a hint: ``RetryAfterProviding``) costs 5. A call that succeeds after a retry
 /// returns the cost of its last retry; a call that succeeds at its first attempt returns 1. The bucket never holds more
-/// than ``capacity``.
+/// than ``capacity``. A retry after an interruption, such as a `CancellationError` of a task that was not cancelled, is
+/// free: the server has not failed.
 ///
 /// The cost of a retry is taken before its delay, when all other conditions allow the retry. If the caller is cancelled
 /// during the delay, the retry is not made, and its cost is returned.

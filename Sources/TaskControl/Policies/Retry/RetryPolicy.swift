@@ -76,8 +76,8 @@ public struct RetryPolicy: Sendable {
     public static func isWorthRetrying(_ error: any Error) -> Bool {
         switch error {
         case let error as any RetryClassifying: error.isWorthRetrying
-        case is CancellationError, is DecodingError, is EncodingError: false
-        case is any ProgrammingMistake: false
+        case is DecodingError, is EncodingError, is any ProgrammingMistake: false
+        case _ where isInterruption(error): false
         default: true
         }
     }

@@ -158,7 +158,7 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
         guard
             attempt < attempts, shouldRetry(error), case let hint = hint(error),
             let delay = schedule.delay(afterAttempt: attempt, error: error, hint: hint), isInTime(delay),
-            isPaid(isThrottled: hint != nil)
+            isPaid(after: error, isThrottled: hint != nil)
         else {
             // The closures above are the caller's: the task may have been cancelled while they ran.
             try Task.checkCancellation()
@@ -195,8 +195,9 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
         return start.duration(to: clock.now).saturatingAdding(delay) <= maxElapsed
     }
 
-    private mutating func isPaid(isThrottled: Bool) -> Bool {
-        guard let budget else { return true }
+    private mutating func isPaid(after error: any Error, isThrottled: Bool) -> Bool {
+        cost = nil
+        guard let budget, !isInterruption(error) else { return true }
         cost = budget.take(isThrottled: isThrottled)
         return cost != nil
     }

@@ -350,7 +350,7 @@ package final class _FlightTable: PlaceOwner {
         }
     }
 
-    /// Reports the end of work that no caller awaits. An error other than `CancellationError` is reported as a mistake
+    /// Reports the end of work that no caller awaits. An error other than an interruption is reported as a mistake
     /// of the program.
     ///
     /// - Parameter failure: The error of the work; `nil` if the work has returned a value.
@@ -363,7 +363,7 @@ package final class _FlightTable: PlaceOwner {
                 error: failure
             )
         }
-        guard let failure, !(failure is CancellationError) else { return Diagnostics.emit(event()) }
+        guard let failure, !isInterruption(failure) else { return Diagnostics.emit(event()) }
         Diagnostics.report(
             event(),
             error: failure,

@@ -39,6 +39,17 @@ struct RetryBudgetTests {
         #expect(budget.available == 500 - 14)
     }
 
+    @Test func aRetryAfterAnInterruptionIsFree() async {
+        let budget = RetryBudget()
+        var made = 0
+        try? await retry(attempts: 10, backoff: .none, shouldRetry: { _ in true }, budget: budget) {
+            made += 1
+            throw made == 1 ? MarkedError() : CancellationError() as any Error
+        }
+        #expect(made == 10)
+        #expect(budget.available == 500 - 14, "the first retry is paid, and its cost is not returned")
+    }
+
     @Test func successGivesBackWhatTheLastRetryCost() async {
         let budget = RetryBudget()
         #expect(await call(budget, failures: 3) == 4)

@@ -38,6 +38,15 @@ struct RetryPolicyTests {
         #expect(!RetryPolicy.isWorthRetrying(error) && RetryPolicy.isWorthRetrying(MarkedError()))
     }
 
+    private struct Interrupted: Interruption {
+        var isInterruption = true
+    }
+
+    @Test func anInterruptionIsNotWorthRetrying() {
+        #expect(!RetryPolicy.isWorthRetrying(CancellationError()) && !RetryPolicy.isWorthRetrying(Interrupted()))
+        #expect(RetryPolicy.isWorthRetrying(Interrupted(isInterruption: false)))
+    }
+
     @Test func aQueueThatWouldWaitForItselfIsNotRetried() async throws {
         let (queue, calls) = (FIFOQueue(), OrderRecorder<Int>())
         await #expect(throws: QueueReentrancyError.self) {
