@@ -74,6 +74,22 @@ package struct Stopwatch: Sendable {
     }
 }
 
+/// A time limit, measured from the creation of a stopwatch.
+@usableFromInline
+package struct StopwatchLimit: Sendable {
+    @usableFromInline let duration: Duration
+    @usableFromInline let stopwatch: Stopwatch
+
+    @usableFromInline
+    package init(_ duration: Duration, of stopwatch: Stopwatch) {
+        self.duration = duration
+        self.stopwatch = stopwatch
+    }
+
+    /// Whether the limit has passed: work that ends at the limit is late. Reads the clock.
+    @usableFromInline package var hasPassed: Bool { stopwatch.now >= duration }
+}
+
 /// Suspends for a duration. A duration of more than 100 years counts as 100 years.
 ///
 /// - Throws: The error of the clock: `CancellationError` if the current task is cancelled, or another error if the clock

@@ -58,7 +58,8 @@ extension ShutdownPlan {
 
 extension ShutdownPlan.Step {
     private enum Event: Sendable {
-        case ended((any Error)?)
+        /// The operation has ended, with the given error if it has failed. `isLate`: its grace was over by then.
+        case ended((any Error)?, isLate: Bool)
         case graceEnded
         case clockFailed(any Error)
     }
@@ -86,14 +87,13 @@ extension ShutdownPlan.Step {
         _ grace: Duration?,
         _ clock: any Clock<Duration>
     ) async -> ShutdownError.FailedStep? {
-        await withTaskGroup(of: Event.self) { group in
+        let limit = grace.map { StopwatchLimit($0, of: Stopwatch(clock)) }
+        return await withTaskGroup(of: Event.self) { group in
             group.addTask(name: name) {
-                do {
-                    try await operation()
-                    return .ended(nil)
-                } catch {
-                    return .ended(error)
-                }
+                var failure: (any Error)?
+                do { try await operation() } catch { failure = error }
+                // The clock decides: the task of the grace may have had no thread.
+                return .ended(failure, isLate: limit?.hasPassed ?? false)
             }
             if let grace {
                 group.addTask {
@@ -108,10 +108,10 @@ extension ShutdownPlan.Step {
             var (hasExceededGrace, clockError) = (false, (any Error)?.none)
             while let event = await group.next() {
                 switch event {
-                case .ended(let error):
+                case .ended(let error, let isLate):
                     // The grace period no longer matters.
                     group.cancelAll()
-                    return error.map { failure($0, grace, hasExceededGrace, clockError) }
+                    return error.map { failure($0, grace, hasExceededGrace || isLate, clockError) }
                 case .graceEnded:
                     hasExceededGrace = true
                     group.cancelAll()

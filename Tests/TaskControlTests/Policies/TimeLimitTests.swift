@@ -67,7 +67,7 @@ struct TimeLimitTests {
         let phase = _TimeLimit._RacePhase(limit: limit)
         phase.expire()
         await Task { _ = #expect(throws: CancellationError.self) { try phase.begin() } }.value
-        phase.end()
+        phase.end(isLate: false)
         #expect(phase.isExpired && phase.hasEnded)
     }
 

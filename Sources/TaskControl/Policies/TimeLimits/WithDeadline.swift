@@ -77,8 +77,8 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 /// cancelled together with its caller, and the call returns the value or throws the error of the operation.
 ///
 /// ## Ordering
-/// If the operation ends at about the same time as its deadline, the earlier event determines the result, as for
-/// ``withTimeout(_:clock:operation:)``.
+/// The clock decides whether the operation ends before its deadline, as for ``withTimeout(_:clock:operation:)``: at the
+/// deadline, it is late.
 ///
 /// - Parameters:
 ///   - deadline: The deadline. If it has passed before the call, the operation does not begin.

@@ -1,5 +1,5 @@
 /// Runs an operation with a time limit, for work that may ignore its cancellation: throws at the limit, even if the
-/// operation has not ended.
+/// operation has not ended, if a thread of the global executor is free.
 ///
 /// ```swift
 /// let answer = try await withDetachedTimeout(.seconds(5), name: "legacy lookup") {
@@ -11,6 +11,10 @@
 /// to run and to hold its resources. When a task that is no longer awaited ends, its end is reported to diagnostics,
 /// with its name and its error.
 ///
+/// The limit needs a thread of the global executor, even for a caller on the main actor. While work that never suspends
+/// holds all of these threads, as many as the machine has cores, no limit takes effect: the call throws as soon as a
+/// thread is free. Call code that blocks its thread on a thread of your own instead, such as a dispatch queue.
+///
 /// Related: ``withTimeout(_:clock:operation:)`` is structured. Prefer it if the operation respects its cancellation.
 ///
 /// ## Cancellation
@@ -18,9 +22,10 @@
 /// no longer awaited, as at the limit. The operation of a caller that was cancelled before the call does not begin.
 ///
 /// ## Ordering
-/// If the operation ends before the limit, the caller receives its value or error, even if the limit has passed by the
-/// time that the caller resumes, for example because its actor was busy. The exception is a caller that is cancelled
-/// meanwhile: it may receive `CancellationError` instead.
+/// The clock decides, which is read once when the operation ends, as for ``withTimeout(_:clock:operation:)``. If the
+/// operation ends before the limit, the caller receives its value or error, even if the limit has passed by the time
+/// that the caller resumes, for example because its actor was busy. The exception is a caller that is cancelled
+/// meanwhile: it may receive `CancellationError` instead. A value or an error at the limit or after it does not count.
 ///
 /// - Parameters:
 ///   - duration: The time limit, measured from the call. With zero or less, such as the remaining time of a deadline
@@ -46,15 +51,17 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
     // The operation is a flight without a key, which no other caller joins: if its caller stops waiting, the flight is
     // cancelled.
     let operation = received(operation)
+    let limit = StopwatchLimit(duration, of: Stopwatch(clock))
     var arrived: Result<Value, any Error>?
     do {
-        return try await withTimeout(duration, clock: clock) {
-            arrived = await (try _TimeLimit.abandonable.join(nil, name: name, operation: operation))?.result()
+        return try await borrowing(_LentRun<Value>(run: _TimeLimit.run)).run(duration, limit.stopwatch) {
+            arrived = await (try _TimeLimit.abandonable.join(nil, name: name, limit: limit, operation: operation))?
+                .result()
             guard let arrived else { throw CancellationError() }
             return try arrived.get()
         }
     } catch {
-        // The operation had ended, and the limit came before the caller resumed.
+        // The operation had ended in time, and the limit came before the caller resumed.
         if !Task.isCancelled, let arrived { return try arrived.get() }
         throw error
     }

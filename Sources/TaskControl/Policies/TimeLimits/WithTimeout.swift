@@ -18,9 +18,10 @@
 /// does not begin.
 ///
 /// ## Ordering
-/// If the operation ends at about the same time as its limit, the earlier event determines the result: a value or an
-/// error in time counts, even if the limit is over when the caller receives it; a value or an error after the limit
-/// does not count. In a cancelled caller, an error in time does not count either: the call throws `CancellationError`.
+/// The clock decides, which is read once when the operation ends: a value or an error before the limit counts, even if
+/// the limit has passed when the caller receives it; a value or an error at the limit or after it does not count, even
+/// if no thread was free to cancel the operation at the limit. In a cancelled caller, an error in time does not count
+/// either: the call throws `CancellationError`.
 ///
 /// - Parameters:
 ///   - duration: The time limit, measured from the call. With zero or less, such as the remaining time of a deadline
@@ -52,7 +53,7 @@ enum _TimeLimit {
     ) async throws -> Value {
         try check(duration)
         return try await withoutActuallyEscaping(operation) { operation in
-            let race = Race(operation, limit: duration)
+            let race = Race(operation, limit: StopwatchLimit(duration, of: stopwatch))
             let (isolation, name) = (#isolation, callersName)
             await withTaskGroup(of: Void.self) { group in
                 group.addTask(name: name) { await race.run(isolation: isolation) }
@@ -96,17 +97,21 @@ enum _TimeLimit {
         /// The error that the clock threw while the operation ran; `nil` if there is none.
         @usableFromInline var failure: (any Error)?
         @usableFromInline let phase: _RacePhase
+        /// The time limit; `nil` if a signal takes its place.
+        @usableFromInline let limit: StopwatchLimit?
 
         @inlinable
-        init(_ operation: @escaping Operation, limit: Duration) {
+        init(_ operation: @escaping Operation, limit: StopwatchLimit) {
             self.operation = operation
-            phase = _RacePhase(limit: limit)
+            self.limit = limit
+            phase = _RacePhase(limit: limit.duration)
         }
 
         /// Creates a race between an operation and a signal instead of a time limit: see
         /// `withCancellation(because:when:operation:)`.
         init(_ operation: @escaping Operation) {
             self.operation = operation
+            limit = nil
             phase = _RacePhase()
         }
 
@@ -118,7 +123,7 @@ enum _TimeLimit {
             } catch {
                 result = .failure(error)
             }
-            phase.end()
+            phase.end(isLate: limit?.hasPassed ?? false)
         }
 
         @inlinable
@@ -140,7 +145,7 @@ enum _TimeLimit {
 
         @inlinable
         func decide(_ duration: Duration) throws -> Value {
-            if case .success(let value) = result, !phase.isExpired { return value }
+            if case .success(let value) = result, !phase.isExpired, !(phase.isLate && _isTaskCancelled) { return value }
             // A cancelled caller receives CancellationError, regardless of the error of the operation.
             try Task.checkCancellation()
             if phase.isExpired { throw TimeoutError(duration: duration) }
@@ -167,6 +172,8 @@ enum _TimeLimit {
             var task: _TaskHandle.Unowned?
             /// Whether the task of the operation no longer runs it.
             var hasEnded = false
+            /// Whether the limit had passed when the operation ended.
+            var isLate = false
         }
 
         private let state = Locked(State())
@@ -214,10 +221,13 @@ enum _TimeLimit {
 
         /// Records that the operation has ended in the current task, and removes the recorded cause of its
         /// cancellation.
+        ///
+        /// - Parameter isLate: Whether the limit has passed, although its task may not have run yet.
         @usableFromInline
-        func end() {
+        func end(isLate: Bool) {
             state.withLock { state in
-                if state.phase == .running { state.phase = .ended }
+                if state.phase == .running { state.phase = isLate ? .expired : .ended }
+                state.isLate = isLate
                 state.task = nil
                 state.hasEnded = true
             }
@@ -239,6 +249,10 @@ enum _TimeLimit {
         func cancel() { _ = move(to: .failed, because: nil) }
 
         @usableFromInline var isExpired: Bool { state.withLock { $0.phase == .expired } }
+
+        /// Whether the limit had passed when the operation ended, also if the caller had been cancelled or the clock had
+        /// failed before.
+        @usableFromInline var isLate: Bool { state.withLock { $0.isLate } }
 
         /// Whether the operation has ended, or will not begin.
         @usableFromInline var hasEnded: Bool { state.withLock { $0.hasEnded } }

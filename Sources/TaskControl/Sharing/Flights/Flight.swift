@@ -84,7 +84,8 @@ package struct _FlightCaller<Value: Sendable>: Sendable {
     /// Waits for the result of the flight, and does not replace its error by `CancellationError` if the caller has been
     /// cancelled meanwhile. A caller that is cancelled before the result stops waiting immediately.
     ///
-    /// - Returns: The result; `nil` if the caller or the flight was cancelled before there was a result.
+    /// - Returns: The result; `nil` if the caller or the flight was cancelled before there was a result, or if the work has ended
+    ///   after its time limit.
     @inlinable
     nonisolated(nonsending) func result() async -> Result<Value, any Error>? {
         await _FlightTable.wait(for: flight, at: place) ? flight.result : nil
@@ -96,10 +97,17 @@ package struct _FlightCaller<Value: Sendable>: Sendable {
 struct _FlightBody<Value: Sendable>: _TaskBody {
     @usableFromInline let flight: _TypedFlight<Value>
     @usableFromInline let operation: @Sendable @isolated(any) () async throws -> Value
+    /// The time limit of the operation; `nil` if it has none.
+    @usableFromInline let limit: StopwatchLimit?
 
     @inlinable
-    init(_ flight: _TypedFlight<Value>, operation: @escaping @Sendable @isolated(any) () async throws -> Value) {
+    init(
+        _ flight: _TypedFlight<Value>,
+        limit: StopwatchLimit? = nil,
+        operation: @escaping @Sendable @isolated(any) () async throws -> Value
+    ) {
         self.flight = flight
+        self.limit = limit
         self.operation = operation
     }
 
@@ -118,6 +126,8 @@ struct _FlightBody<Value: Sendable>: _TaskBody {
             flight.result = .failure(error)
             failure = error
         }
+        // The clock is read here, in the task of the operation: the caller may resume much later.
+        if let limit, limit.hasPassed { flight.result = nil }
         let end = table.finish(flight, failure, hasBegun: hasBegun)
         if !end.isHeard { await table.report(failure, wasCancelled: end.wasCancelled) }
     }

@@ -68,6 +68,7 @@ package final class _FlightTable: PlaceOwner {
     /// - Parameters:
     ///   - key: The key of the flight; `nil` for a flight that no other caller joins.
     ///   - name: The name of the task, if one is created; `nil` for the name of the caller's task.
+    ///   - limit: The time limit of the work: if it ends later, it has no result. `nil`: no limit.
     ///   - operation: The work of the flight. Not called if there is a flight to join.
     /// - Returns: The caller, which must then wait; `nil` if the current task is inside the flight of this key and
     ///   would wait for itself. Never `nil` if `key` is `nil`.
@@ -77,6 +78,7 @@ package final class _FlightTable: PlaceOwner {
     package func join<Value: Sendable>(
         _ key: _ErasedKey?,
         name: String? = nil,
+        limit: StopwatchLimit? = nil,
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
     ) throws -> _FlightCaller<Value>? {
         if _isTaskCancelled { throw CancellationError() }
@@ -100,7 +102,7 @@ package final class _FlightTable: PlaceOwner {
                     name: name,
                     level: 0,
                     isolatedTo: operation.isolation,
-                    _FlightBody(flight, operation: operation)
+                    _FlightBody(flight, limit: limit, operation: operation)
                 )
             }
             started(flight, task, name: name)
