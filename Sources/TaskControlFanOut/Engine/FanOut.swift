@@ -76,6 +76,7 @@ enum _FanOut {
         var elements = source.makeIterator()
         var (started, running, isOpen) = (0, 0, true)
         var failure: Failure?
+        var loop = FairLoop()
 
         // Puts the next element into a place. Returns `false` if no operation may begin any more.
         func isFilled(_ place: _FanOutPlace<Source.Element, Output, Failure>) -> Bool {
@@ -108,6 +109,8 @@ enum _FanOut {
                 group.addTask(name: name) { await work(place, handoff, scope, operation) }
             }
             if running == 0 { return failure }
+            // Operations that end faster than the caller takes their results would keep the caller's actor.
+            if loop.mustYieldAfterShortTurn() { await Task.yield() }
             await handoff.take(into: &finished)
             for end in finished {
                 let place = places[end.place]
@@ -199,6 +202,7 @@ enum _FanOut {
                 group.addTask(name: name) { await _FanOutPump.run(source, storage, name: name, operation) }
                 return await withTaskCancellationHandler {
                     _ = isolation
+                    var loop = FairLoop()
                     while true {
                         switch await storage.next() {
                         case .over: return nil
@@ -209,6 +213,7 @@ enum _FanOut {
                         case .value(let value):
                             do {
                                 try await consume(value.output(as: Output.self))
+                                if loop.mustYield() { await Task.yield() }
                             } catch {
                                 storage.stop(error, isFailure: true)
                             }

@@ -104,6 +104,7 @@ private struct PollRun<Value: Sendable> {
     private var progress: PollProgress<Value>
     /// The events of the poll, from its first unsuccessful call on.
     private var events: CallEvents?
+    private var loop = FairLoop()
 
     init(_ backoff: RetryBackoff) {
         progress = PollProgress(backoff)
@@ -152,10 +153,13 @@ private struct PollRun<Value: Sendable> {
         do { return .success(try await operation()) } catch { return .failure(error) }
     }
 
-    private nonisolated(nonsending) func wait(_ delay: Duration, _ clock: some Clock<Duration>) async throws {
+    private nonisolated(nonsending) mutating func wait(_ delay: Duration, _ clock: some Clock<Duration>) async throws {
         events?.emit(.waiting, .entered(.waiting), attempt: progress.calls, delay: delay)
-        // Without a delay, other tasks of this executor run between two calls.
-        if delay > .zero { try await sleep(for: delay, on: clock) } else { await Task.yield() }
+        if delay > .zero {
+            try await sleep(for: delay, on: clock)
+        } else if loop.mustYield() {
+            await Task.yield()
+        }
         try Task.checkCancellation()
         events?.emit(.retrying, .entered(.running), attempt: progress.calls + 1)
     }

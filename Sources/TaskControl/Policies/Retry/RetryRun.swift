@@ -95,6 +95,7 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
     /// The events of the call of `retry`, from its first failure on; `nil` before that, or if no observer was
     /// registered then. A call that succeeds at once has no events.
     private var events: CallEvents?
+    private var loop = FairLoop()
 
     @usableFromInline
     init(attempts: Int, backoff: RetryBackoff, budget: RetryBudget?, maxElapsed: Duration?, clock: C) {
@@ -167,7 +168,11 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
         onRetry(RetryEvent(attempt: attempt, error: error, delay: delay))
         events?.emit(.waiting, .entered(.waiting), attempt: attempt, delay: delay)
         do {
-            if delay > .zero { try await sleep(for: delay, on: clock) }
+            if delay > .zero {
+                try await sleep(for: delay, on: clock)
+            } else if loop.mustYield() {
+                await Task.yield()
+            }
             // Checked also if there was no delay, or if the clock ignores the cancellation.
             try Task.checkCancellation()
         } catch {
