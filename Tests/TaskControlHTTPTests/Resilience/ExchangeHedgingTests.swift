@@ -46,6 +46,27 @@ struct ExchangeHedgingTests {
         #expect(budget.available == 100 - 20 + 1)
     }
 
+    @Test func anInterruptedExchangeDoesNotEndTheOther() async throws {
+        let (gate, count) = (Gate(), Locked(0))
+        let transport = ScriptedTransport { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 2 {
+                gate.open()
+                throw CancellationError()
+            }
+            try await gate.wait()
+            return .ok("primary")
+        }
+        let client = EndpointClient(transport, policies: policies())
+        let call = Task { try await client.request(Text(method: "GET")) }
+        await clock.advance(by: .seconds(1), waking: 1)
+        #expect(try await call.value == "primary")
+        #expect(transport.sent.count == 2)
+    }
+
     @Test(arguments: ["POST", "PATCH"])
     func anotherMethodIsSentOnce(_ method: String) async throws {
         let gate = Gate()
