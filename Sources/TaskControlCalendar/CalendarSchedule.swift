@@ -91,10 +91,12 @@ public struct CalendarSchedule: Hashable, Sendable, CustomStringConvertible {
     /// Returns the first time of the schedule after a date.
     ///
     /// - Parameter date: The date. The result is later, also if the schedule has this date.
-    /// - Returns: The time; `nil` if the schedule has no times.
+    /// - Returns: The time; `nil` if the schedule has no times, if the date is more than about 95,000 years from 1970, or if
+    ///   it is no number.
     /// - Complexity: O(1).
     public func next(after date: Date) -> Date? {
-        next(after: UnixTime(date)).map(\.date)
+        // Later times are limited, and nothing is later than a date that is no number.
+        next(after: UnixTime(date)).map(\.date).flatMap { $0 > date ? $0 : nil }
     }
 
     /// A text such as "02:00 each day (Europe/Berlin)".
@@ -118,6 +120,7 @@ extension CalendarSchedule {
 
     /// Returns the first time after another; `nil` if the schedule has no times.
     func next(after time: UnixTime) -> UnixTime? {
+        if case .hour(let minutes) = rule { return minutes.isEmpty ? nil : next(of: minutes, after: time) }
         let today = day(of: time)
         for day in (today - 1)...(today + Self.longestSearch) {
             guard times(on: day).contains(where: { $0 > time }) else { continue }
@@ -129,6 +132,7 @@ extension CalendarSchedule {
 
     /// Returns the last time that is not after another; `nil` if the schedule has no times.
     func last(notAfter time: UnixTime) -> UnixTime? {
+        if case .hour(let minutes) = rule { return minutes.isEmpty ? nil : last(of: minutes, notAfter: time) }
         let today = day(of: time)
         for day in ((today - Self.longestSearch)...(today + 1)).reversed() {
             guard times(on: day).contains(where: { $0 <= time }) else { continue }
@@ -137,12 +141,48 @@ extension CalendarSchedule {
         return nil
     }
 
-    /// Returns the times of the schedule that belong to a day of the time zone.
+    /// Returns the first time after another at which clocks show one of the given minutes of an hour.
+    private func next(of minutes: [Int], after time: UnixTime) -> UnixTime {
+        let offset = offset(at: time)
+        let next = time + Self.distance(from: time.seconds + offset, toNextOf: minutes)
+        if self.offset(at: next) == offset { return next }
+        // Clocks are changed on the way. From the change on, they have the other offset.
+        let change = transition(from: time, to: next)
+        let local = change.seconds + self.offset(at: change) - 1
+        return change + (Self.distance(from: local, toNextOf: minutes) - 1)
+    }
+
+    /// Returns the last time not after another at which clocks show one of the given minutes of an hour.
+    private func last(of minutes: [Int], notAfter time: UnixTime) -> UnixTime {
+        let offset = offset(at: time)
+        let last = time + -Self.distance(to: time.seconds + offset, fromLastOf: minutes)
+        if self.offset(at: last) == offset { return last }
+        let end = transition(from: last, to: time) + -1
+        return end + -Self.distance(to: end.seconds + self.offset(at: end), fromLastOf: minutes)
+    }
+
+    private static let secondsPerHour = 3_600
+
+    /// Returns the seconds from a local time to the next of the given minutes: 1 or more.
+    private static func distance(from local: Int, toNextOf minutes: [Int]) -> Int {
+        let second = local - local.quotient(by: secondsPerHour) * secondsPerHour
+        let next = minutes.first { $0 * 60 > second }.map { $0 * 60 } ?? minutes[0] * 60 + secondsPerHour
+        return next - second
+    }
+
+    /// Returns the seconds from the last of the given minutes to a local time: 0 or more.
+    private static func distance(to local: Int, fromLastOf minutes: [Int]) -> Int {
+        let second = local - local.quotient(by: secondsPerHour) * secondsPerHour
+        let last =
+            minutes.last { $0 * 60 <= second }.map { $0 * 60 } ?? minutes[minutes.count - 1] * 60 - secondsPerHour
+        return second - last
+    }
+
+    /// Returns the times of the schedule that belong to a day of the time zone. A schedule of each hour has none here.
     private func times(on day: Int) -> [UnixTime] {
         let start = day * Self.secondsPerDay
         switch rule {
-        case .hour(let minutes):
-            return (0..<24).flatMap { hour in minutes.flatMap { times(withLocalTime: start + (hour * 60 + $0) * 60) } }
+        case .hour: return []
         case .day(let time):
             return times(at: start + time.seconds)
         case .week(let days, let time):
@@ -159,7 +199,8 @@ extension CalendarSchedule {
         if let first = times(withLocalTime: local).min() { return [first] }
         let (before, after) = offsets(around: local)
         guard (1..<Self.secondsPerDay / 2).contains(after - before) else { return [] }
-        return [transition(around: local, from: before)]
+        let time = UnixTime(seconds: local)
+        return [transition(from: time + -Self.secondsPerDay, to: time + Self.secondsPerDay)]
     }
 
     /// Returns all times at which clocks show a local time, given as seconds since 1970 as if the zone were UTC.
@@ -176,9 +217,10 @@ extension CalendarSchedule {
         return (offset(at: time + -Self.secondsPerDay), offset(at: time + Self.secondsPerDay))
     }
 
-    /// Returns the first second with another offset than that of the day before a local time.
-    private func transition(around local: Int, from before: Int) -> UnixTime {
-        var (low, high) = (local - Self.secondsPerDay, local + Self.secondsPerDay)
+    /// Returns the first second after a time that has another offset. There is one change of the offset until `end`.
+    private func transition(from start: UnixTime, to end: UnixTime) -> UnixTime {
+        let before = offset(at: start)
+        var (low, high) = (start.seconds, end.seconds)
         while high - low > 1 {
             let middle = low + (high - low) / 2
             if offset(at: UnixTime(seconds: middle)) == before { low = middle } else { high = middle }

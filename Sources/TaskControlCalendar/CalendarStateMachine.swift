@@ -13,25 +13,26 @@ struct CalendarStateMachine {
 
     /// The longest time between two readings of the wall clock. A tick that is later than this was missed.
     static let longestSleep = 60
-    /// A clock that is set back by more than this was wrong, and its times do not count. By less, no time is repeated.
+    /// A clock that is set back at once by more than this was wrong, and its times do not count. By less, no time is
+    /// repeated, however often it is set back.
     static let longestCorrection = 3 * 3_600
 
     private let schedule: CalendarSchedule
     private let missed: CalendarSchedule.Missed
     /// The ticks until this time have begun or are left out.
     private var handled: UnixTime
-    /// The latest time that the wall clock has shown.
-    private var latest: UnixTime
+    /// The last reading of the wall clock.
+    private var reading: UnixTime
 
     init(_ schedule: CalendarSchedule, missed: CalendarSchedule.Missed, start: UnixTime) {
         (self.schedule, self.missed) = (schedule, missed)
-        (handled, latest) = (start, start)
+        (handled, reading) = (start, start)
     }
 
     /// Returns what follows a reading of the wall clock.
     mutating func look(at time: UnixTime) -> Step {
-        if latest - time > Self.longestCorrection { (handled, latest) = (time, time) }
-        latest = max(latest, time)
+        if reading - time > Self.longestCorrection { handled = time }
+        reading = time
         while true {
             let again = time + Self.longestSleep
             guard let next = schedule.next(after: handled) else { return .sleep(until: again) }

@@ -37,13 +37,9 @@ public final class TraceRecorder: TaskObserver {
     /// Creates a recorder. Pass it to `TaskDiagnostics.observe(_:)`.
     ///
     /// - Parameter capacity: The maximum number of events that are kept: when there are more, the oldest are removed. A
-    ///   task has about four events. Traps if `capacity` is less than 1.
+    ///   task has about four events. Less than 1 counts as 1.
     public init(capacity: Int = 100_000) {
-        guard capacity >= 1 else {
-            fatalError(
-                "TraceRecorder(capacity: \(capacity)): no event could be kept. Give the number of events to keep, 1 or more."
-            )
-        }
+        let capacity = max(1, capacity)
         self.capacity = capacity
         ring = Guarded(TraceRing(capacity: capacity))
     }

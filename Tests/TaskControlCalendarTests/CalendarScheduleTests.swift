@@ -89,8 +89,51 @@ struct CalendarScheduleTests {
         #expect(CalendarSchedule.hour(atMinutes: [-5, 60], in: .gmt) == .hour(atMinutes: [0, 59], in: .gmt))
         #expect(CalendarSchedule.hour(atMinutes: [], in: .gmt).next(after: Date()) == nil)
         #expect(CalendarSchedule.week(on: [], at: "06:00", in: .gmt).next(after: Date()) == nil)
-        for interval in [Double.nan, .infinity, -.infinity, 1e300] {
-            _ = CalendarSchedule.day(at: "06:00", in: .gmt).next(after: Date(timeIntervalSince1970: interval))
+    }
+
+    @Test(arguments: [CalendarSchedule.day(at: "06:00", in: .gmt), .hour(atMinutes: [0], in: .gmt)])
+    func theNextTimeIsLaterOrThereIsNone(_ schedule: CalendarSchedule) {
+        for interval in [Double.nan, .infinity, 1e300, 1e18, 3.1e12, 3e12] {
+            let date = Date(timeIntervalSince1970: interval)
+            #expect(schedule.next(after: date).map { $0 > date } ?? true, "\(interval)")
+        }
+        for interval in [-Double.infinity, -1e300, -3.1e12, 2.9e12] {
+            let date = Date(timeIntervalSince1970: interval)
+            #expect(schedule.next(after: date).map { $0 > date } == true, "\(interval)")
+        }
+    }
+
+    /// Beside a model that looks at each second around each change of an offset.
+    @Test(arguments: Zones.all + ["Pacific/Apia", "Asia/Kathmandu"])
+    func eachHourHasTheMinutesThatClocksShowInEachZone(_ name: String) throws {
+        let zone = Zones.zone(name)
+        func offset(_ seconds: Int) -> Int { zone.secondsFromGMT(for: UnixTime(seconds: seconds).date) }
+        var changes: [Int] = []
+        var date = Zones.date("2009-01-01T00:00:00Z")
+        while let next = zone.nextDaylightSavingTimeTransition(after: date), changes.count < fullSize(40, inDebug: 4) {
+            changes.append(Int(next.timeIntervalSince1970))
+            date = next
+        }
+        if name == "Pacific/Apia" { changes.append(Int(Zones.date("2011-12-30T10:00:00Z").timeIntervalSince1970)) }
+        for minutes in [[0], [15, 59], [29, 30, 31]] as [Set<Int>] {
+            let schedule = CalendarSchedule.hour(atMinutes: minutes, in: zone)
+            for change in changes + [1_700_000_000] {
+                let range = (change - 3 * 3_600)...(change + 3 * 3_600)
+                let times = range.filter { second in
+                    let local = (second + offset(second)) % 3_600
+                    return local % 60 == 0 && minutes.contains(local / 60)
+                }
+                for (time, next) in zip(times, times.dropFirst()) {
+                    for start in [time, (time + next) / 2, next - 1] {
+                        if schedule.next(after: UnixTime(seconds: start)) != UnixTime(seconds: next) {
+                            Issue.record("\(minutes) in \(name): not \(next) after \(start)")
+                        }
+                        if schedule.last(notAfter: UnixTime(seconds: start)) != UnixTime(seconds: time) {
+                            Issue.record("\(minutes) in \(name): not \(time) until \(start)")
+                        }
+                    }
+                }
+            }
         }
     }
 

@@ -15,9 +15,9 @@ struct CalendarStateMachineTests {
         struct Run {
             var machine: CalendarStateMachine
             var now: Int
-            /// The model's last time that is handled, and its latest time of the clock.
+            /// The model's last time that is handled, and its last reading of the clock.
             var handled: Int
-            var latest: Int
+            var reading: Int
         }
         let start = 1_000_000 * 3_600 - 45
         let schedule = CalendarSchedule.hour(atMinutes: [0], in: .gmt)
@@ -26,7 +26,7 @@ struct CalendarStateMachineTests {
                 machine: CalendarStateMachine(schedule, missed: missed, start: UnixTime(seconds: start)),
                 now: start,
                 handled: start,
-                latest: start
+                reading: start
             )
         ]
         for _ in 0..<fullSize(5, inDebug: 3) {
@@ -34,8 +34,8 @@ struct CalendarStateMachineTests {
                 Self.moves.map { move in
                     var run = run
                     run.now += move
-                    if run.latest - run.now > 3 * 3_600 { (run.handled, run.latest) = (run.now, run.now) }
-                    run.latest = max(run.latest, run.now)
+                    if run.reading - run.now > 3 * 3_600 { run.handled = run.now }
+                    run.reading = run.now
                     let last = run.now / 3_600 * 3_600
                     let isNew = last > run.handled
                     let isLate = run.now - last > 60
@@ -65,6 +65,18 @@ struct CalendarStateMachineTests {
         let right = UnixTime(Zones.date("2026-01-01T01:59:59Z"))
         #expect(machine.look(at: right) == .sleep(until: right + 1))
         #expect(machine.look(at: right + 1) == .begin(right + 1, isLate: false))
+    }
+
+    @Test func twoCorrectionsOfTheClockRepeatNoTime() {
+        let schedule = CalendarSchedule.day(at: "02:00", in: .gmt)
+        let midnight = UnixTime(Zones.date("2026-01-01T00:00:00Z"))
+        var machine = CalendarStateMachine(schedule, missed: .runOnce, start: midnight)
+        #expect(machine.look(at: midnight + 7_200) == .begin(midnight + 7_200, isLate: false))
+        // At 02:30 back to 00:30, and at 01:00 back to 23:00.
+        for time in [9_000, 1_800, 3_600, -3_600, 0, 7_200] {
+            let now = midnight + time
+            #expect(machine.look(at: now) == .sleep(until: now + 60), "at \(time)")
+        }
     }
 
     @Test func aScheduleWithoutTimesSleeps() {

@@ -4,7 +4,7 @@
 /// The error is also thrown if the turns of the queue wait for the caller, directly or through flights and other queues:
 /// the call that would complete the circle throws.
 ///
-/// To fix the mistake, do the work in the present turn, or send the work with `addTask`, without awaiting that task
+/// To fix the mistake, do the work in the present turn, or send the work with `queue.addTask`, without awaiting that task
 /// inside the turn. Take the turns of several queues in the same order everywhere.
 public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the queue; `nil` if it has none.
@@ -21,7 +21,7 @@ public struct QueueReentrancyError: Error, Hashable, Sendable, CustomStringConve
     public var description: String {
         "\(queueName.map { "The queue \"\($0)\"" } ?? "A queue without a name") was asked for a turn, or to drain, from inside one of "
             + "its turns, or by code that its turns wait for, and would wait for itself forever. Do the work in the current turn, or send it "
-            + "with addTask and do not await it inside. Take the turns of several queues in the same order everywhere."
+            + "with queue.addTask and do not await it inside. Take the turns of several queues in the same order everywhere."
     }
 }
 

@@ -57,11 +57,11 @@
 ///   - operation: The call. Must be safe to repeat.
 ///   - condition: Returns whether the value is the awaited one. An error that it throws ends the poll.
 /// - Returns: The first value that satisfies the condition.
-/// - Throws: `CancellationError` if the caller is cancelled and no value is returned; otherwise ``PollTimeoutError``,
+/// - Throws: `CancellationError` if the caller is cancelled and no value is returned, also by its own deadline: the
+///   `withDeadline` that has set it then throws ``DeadlineExceededError``. Otherwise ``PollTimeoutError``,
 ///   with the last value and the last error, if the condition did not hold before the limit, or would not be tested
-///   again before the deadline of the task; ``DeadlineExceededError`` if the deadline of the task passes during a call;
-///   the error of the operation after which no further call may follow; the error of the condition; the error of the
-///   clock, if the clock cannot sleep.
+///   again before the deadline of the task; the error of the operation after which no further call may follow; the
+///   error of the condition; the error of the clock, if the clock cannot sleep.
 /// - Complexity: O(1) per call.
 public nonisolated(nonsending) func poll<Value: Sendable, C: Clock>(
     every backoff: RetryBackoff = .exponential(base: .seconds(1), factor: 1.5).capped(at: .seconds(15)).jittered(
