@@ -12,6 +12,7 @@
 #if defined(__APPLE__)
 #include <pthread.h>
 #elif defined(__linux__)
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -61,5 +62,19 @@ void tc_yieldThread(void) {
     SwitchToThread();
 #else
     sched_yield();
+#endif
+}
+
+#if defined(__linux__)
+// A function of libdispatch, which the core imports. Without a queue: the label of the one that runs the caller.
+extern const char *dispatch_queue_get_label(void *queue);
+#endif
+
+bool tc_isMainQueue(void) {
+#if defined(__linux__)
+    // A server whose main function is async runs the main queue on another thread than the first of the process.
+    return strcmp(dispatch_queue_get_label(NULL), "com.apple.main-thread") == 0;
+#else
+    return tc_isMainThread();
 #endif
 }

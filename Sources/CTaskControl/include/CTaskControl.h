@@ -41,6 +41,9 @@ bool tc_isMainThread(void);
 /// Lets other threads run before the current thread continues.
 void tc_yieldThread(void);
 
+/// Whether the calling code runs on the main dispatch queue, as code of the main actor does.
+bool tc_isMainQueue(void);
+
 /// The address of the current task, which is not retained; null outside tasks. (`withUnsafeCurrentTask` takes several
 /// times as long.)
 const void *tc_runningTask(void);

@@ -48,7 +48,7 @@ extension AsyncLifetime {
     ///     capture the owner, which the closure would retain: if the compiler asks for an explicit `self`, capture the
     ///     property instead.
     ///   - deliver: Receives the owner and the result of `work`. Runs in the isolation of the code that calls this
-    ///     function. The owner is retained until this closure returns, so do the waiting in `work`.
+    ///     function; on any thread if that code has none, which is reported if the call is made on the main actor. The owner is retained until this closure returns, so do the waiting in `work`.
     ///   - onError: Receives the error that the work threw. Runs like `deliver`. If `nil`, or if the owner was
     ///     deallocated, the error is reported to diagnostics instead. Whether the error is received or reported, the
     ///     outcome is ``DeliveryOutcome/failed(_:)``. If the task was cancelled, the error is neither received nor
@@ -68,6 +68,7 @@ extension AsyncLifetime {
         @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil,
         @_inheritActorContext onEnd: (@isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
+        if deliver.isolation == nil { _reportUnisolatedDelivery(to: Owner.self, in: .lifetimeRun) }
         if let onEnd { return _run(_WeakOwner(owner), name, priority, work, deliver, onError, onEnd) }
         guard let place = _enter(name) else { return _refused(name) }
         let body = _DeliveryBody(
@@ -154,6 +155,7 @@ extension AsyncLifetime {
         @_inheritActorContext perform: @escaping @isolated(any) @Sendable (Owner, Elements.Element) async -> Void,
         @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
+        if perform.isolation == nil { _reportUnisolatedDelivery(to: Owner.self, in: .lifetimeForEach) }
         // Sent to this call, and from here to the one task that iterates it.
         nonisolated(unsafe) let elements = elements
         let owner = _WeakOwner(owner)

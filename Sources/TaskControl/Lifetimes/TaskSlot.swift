@@ -137,6 +137,7 @@ public final class TaskSlot: TaskOwner, ObservableOwner {
         @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil,
         @_inheritActorContext onEnd: (@isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
+        if deliver.isolation == nil { _reportUnisolatedDelivery(to: Owner.self, in: .slotRun) }
         let owner = _WeakOwner(owner)
         if let onEnd {
             let work = owner.work(work, deliver, onError, onEnd: onEnd, in: .slotRun)

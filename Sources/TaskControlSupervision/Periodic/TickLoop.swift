@@ -157,6 +157,9 @@ package struct TickWork<Tick: Sendable>: Sendable {
         deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
     ) {
+        if deliver.isolation == nil {
+            reportUnisolatedDelivery(to: Owner.self, in: TaskOrigin("AsyncLifetime.every", .every))
+        }
         let owner = TickOwner(owner)
         perform = { tick in
             guard owner.exists else { return false }

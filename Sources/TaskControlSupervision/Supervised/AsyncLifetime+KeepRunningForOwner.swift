@@ -60,6 +60,9 @@ extension AsyncLifetime {
         connect: @escaping @Sendable (_ last: Elements.Element?) async throws -> Elements,
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Elements.Element) async -> Void
     ) -> SupervisedWork where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
+        if deliver.isolation == nil {
+            reportUnisolatedDelivery(to: Owner.self, in: TaskOrigin("AsyncLifetime.keepRunning", .keepRunning))
+        }
         let (owner, last) = (TickOwner(owner), Locked<Elements.Element?>(nil))
         return keepRunning(
             name,

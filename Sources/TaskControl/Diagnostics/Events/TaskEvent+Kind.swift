@@ -84,4 +84,8 @@ extension TaskEvent.Kind {
     /// A number that was passed to a function has no meaning there, and the nearest number that has one is used, or the
     /// default. The ``TaskEvent/detail`` names both. Emitted once per parameter in a process.
     public static var adjusted: Self { Self("adjusted") }
+    /// A closure that receives the results of an owner's work has no isolation, so it runs on any thread, although the
+    /// call was made on the main actor. The ``TaskEvent/detail`` names the function and the type of the owner. Emitted
+    /// once for both in a process.
+    public static var deliveredAnywhere: Self { Self("deliveredAnywhere") }
 }
