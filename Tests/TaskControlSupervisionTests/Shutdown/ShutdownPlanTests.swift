@@ -107,6 +107,26 @@ struct ShutdownPlanTests {
         #expect(failures.first?.error as? TimeoutError == TimeoutError(duration: .seconds(2)))
     }
 
+    /// A clock whose sleepers have no thread: they continue when they are cancelled.
+    private struct ThreadlessClock: Clock {
+        let time: TestClock
+        let minimumResolution = Duration.zero
+
+        var now: TestClock.Instant { time.now }
+
+        func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws { try await Gate().wait() }
+    }
+
+    @Test(arguments: [Duration.seconds(10) - .nanoseconds(1), .seconds(10)])
+    func theClockDecidesWhetherAStepHasExceededItsGrace(_ end: Duration) async {
+        let step = ShutdownPlan.Step.operation("first", grace: .seconds(10)) { [clock] in
+            await clock.advance(by: end)
+            throw MarkedError("half written")
+        }
+        let failures = await failedSteps(of: ShutdownPlan(clock: ThreadlessClock(time: clock), steps: [step]))
+        #expect(failures.map(\.hasExceededGrace) == [end == .seconds(10)])
+    }
+
     @Test func anErrorAfterTheGraceIsKept() async throws {
         let plan = ShutdownPlan(
             clock: clock,
