@@ -12,11 +12,12 @@ extension TaskStore where Key: Sendable {
     public var runningKeys: Set<Key> { readRunningKeys() }
 
     /// Cancels the running and waiting tasks of each key that satisfies a predicate, as ``cancelTask(forKey:)`` does
-    /// for one key.
+    /// for one key. The tasks of all these keys are cancelled in one step: in a store with a limit, none of them starts
+    /// because another one is cancelled.
     ///
-    /// - Parameter predicate: Called while no lock is held, once per key that has tasks which were not cancelled
-    ///   before.
-    /// - Throws: The error that `predicate` throws. The tasks of keys that satisfied it before stay cancelled.
+    /// - Parameter predicate: Called while no lock is held, and before any task is cancelled, once per key that has tasks
+    ///   which were not cancelled before.
+    /// - Throws: The error that `predicate` throws. The tasks of the keys that satisfied it before are cancelled.
     /// - Complexity: O(*n*) in the number of keys, and in the number of tasks that are cancelled.
     public func cancelAll(where predicate: (Key) throws -> Bool) rethrows { try cancelKeys(where: predicate) }
 }
@@ -31,9 +32,9 @@ extension TaskStore {
     /// Cancels the running and waiting tasks of each key that satisfies a predicate, for a type of keys whose
     /// conformance to `Hashable` is isolated to an actor, as in a project with default isolation.
     ///
-    /// - Parameter predicate: Called while no lock is held, once per key that has tasks which were not cancelled
-    ///   before.
-    /// - Throws: The error that `predicate` throws. The tasks of keys that satisfied it before stay cancelled.
+    /// - Parameter predicate: Called while no lock is held, and before any task is cancelled, once per key that has tasks
+    ///   which were not cancelled before.
+    /// - Throws: The error that `predicate` throws. The tasks of the keys that satisfied it before are cancelled.
     /// - Complexity: O(*n*) in the number of keys, and in the number of tasks that are cancelled.
     public func cancelAll(where predicate: (Key) throws -> Bool) rethrows { try cancelKeys(where: predicate) }
 
@@ -43,7 +44,9 @@ extension TaskStore {
     }
 
     private func cancelKeys(where predicate: (Key) throws -> Bool) rethrows {
-        for key in registry.liveKeys where try predicate(key.unwrapped(as: Key.self)) { registry.cancel(key: key) }
+        var keys: [_ErasedKey] = []
+        defer { registry.cancel(keys: keys) }
+        for key in registry.liveKeys where try predicate(key.unwrapped(as: Key.self)) { keys.append(key) }
     }
 }
 

@@ -45,7 +45,9 @@
 ///
 /// A task takes its place in line when the rule for its key lets it start: with most behaviors in the call that adds it, and
 /// after a wait for an older task of its key, a quiet time or an interval at the end of that wait. Tasks start in the order
-/// of the line, regardless of their priorities. While a task is in line, the tasks before it and those that run are
+/// of the line, regardless of their priorities. A task that replaces others of its key, because its behavior cancels them,
+/// does not move back: it starts in place of a replaced task that has not begun, and, if a replaced task runs, when
+/// that task has ended, or in its own turn if that is earlier. While a task is in line, the tasks before it and those that run are
 /// escalated to its priority, where the system supports it (<doc:Ordering#Priorities>). A cancelled task leaves the line at
 /// once; a task that is cancelled while it runs counts until it has ended. ``taskIsWaiting(forKey:)`` and
 /// ``taskIsRunning(forKey:)`` tell the two states apart. If all running tasks await later tasks of the store, they wait
@@ -107,7 +109,8 @@ public final class TaskStore<Key: Hashable>: TaskOwner, ObservableOwner {
     ///   present task: the present task of the key or a proxy for it, that is, a task that waits for the present task,
     ///   and whose cancellation cancels the present task. If the store is closed, a cancelled task that never runs the
     ///   operation.
-    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
+    /// - Complexity: O(1) amortized; for a behavior that cancels, O(*n*) in the number of cancelled tasks. With
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, O(*n*) in the number of tasks under the key.
     @discardableResult
     @inlinable
     public func addTask(
@@ -137,7 +140,7 @@ public final class TaskStore<Key: Hashable>: TaskOwner, ObservableOwner {
     /// Cancels the running and waiting tasks of a key. The key is free at once, except for new tasks whose behavior
     /// waits: they still wait for the cancelled tasks to end.
     ///
-    /// - Complexity: O(*n*) in the number of tasks under the key.
+    /// - Complexity: O(*n*) in the number of cancelled tasks, amortized.
     public func cancelTask(forKey key: Key) {
         registry.cancel(key: _ErasedKey(key))
     }

@@ -95,6 +95,7 @@ struct DeliveryOutcomeTests {
             try await gate.wait()
         } deliver: { _, _ in
         }
+        try await gate.waitForWaiters()
         let overtaken = store.run(forKey: 1, duplicateKeyBehavior: .keepLatest, for: model) {
             1
         } deliver: { _, _ in

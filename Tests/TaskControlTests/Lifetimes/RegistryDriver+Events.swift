@@ -16,6 +16,7 @@ extension RegistryDriver {
         case intervalEnded(key: String)
         case finish(Int)
         case cancelKey(String)
+        case cancelKeys([String])
         case cancelOne(Int)
         case cancelAll
         case close
@@ -67,6 +68,7 @@ extension RegistryDriver {
             }
         }
         for key in keys.compactMap({ $0 }) { events.append(.cancelKey(key)) }
+        if keys.count > 1 { events.append(.cancelKeys(keys.compactMap { $0 })) }
         for (key, number) in model.intervals.sorted(by: { $0.key < $1.key }) where number != nil {
             events.append(.intervalEnded(key: key))
             if isWide, !hasTimer(key) { events.append(.attachTimer(key: key)) }

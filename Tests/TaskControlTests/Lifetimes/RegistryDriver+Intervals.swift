@@ -7,10 +7,14 @@ extension RegistryDriver {
     static var timer: Int { 3_000 }
 
     /// The task cancels those before it, and begins an interval if it has claimed one.
-    mutating func beginAdmitted(_ number: Int, _ effects: borrowing RegistryMachine.Effects) {
+    mutating func beginAdmitted(
+        _ number: Int,
+        _ effects: borrowing RegistryMachine.Effects,
+        _ expected: RegistryModel.Consequences
+    ) {
         let key = model[number]!.key!
         let older = model.linked(key).prefix { $0.number != number }
-        let jobs = model.cancel(older.map(\.number))
+        let jobs = expected.cancelled + model.cancel(older.map(\.number))
         let interval = effects.actions?.interval
         #expect(interval?.time == (model[number]!.claims ? .seconds(2) : nil))
         if model[number]!.claims {
@@ -21,7 +25,7 @@ extension RegistryDriver {
             #expect(timers[id] == nil)
             timers[id] = false
         }
-        #expect(Set(effects.waking) == model.promoteAll())
+        #expect(Set(effects.waking) == expected.woken.union(model.promoteAll()))
         wake(effects.waking)
         cancelled(effects, jobs)
     }

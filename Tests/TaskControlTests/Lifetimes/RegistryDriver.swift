@@ -18,6 +18,10 @@ struct RegistryDriver: MachineDriver {
     private var retired: [RegistryMachine.ID] = []
     private var liveCountChange: Int32 = 0
     private var startsWaitingTask = false
+    /// Whether the observers of the owner are notified.
+    private var isNews = false
+    /// The tasks that a newer task has replaced before they began.
+    private var obsolete: Set<Int> = []
     /// The tasks that waited before the event.
     private var waiting: Set<Int> = []
     var drainers: [Drainer] = []
@@ -51,13 +55,16 @@ struct RegistryDriver: MachineDriver {
         hasher.combine(followers)
         hasher.combine(model.intervals)
         hasher.combine(model.line)
-        hasher.combine(model.line.map { machine.sides[ids[$0].slot]?.raisedLineTo })
+        hasher.combine(model.raisedBefore)
+        hasher.combine(model.successors)
+        hasher.combine(model.tasks.map { machine.entries[ids[$0.number].slot].raisedBefore })
         hasher.combine(Set(timers.filter(\.value).map { model.key(of: $0.key, ids) }))
         return hasher.finalize()
     }
 
     mutating func play(_ event: Event) {
-        (retired, liveCountChange, startsWaitingTask, model.retired) = ([], 0, false, [])
+        (retired, liveCountChange, startsWaitingTask, isNews, model.retired) = ([], 0, false, false, [])
+        let before = observed
         waiting = Set(model.tasks.filter(\.phase.waits).map(\.number))
         let liveCount = machine.liveCount
         var effects = RegistryMachine.Effects()
@@ -92,7 +99,13 @@ struct RegistryDriver: MachineDriver {
         case .cancelOne(let number):
             machine.cancel(ids[number], &effects)
             note(effects)
-            let jobs = model.cancel([number])
+            var expected = RegistryModel.Consequences()
+            model.drop(number, &expected)
+            carryOut(effects, expected)
+        case .cancelKeys(let keys):
+            machine.cancel(keys: keys, &effects)
+            note(effects)
+            let jobs = keys.flatMap { model.cancel(model.live($0).map(\.number)) }
             #expect(Set(effects.waking) == model.promoteAll())
             wake(effects.waking)
             cancelled(effects, jobs)
@@ -130,13 +143,21 @@ struct RegistryDriver: MachineDriver {
             #expect(machine.parkDrainer(drainer.id, 0) == .left)
         }
         #expect(machine.liveCount == liveCount + Int(liveCountChange))
+        #expect(isNews || observed == before, "observers see each change")
         check()
+    }
+
+    /// The state of the keys that an owner shows.
+    private var observed: [[Bool]] {
+        ["a", "b", "c"].map { [machine.isLive($0), machine.isRunning($0), machine.isWaiting($0)] }
     }
 
     mutating func note(_ effects: borrowing RegistryMachine.Effects) {
         retired += effects.actions?.retired ?? []
         liveCountChange += effects.liveCountChange
         startsWaitingTask = startsWaitingTask || effects.startsWaitingTask
+        isNews = isNews || effects.liveCountChange != 0 || effects.waitingCountChange != 0 || effects.startsWaitingTask
+        for (job, priority) in effects.actions?.raising ?? [] { raise([job], to: priority) }
     }
 
     private func check() {
@@ -148,6 +169,10 @@ struct RegistryDriver: MachineDriver {
         for (number, id) in ids.enumerated() {
             #expect(machine.phase(of: id) == model[number]?.phase)
         }
+        let line = machine.limit.map { limit in
+            limit.line.slots(in: limit.places).map { place in ids.lastIndex { $0.slot == limit.places[place].entry } }
+        }
+        #expect((line ?? []) == model.line)
         // Observers see that a task no longer waits, also where the number of tasks stays the same.
         let hasStarted = model.tasks.contains { waiting.contains($0.number) && $0.phase.isLive && !$0.phase.waits }
         #expect(startsWaitingTask || !hasStarted)
@@ -169,12 +194,24 @@ struct RegistryDriver: MachineDriver {
         var expected = RegistryModel.Consequences()
         if let key, behavior == .preferPrevious, !model.isClosed { expected = model.cancelFlaggedStanding(for: key) }
         if check(registration, isDuplicate: behavior == .preferPrevious, key) {
+            noteObsolete(key, behavior)
             let more = model.add(ids.count - 1, key: key, behavior: behavior)
             expected.cancelled += more.cancelled
             expected.woken.formUnion(more.woken)
             places.append(.unstarted)
         }
         carryOut(effects, expected)
+    }
+
+    /// A task that has not begun does not begin after a newer call that replaces it.
+    private mutating func noteObsolete(_ key: String?, _ behavior: TaskStoreDuplicateKeyBehavior) {
+        for task in model.tasks where task.key == key && places[task.number] != .running {
+            switch behavior.kind {
+            case .keepLatest, .cancelPrevious: obsolete.insert(task.number)
+            case .debounce: if task.afterQuietTime != nil { obsolete.insert(task.number) }
+            case .wait, .runConcurrently, .preferPrevious, .throttle: break
+            }
+        }
     }
 
     private mutating func reserve() {
@@ -229,8 +266,7 @@ struct RegistryDriver: MachineDriver {
         return false
     }
 
-    private mutating func carryOut(_ effects: borrowing RegistryMachine.Effects, _ expected: RegistryModel.Consequences)
-    {
+    mutating func carryOut(_ effects: borrowing RegistryMachine.Effects, _ expected: RegistryModel.Consequences) {
         #expect(Set(effects.waking) == expected.woken)
         wake(effects.waking)
         cancelled(effects, expected.cancelled)
@@ -265,16 +301,22 @@ struct RegistryDriver: MachineDriver {
         let start = machine.begin(ids[number], isCancelled: isCancelled, &effects)
         note(effects)
         let hasActions = effects.actions != nil
-        #expect(start == .skip || phase == .admitted || !hasActions)
+        let replaces = phase == .queued && model[number]!.replaces
+        #expect(start == .skip || phase == .admitted || replaces || !hasActions)
+        var expected = RegistryModel.Consequences()
+        if replaces, !isCancelled { expected = model.replaceOlder(number) }
         switch start {
         case .run:
-            #expect((phase == .starting || phase == .admitted) && !isCancelled)
+            #expect(!obsolete.contains(number))
+            let isAdmitted = model[number]?.phase == .admitted
+            #expect((phase == .starting || isAdmitted) && !isCancelled)
             model[number]?.phase = .running
             places[number] = .running
-            if phase == .admitted { beginAdmitted(number, effects) }
+            if isAdmitted { beginAdmitted(number, effects, expected) }
         case .wait:
-            #expect((phase == .waiting || phase == .queued) && !isCancelled)
+            #expect((phase == .waiting || model[number]?.phase == .queued) && !isCancelled)
             places[number] = .aboutToPark
+            carryOut(effects, expected)
         case .throttle(let interval):
             #expect(phase == .throttled && !isCancelled && interval == .seconds(2))
             places[number] = .aboutToPark
@@ -321,6 +363,7 @@ struct RegistryDriver: MachineDriver {
         switch start {
         case .run, .wait:
             #expect(phase == .quiet && !isCancelled)
+            #expect(!obsolete.contains(number))
             let jobs = endQuietTime(number)
             #expect((start == .run) == (places[number] == .running))
             #expect(Set(effects.waking) == model.promoteAll())
@@ -336,28 +379,21 @@ struct RegistryDriver: MachineDriver {
     /// - Returns: The jobs that must be cancelled.
     private mutating func endQuietTime(_ number: Int) -> [Int] {
         let older = model.linked(model[number]!.key!).prefix { $0.number != number }
-        var jobs: [Int] = []
-        if model[number]?.afterQuietTime == .keepLatest {
-            jobs = model.cancel(older.filter(\.isToCome).map(\.number))
-            model[number]?.phase = .waiting
-            if model.linked(model[number]!.key!).first?.number == number {
-                var woken = Set<Int>()
-                model.start(number, as: .running, &woken)
-            }
-        } else if model.hasPermits {
-            jobs = model.cancel(older.map(\.number))
-            model[number]?.phase = .running
+        let keepsRunning = model[number]?.afterQuietTime == .keepLatest
+        let estate = model.replace(older.filter { !keepsRunning || $0.isToCome }.map(\.number))
+        var woken = Set<Int>()
+        if !keepsRunning || model.linked(model[number]!.key!).first?.number == number {
+            model.start(number, as: .running, replacing: estate, &woken)
         } else {
-            model[number]?.phase = .queued
-            model.line.append(number)
+            model[number]?.phase = .waiting
+            model.claim(number, of: estate)
         }
         places[number] = model[number]?.phase == .running ? .running : .unstarted
-        return jobs
+        return estate.jobs
     }
 
     private mutating func skipped(_ number: Int, _ waking: [Int]) {
-        model.skip(number)
-        #expect(Set(waking) == model.promoteAll())
+        #expect(Set(waking) == model.skip(number))
         wake(waking)
         finish(number)
     }
@@ -368,10 +404,8 @@ struct RegistryDriver: MachineDriver {
         let released = machine.finish(ids[number], &effects)
         note(effects)
         let key = model[number]?.key
-        if let task = model[number] { model.giveIntervalUp(task) }
-        model[number] = nil
+        var woken = model.finish(number)
         #expect(released == (model.isInUse(key) ? nil : key))
-        var woken = model.promoteAll()
         if model.tasks.isEmpty {
             woken.formUnion(drained { $0 == nil })
         }

@@ -26,8 +26,8 @@ struct RegistryModel {
         /// Whether it cancels those before it when it begins.
         var replaces: Bool { claims || afterQuietTime == .cancelPrevious }
         var hasPermit: Bool { [.starting, .admitted, .running, .cancelled].contains(phase) }
-        /// Whether it waits for something other than its own end.
-        var isToCome: Bool { [.waiting, .quiet, .throttled, .queued].contains(phase) }
+        /// Whether it has not begun, and a newer task may replace it.
+        var isToCome: Bool { [.waiting, .quiet, .throttled, .queued, .starting, .admitted].contains(phase) }
 
         var isKnownToBeFlagged: Bool { isAttached && isFlagged }
     }
@@ -38,8 +38,12 @@ struct RegistryModel {
     var isClosed = false
     /// How many may run at once.
     var limit: Int?
-    /// The tasks that wait for a permit.
+    /// The tasks that have a permit, and then those that wait for one.
     var line: [Int] = []
+    /// The highest priority for which those before a task in line were raised, for it or for one behind it.
+    var raisedBefore: [Int: UInt8] = [:]
+    /// The task of a key that has replaced one with a permit, and has none.
+    var successors: [String: Int] = [:]
     /// The interval of a key: the number of the task that has begun it, or `nil` while an admitted task claims it.
     var intervals: [String: Int?] = [:]
 
@@ -78,44 +82,89 @@ struct RegistryModel {
         return consequences
     }
 
-    private mutating func drop(_ number: Int, _ consequences: inout Consequences) {
-        consequences.cancelled += cancel([number])
-        consequences.woken.formUnion(promoteAll())
+    mutating func drop(_ number: Int, _ consequences: inout Consequences) {
+        let estate = replace([number])
+        consequences.cancelled += estate.jobs
+        consequences.woken.formUnion(bequeath(estate, self[number]?.key))
     }
 
     /// - Returns: The jobs that must be cancelled: those that exist already, in the order of `numbers`.
     mutating func cancel(_ numbers: [Int]) -> [Int] {
+        replace(numbers).jobs
+    }
+
+    /// The place and the claim that cancelled tasks leave to the one that replaces them.
+    struct Estate {
         var jobs: [Int] = []
+        /// The first place in line of those that have not begun.
+        var place: Int?
+        var hasPermit = false
+        var raisedBefore: UInt8 = 0
+        /// Whether one of them had a permit, or should have received that of one that it has replaced.
+        var claims = false
+    }
+
+    mutating func replace(_ numbers: [Int]) -> Estate {
+        var estate = Estate()
         for number in numbers {
             guard var task = self[number], task.phase.isLive else { continue }
             giveIntervalUp(task)
-            line.removeAll { $0 == number }
+            let isSuccessor = successors.values.contains(number)
+            if limit != nil, task.hasPermit || isSuccessor { estate.claims = true }
+            successors = successors.filter { $0.value != number }
+            if task.phase != .running { leavePlace(task, to: &estate) }
             task.claims = false
             task.phase = task.phase == .running ? .cancelled : .skipped
             self[number] = task
             retired.append(number)
-            if task.isAttached { jobs.append(number) }
+            if task.isAttached { estate.jobs.append(number) }
         }
-        return jobs
+        tidyLine()
+        return estate
+    }
+
+    private func leavePlace(_ task: Task, to estate: inout Estate) {
+        guard let place = line.firstIndex(of: task.number), place <= estate.place ?? place else { return }
+        (estate.place, estate.hasPermit) = (place, task.hasPermit)
+        estate.raisedBefore = raisedBefore[task.number, default: 0]
+    }
+
+    /// A task has ended.
+    mutating func finish(_ number: Int) -> Set<Int> {
+        guard let task = self[number] else { return [] }
+        var estate = Estate()
+        giveIntervalUp(task)
+        leavePlace(task, to: &estate)
+        self[number] = nil
+        tidyLine()
+        return bequeath(estate, task.key)
+    }
+
+    /// Removes those from the line that have ended, or will not begin.
+    mutating func tidyLine() {
+        line = line.filter { self[$0].map { $0.hasPermit || $0.phase == .queued } ?? false }
+        raisedBefore = raisedBefore.filter { [line] in line.contains($0.key) }
     }
 
     /// A task that waits is cancelled by its own handler, and reports that when it continues.
     mutating func leave(_ number: Int) {
-        switch self[number]?.phase {
-        case .waiting: self[number]?.phase = .left
-        case .throttled: self[number]?.phase = .leaving
-        case .queued:
-            self[number]?.phase = .leaving
-            line.removeAll { $0 == number }
-        default: break
-        }
+        let phase = self[number]?.phase
+        guard phase == .waiting || phase == .throttled || phase == .queued else { return }
+        self[number]?.phase = phase == .waiting ? .left : .leaving
+        successors = successors.filter { $0.value != number }
+        tidyLine()
     }
 
     /// A task that does not run continues.
-    mutating func skip(_ number: Int) {
-        guard self[number]?.phase == .left else { return _ = cancel([number]) }
-        self[number]?.phase = .skipped
-        retired.append(number)
+    mutating func skip(_ number: Int) -> Set<Int> {
+        var consequences = Consequences()
+        if self[number]?.phase == .left {
+            self[number]?.phase = .skipped
+            retired.append(number)
+        } else {
+            drop(number, &consequences)
+        }
+        return consequences.woken
     }
 
     /// A task that should have begun an interval does not.
@@ -143,23 +192,71 @@ struct RegistryModel {
 
     var hasPermits: Bool { limit.map { tasks.count(where: \.hasPermit) < $0 } ?? true }
 
-    /// A task may start, or waits for a permit.
-    mutating func start(_ number: Int, as phase: Phase, _ woken: inout Set<Int>) {
-        guard hasPermits else {
-            self[number]?.phase = .queued
-            return line.append(number)
+    /// A task may start, or waits for a permit, at the place that those leave which it replaces, or at the end of the line.
+    mutating func start(_ number: Int, as phase: Phase, replacing estate: Estate = Estate(), _ woken: inout Set<Int>) {
+        let hasPermit = hasPermits
+        self[number]?.phase = hasPermit ? phase : .queued
+        if hasPermit || self[number]!.replaces {
+            if self[number]!.isParked { woken.insert(number) }
+            self[number]?.isParked = false
         }
-        self[number]?.phase = phase
-        if self[number]!.isParked { woken.insert(number) }
-        self[number]?.isParked = false
+        guard limit != nil else { return }
+        takePlace(number, of: estate)
+        if !hasPermit { raise(before: number, to: self[number]!.raisedTo) }
+    }
+
+    /// - Returns: The one of two places in line that is first is that of the task.
+    private mutating func takePlace(_ number: Int, of estate: Estate) {
+        let own = line.firstIndex(of: number)
+        if let place = estate.place, place <= own ?? place {
+            if let own { line.remove(at: own) }
+            line.insert(number, at: place)
+            raisedBefore[number] = estate.raisedBefore
+        } else if own == nil {
+            line.append(number)
+        }
+        raise([number], to: line.drop { $0 != number }.dropFirst().map { raisedBefore[$0, default: 0] }.max() ?? 0)
+        claim(number, of: estate)
+    }
+
+    /// A task that has replaced one with a permit receives the next permit of its key.
+    mutating func claim(_ number: Int, of estate: Estate) {
+        guard let key = self[number]!.key else { return }
+        if estate.claims { successors[key] = number }
+        if self[number]!.hasPermit, successors[key] == number { successors[key] = nil }
+    }
+
+    /// A task that waits for a permit replaces the older ones of its key.
+    mutating func replaceOlder(_ number: Int) -> Consequences {
+        let estate = replace(live(self[number]!.key!).map(\.number).filter { $0 < number })
+        if hasPermits { self[number]?.phase = .admitted }
+        takePlace(number, of: estate)
+        return Consequences(cancelled: estate.jobs, woken: promoteAll())
+    }
+
+    /// A task of a key has given up its place in line. If it had a permit, the successor of the key receives it, if it may
+    /// start; otherwise the first in line does.
+    private mutating func bequeath(_ estate: Estate, _ key: String?) -> Set<Int> {
+        var (woken, estate) = (Set<Int>(), estate)
+        estate.claims = false
+        if estate.hasPermit, let key, let heir = successors[key] {
+            let isQueued = self[heir]?.phase == .queued
+            if isQueued || self[heir]?.phase == .waiting && linked(key).first?.number == heir {
+                start(heir, as: isQueued && self[heir]!.replaces ? .admitted : .starting, replacing: estate, &woken)
+            }
+        }
+        return woken.union(promoteAll())
     }
 
     /// - Returns: The tasks that are woken, since they have a permit.
     mutating func passPermitsOn() -> Set<Int> {
         var woken = Set<Int>()
-        while hasPermits, !line.isEmpty {
-            let first = line.removeFirst()
-            start(first, as: self[first]!.replaces ? .admitted : .starting, &woken)
+        while hasPermits, let first = line.first(where: { self[$0]?.phase == .queued }) {
+            let replaces = self[first]!.replaces
+            self[first]?.phase = replaces ? .admitted : .starting
+            if self[first]!.isParked { woken.insert(first) }
+            self[first]?.isParked = false
+            successors = successors.filter { $0.value != first }
         }
         return woken
     }
@@ -170,11 +267,16 @@ struct RegistryModel {
 
     /// All that it waits for, and itself, since it has that priority.
     mutating func raise(before number: Int, to priority: UInt8) {
-        if self[number]?.phase == .queued {
-            return raise(line.prefix { $0 != number } + tasks.filter(\.hasPermit).map(\.number), to: priority)
+        guard let task = self[number], [.waiting, .throttled, .queued].contains(task.phase) else { return }
+        raise([number], to: priority)
+        if task.phase == .waiting {
+            raise(linked(task.key!).map(\.number).filter { $0 < number }, to: priority)
         }
-        guard let task = self[number], task.phase == .waiting else { return }
-        raise(linked(task.key!).map(\.number).filter { $0 <= number }, to: priority)
+        if task.phase == .queued {
+            let before = line.prefix { $0 != number }
+            raise(Array(before), to: priority)
+            for place in before + [number] { raisedBefore[place, default: 0].formMax(priority) }
+        }
     }
 
     /// The tasks that an event cancels and wakes.
@@ -185,7 +287,7 @@ struct RegistryModel {
 
     mutating func add(_ number: Int, key: String?, behavior: TaskStoreDuplicateKeyBehavior) -> Consequences {
         var consequences = Consequences()
-        var phase = Phase.starting
+        var (phase, estate) = (Phase.starting, Estate())
         if let key {
             if behavior == .wait || behavior == .keepLatest {
                 // A task that was cancelled before it began holds up no other.
@@ -201,17 +303,17 @@ struct RegistryModel {
             {
                 drop(claimant.number, &consequences)
             }
-            let before = live(key)
-            switch behavior.kind {
-            case .cancelPrevious: consequences.cancelled += cancel(before.map(\.number))
-            case .keepLatest:
-                consequences.cancelled += cancel(before.filter(\.isToCome).map(\.number))
-            case .debounce:
-                let debounced = before.filter { $0.isToCome && $0.afterQuietTime != nil }
-                consequences.cancelled += cancel(debounced.map(\.number))
-            case .throttle: consequences.cancelled += cancel(before.filter { $0.phase == .throttled }.map(\.number))
-            case .wait, .runConcurrently, .preferPrevious: break
+            let before = live(key).filter { task in
+                switch behavior.kind {
+                case .cancelPrevious: true
+                case .keepLatest: task.isToCome
+                case .debounce: task.isToCome && task.afterQuietTime != nil
+                case .throttle: task.phase == .throttled
+                case .wait, .runConcurrently, .preferPrevious: false
+                }
             }
+            estate = replace(before.map(\.number))
+            consequences.cancelled += estate.jobs
             switch behavior.kind {
             case .wait, .keepLatest, .cancelPrevious(wait: true): if !linked(key).isEmpty { phase = .waiting }
             case .debounce: phase = .quiet
@@ -219,13 +321,16 @@ struct RegistryModel {
             case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: break
             }
         }
-        consequences.woken.formUnion(passPermitsOn())
         var task = Task(number: number, key: key, phase: phase)
         if case .debounce(_, let rule) = behavior.kind { task.afterQuietTime = rule }
         // Until it has started, it has no permit.
         if phase == .starting { task.phase = .queued }
         tasks.append(task)
-        if phase == .starting { start(number, as: .starting, &consequences.woken) }
+        if phase == .starting {
+            start(number, as: .starting, replacing: estate, &consequences.woken)
+        } else {
+            claim(number, of: estate)
+        }
         consequences.woken.formUnion(promoteAll())
         return consequences
     }

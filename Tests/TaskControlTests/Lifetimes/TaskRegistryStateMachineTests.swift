@@ -117,14 +117,59 @@ struct TaskRegistryStateMachineTests {
         machine.checkInvariants()
     }
 
-    /// A task that is skipped because its own handle was cancelled comes before those that give way to a new one.
+    /// A task that is skipped because its own handle was cancelled comes before those that are replaced by a new one.
     @Test func aNewTaskCancelsTheOldestFirst() {
         var machine = RegistryMachine()
         var effects = RegistryMachine.Effects()
         for job in 0..<4 { machine.attach(machine.added("a"), job: job, &effects) }
         _ = machine.add(key: "a", behavior: .keepLatest, isCancelled: { $0 == 0 }, &effects)
         let cancelling = effects.actions?.cancelling
-        #expect(cancelling == [0, 2, 3])
+        #expect(cancelling == [0, 1, 2, 3])
+        machine.checkInvariants()
+    }
+
+    /// A debounced task that may start is replaced as long as it has not begun: here its actor is busy.
+    @Test(arguments: [nil, 1], [TaskStoreDuplicateKeyBehavior.AfterQuietTime.cancelPrevious, .keepLatest])
+    func aDebouncedTaskThatMayStartIsReplaced(limit: Int?, rule: TaskStoreDuplicateKeyBehavior.AfterQuietTime) {
+        var machine = RegistryMachine(limit: limit)
+        var effects = RegistryMachine.Effects()
+        let running = machine.added(rule == .keepLatest ? "a" : "b")
+        let behavior = TaskStoreDuplicateKeyBehavior.debounce(for: .seconds(1), then: rule)
+        let older = machine.added("a", behavior)
+        let begins = [running, older].map { machine.begin($0, isCancelled: false, &effects) }
+        #expect(begins == [.run, .quiet(.seconds(1))])
+        let start = machine.quietTimeEnded(older, isCancelled: false, &effects)
+        #expect(start == (limit == nil && rule == .cancelPrevious ? .run : .wait))
+        machine.finish(running)
+        guard start == .wait else { return }
+        #expect(machine.phase(of: older) == (rule == .keepLatest ? .starting : .admitted))
+        let newer = machine.added("a", behavior)
+        #expect(machine.phase(of: older) == .skipped && machine.phase(of: newer) == .quiet)
+        let end = machine.begin(older, isCancelled: true, &effects)
+        #expect(end == .skip)
+        machine.checkInvariants()
+    }
+
+    /// A task that replaces others looks at running tasks, and at cancelled tasks that still run, once.
+    @Test(arguments: [nil, 1_000])
+    func tasksThatContinueArePassedOnce(limit: Int?) throws {
+        var machine = RegistryMachine(limit: limit)
+        var effects = RegistryMachine.Effects()
+        let ids = (0..<1_000).map { _ in machine.added("a", .runConcurrently) }
+        for id in ids {
+            let start = machine.begin(id, isCancelled: false, &effects)
+            #expect(start == .run)
+        }
+        let lane = try #require(machine.lanes.index(of: "a"))
+        for _ in 0..<3 { _ = machine.added("a", .keepLatest) }
+        #expect(machine.lanes[lane].begunUpTo == ids[999].slot && machine.lanes[lane].cancelledUpTo == Chain.none)
+        let debounced = machine.added("a", .debounce(for: .seconds(1)))
+        _ = machine.begin(debounced, isCancelled: false, &effects)
+        _ = machine.quietTimeEnded(debounced, isCancelled: false, &effects)
+        #expect(machine.lanes[lane].cancelledUpTo == ids[999].slot)
+        machine.finish(ids[999])
+        #expect(machine.lanes[lane].cancelledUpTo == ids[998].slot && machine.lanes[lane].begunUpTo == ids[998].slot)
+        machine.cancel(key: "a", &effects)
         machine.checkInvariants()
     }
 
@@ -151,10 +196,27 @@ struct TaskRegistryStateMachineTests {
         #expect(ids.map { machine.phase(of: $0) == .queued } == [false, false] + Array(repeating: true, count: 998))
         var raised: [Int] = []
         for id in ids { raised += machine.raise(before: id, to: 9) }
-        #expect(raised.sorted() == Array(0..<999), "the last one waits for all others")
+        #expect(raised.sorted() == [0, 1], "a task that waits with that priority need not be raised to it")
         #expect(machine.raise(before: ids[999], to: 9).isEmpty)
         #expect(machine.raise(before: ids[500], to: 17).sorted() == Array(0..<500))
+        #expect(machine.raise(before: ids[999], to: 17).sorted() == Array(501..<999))
         machine.checkInvariants()
+    }
+
+    /// However many tasks of one key wait behind those in line, each is raised once to each priority.
+    @Test func aLaneBehindALimitIsRaisedOnceToEachPriority() {
+        var machine = RegistryMachine(limit: 1)
+        let ids = (0..<20_000).map { _ in machine.added("a") }
+        var effects = RegistryMachine.Effects()
+        for (number, id) in ids.enumerated() { machine.attach(id, job: number, &effects) }
+        var raised: [Int] = []
+        for id in ids { raised += machine.raise(before: id, to: 9) }
+        #expect(raised == [0])
+        let other = machine.added("b")
+        machine.attach(other, job: 20_000, &effects)
+        #expect(machine.raise(before: other, to: 17) == [0])
+        #expect(machine.raise(before: ids[19_999], to: 17).count == 19_998)
+        #expect(machine.raise(before: ids[19_998], to: 17).isEmpty)
     }
 
     /// A task of another key has raised one task of a key: those before it are raised for a task that waits for them.
@@ -206,7 +268,10 @@ struct TaskRegistryStateMachineTests {
             woken += effects.waking.count
         }
         #expect(woken == 9_997, "each that waited is woken once")
-        #expect(machine.capacity <= 256 && machine.lanes.isEmpty && machine.limit?.permits.available == 3)
+        #expect(
+            machine.capacity <= 256 && machine.lanes.isEmpty && machine.limit?.available == 3
+                && machine.limit?.places.isEmpty == true
+        )
         machine.checkInvariants()
     }
 

@@ -82,16 +82,16 @@ struct TaskStoreLimitTests {
         #expect(log.events == [0, 0] && store.isEmpty)
     }
 
-    /// A task that has not begun gives its place up when it is replaced, and the place goes to the one that is first in line.
-    @MainActor @Test func theNewTaskOfAKeyStandsAtTheEndOfTheLine() async throws {
+    /// A task that has not begun gives its place up when it is replaced, and the place goes to the new task of its key.
+    @MainActor @Test func theNewTaskOfAKeyReceivesThePlaceOfTheOneThatItReplaces() async throws {
         let (store, log) = (TaskStore<Int>(maxConcurrentTasks: 1), OrderRecorder<String>())
         // None begins before this function waits.
         for (key, name) in [(0, "replaced"), (1, "one"), (0, "zero")] {
             store.addTask(forKey: key) { @MainActor in log.record(name) }
         }
-        #expect(store.taskIsRunning(forKey: 1) && store.taskIsWaiting(forKey: 0))
+        #expect(store.taskIsRunning(forKey: 0) && store.taskIsWaiting(forKey: 1))
         try await store.drain()
-        #expect(log.events == ["one", "zero"])
+        #expect(log.events == ["zero", "one"])
     }
 
     @Test func aTaskInLineIsAWaitingTaskForTheBehaviors() async throws {

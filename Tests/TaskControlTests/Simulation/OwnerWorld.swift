@@ -60,6 +60,9 @@ final class OwnerWorld: Sendable {
     // MARK: Operations
 
     func add(_ key: String?, _ behavior: TaskStoreDuplicateKeyBehavior, _ work: Work) {
+        if case .debounce = behavior.kind, mayHaveReplaced(where: { $0.key == key && $0.afterQuietTime != nil }) {
+            return
+        }
         let number = takeNumber()
         tell("add \(number) to \(key ?? "it"), \(behavior.kind), \(work)")
         let standing = standing(key, behavior)
@@ -128,7 +131,7 @@ final class OwnerWorld: Sendable {
         let newest = state.withLock { state in
             state.cancels.keys.max().flatMap { number in state.cancels[number].map { (number, $0) } }
         }
-        guard let (number, cancel) = newest else { return }
+        guard let (number, cancel) = newest, !mayHaveReplaced(where: { $0.number == number }) else { return }
         tell("cancel \(number) itself")
         cancel()
         state.withLock { state in
@@ -137,6 +140,12 @@ final class OwnerWorld: Sendable {
             cancelled([number], &state)
         }
         check()
+    }
+
+    /// Whether a task that waits for a permit may have cancelled those before it, which the model does not know: if such a task
+    /// then ended without having begun, the model would miss them.
+    private func mayHaveReplaced(where isMeant: (RegistryModel.Task) -> Bool) -> Bool {
+        face.limit != nil && state.withLock { $0.model.tasks.contains { $0.overtakes && isMeant($0) } }
     }
 
     // MARK: Bodies
@@ -254,9 +263,9 @@ final class OwnerWorld: Sendable {
         let live = face.keys.compactMap { $0 }.filter(face.isLive)
         let complaint = state.withLock { state -> String? in
             let certain = state.model.liveCount
-            // Those that one with a quiet time may have cancelled a moment ago.
+            // Those that one whose time has come may have cancelled: a moment ago, or when it began to wait for a permit.
             let doubtful = state.model.tasks.count { task in
-                [.starting, .running, .queued].contains(task.phase)
+                task.phase.isLive
                     && state.model.live(task.key ?? "").contains { $0.overtakes && $0.number > task.number }
             }
             guard count >= certain - doubtful, count <= certain + state.leaving.count else {

@@ -143,14 +143,6 @@ package struct PermitStateMachine<Waiter> {
         return line.isEmpty ? [] : grant()
     }
 
-    /// Returns the waiter of the request before a waiting request in line; `nil` if there is none, or if it has not parked.
-    func waiter(before id: ID) -> Waiter? {
-        guard requests.isWaiting(id.ticket) else { return nil }
-        let older = requests[id.ticket.slot].links.older
-        guard older != Chain.none, case .parked(let waiter) = requests[older].parking else { return nil }
-        return waiter
-    }
-
     private mutating func settle(_ slot: Chain.Slot, with outcome: WaitOutcome) -> Waiter? {
         waiterCount -= 1
         return requests.settle(slot, of: &line, with: outcome)

@@ -212,6 +212,11 @@ extension TaskRegistry {
         change(cause: { _ in .known(.requested(reason: nil)) }) { $0.cancel(key: key, &$1) }
     }
 
+    /// Cancels the tasks of several keys in one step: none of them starts in the meantime.
+    func cancel(keys: [Key]) {
+        change(cause: { _ in .known(.requested(reason: nil)) }) { $0.cancel(keys: keys, &$1) }
+    }
+
     func cancel(_ id: ID, because cause: CancellationCause) {
         change(cause: { _ in .known(cause) }) { $0.cancel(id, &$1) }
     }

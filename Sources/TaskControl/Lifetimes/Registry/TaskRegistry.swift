@@ -270,7 +270,9 @@ extension TaskRegistry {
     ) -> Value {
         state.withLock { books in
             let value = event(&books.machine, &effects)
-            effects.isNews = books.isWatched && (effects.liveCountChange != 0 || effects.startsWaitingTask)
+            effects.isNews =
+                books.isWatched
+                && (effects.liveCountChange != 0 || effects.waitingCountChange != 0 || effects.startsWaitingTask)
             if let actions = effects.actions {
                 prepare(actions, &books.machine, cause(books.machine) ?? .known(.unknown))
             }
@@ -307,6 +309,9 @@ extension TaskRegistry {
     private func perform(_ actions: Effects.Actions) {
         for waiter in actions.waking { waiter.resume(returning: .reached) }
         for job in actions.cancelling { job.cancel() }
+        for (job, priority) in actions.raising {
+            TaskControl.raise([job.handle], to: TaskPriority(rawValue: priority))
+        }
         for timer in actions.stopping { timer.cancel() }
         if let interval = actions.interval { startTimer(interval.id, interval.time) }
     }

@@ -7,6 +7,7 @@ extension TaskRegistryStateMachine {
             lanes.capacity,
             sides.capacity,
             intervals.capacity,
+            limit?.places.capacity ?? 0,
             addedSinceCancelAll?.capacity ?? 0
         )
     }
@@ -52,11 +53,14 @@ extension TaskRegistryStateMachine {
             precondition(members.count { entries[$0].phase.isLive } == lane.liveCount, "A lane counts live entries.")
             precondition(Set(chain) == Set(members.filter { entries[$0].phase.isLinked }), "A lane links its own.")
             precondition(chain.first.map { entries[$0].phase } != .waiting, "The first in a lane never waits.")
-            // With a limit, tasks of other keys have escalated some of them.
-            for (older, newer) in zip(chain, chain.dropFirst()) where limit == nil {
-                let raised = entries[newer].raisedTo <= entries[older].raisedTo
+            for (older, newer) in zip(chain, chain.dropFirst()) {
+                let raised = entries[newer].raisedBefore <= min(entries[older].raisedTo, entries[older].raisedBefore)
                 precondition(raised, "A waiting task has raised all that is before it.")
             }
+            checkMarks(of: lane, chain)
+            let debounced = chain.filter { sides[$0]?.afterQuietTime != nil && entries[$0].phase.isReplaceable }
+            precondition(debounced.count <= 1, "Of the debounced tasks that have not begun, only the newest stays.")
+            precondition(debounced.allSatisfy { $0 == lane.debounced }, "The debounced task is found.")
         }
         precondition(
             laneDrainers.allSatisfy { !$0.value.isEmpty },
@@ -75,16 +79,57 @@ extension TaskRegistryStateMachine {
         checkLimit(occupied)
     }
 
+    private func checkMarks(of lane: Lane, _ chain: [Slot]) {
+        for (mark, isPassed) in [
+            (lane.begunUpTo, { !$0.isReplaceable }), (lane.cancelledUpTo, { !$0.isLive }),
+        ] as [(Slot, (Phase) -> Bool)] where mark != Chain.none {
+            guard let index = chain.firstIndex(of: mark) else { preconditionFailure("A mark is in its lane.") }
+            precondition(
+                chain[...index].allSatisfy { isPassed(entries[$0].phase) },
+                "A task before a mark is cancelled."
+            )
+        }
+    }
+
     private func checkLimit(_ occupied: [Slot]) {
         let queued = occupied.filter { entries[$0].phase == .queued }
         guard let limit else { return precondition(queued.isEmpty, "Without a limit, no task waits for a permit.") }
-        limit.permits.checkInvariants()
-        precondition(limit.freed == 0, "Permits are passed on at once.")
-        let holders = occupied.count { entries[$0].phase.hasPermit }
-        precondition(holders == limit.permits.size - limit.permits.available, "Each task that may start has a permit.")
-        precondition(queued.count == limit.permits.waiterCount, "The queued entries are in line.")
-        precondition(queued.allSatisfy { sides[$0]?.permit != nil }, "A queued entry has a request.")
-        precondition(queued.isEmpty || limit.permits.available == 0, "No entry waits for a permit that is available.")
+        precondition(limit.left == Chain.none && !limit.leavesClaim, "Permits are passed on at once.")
         precondition(occupied.allSatisfy { entries[$0].lane != Chain.none }, "A limited registry has keys only.")
+        limit.line.checkLinks(in: limit.places)
+        let line = limit.line.slots(in: limit.places)
+        precondition(line.count == limit.places.count, "Each place is in line.")
+        let holders = occupied.filter { entries[$0].phase.hasPermit }
+        precondition(Set(line.map { limit.places[$0].entry }) == Set(holders + queued), "Each place has an entry.")
+        for slot in occupied {
+            let place = entries[slot].place
+            precondition((place != Chain.none) == (holders + queued).contains(slot), "Tasks in line have a place.")
+            precondition(place == Chain.none || limit.places[place].entry == slot, "A place has one entry.")
+        }
+        for (index, place) in line.enumerated() {
+            let hasPermit = entries[limit.places[place].entry].phase.hasPermit
+            precondition(hasPermit == (index < holders.count), "The first places have permits.")
+            precondition(hasPermit == limit.hasPermit(place), "A place with a permit is known.")
+        }
+        precondition(holders.count == limit.size - limit.available, "Each task that may start has a permit.")
+        precondition(queued.isEmpty || limit.available == 0, "No entry waits for a permit that is available.")
+        for (older, newer) in zip(line, line.dropFirst()) {
+            let (older, newer) = (limit.places[older], limit.places[newer])
+            precondition(older.order < newer.order, "The numbers of the places increase.")
+            let raised = newer.raisedBefore <= min(entries[older.entry].raisedTo, older.raisedBefore)
+            precondition(raised, "A task in line has raised all that is before it.")
+        }
+        for lane in 0..<lanes.extent where lanes.isOccupied(lane) && lanes[lane].successor != Chain.none {
+            let successor = entries[lanes[lane].successor]
+            precondition(successor.lane == lane, "A successor is in its lane.")
+            precondition([.waiting, .quiet, .queued].contains(successor.phase), "A successor has no permit.")
+        }
+        for slot in queued where sides[slot]?.parked != nil && sides[slot]?.cancelsOlder == true {
+            let lane = lanes[entries[slot].lane].chain.slots(in: entries)
+            precondition(
+                lane.prefix { $0 != slot }.allSatisfy { !entries[$0].phase.isLive },
+                "No task waits for a permit that it should free itself."
+            )
+        }
     }
 }

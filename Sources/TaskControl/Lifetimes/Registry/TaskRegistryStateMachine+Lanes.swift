@@ -9,6 +9,14 @@ extension TaskRegistryStateMachine {
         var chain = Chain()
         var entryCount: Int32 = 0
         var liveCount: Int32 = 0
+        /// The newest linked entry such that neither this entry nor an older one can be replaced before it begins.
+        var begunUpTo = Chain.none
+        /// The newest linked entry such that neither this entry nor an older one is live.
+        var cancelledUpTo = Chain.none
+        /// The newest entry with the behavior `debounce`. Its slot may have another entry meanwhile, if it has finished.
+        var debounced = Chain.none
+        /// The entry that has replaced an entry with a permit, and has not received a permit: see ``Limit``.
+        var successor = Chain.none
     }
 
     func isLive(_ key: Key) -> Bool {
@@ -59,7 +67,7 @@ extension TaskRegistryStateMachine {
         guard lanes[lane].liveCount > 0 else { return nil }
         var newestToCome: Slot?
         var slot = lanes[lane].chain.last
-        while slot != Chain.none {
+        while slot != lanes[lane].cancelledUpTo {
             switch entries[slot].phase {
             case .starting, .admitted, .running: return slot
             case .waiting, .quiet, .throttled, .queued, .leaving: newestToCome = newestToCome ?? slot
@@ -103,10 +111,18 @@ extension TaskRegistryStateMachine {
 
     /// Cancels the tasks of a key.
     ///
-    /// - Complexity: O(*n*) in the number of tasks under the key.
+    /// - Complexity: O(*n*) in the number of tasks that are cancelled, amortized.
     mutating func cancel(key: Key, _ effects: inout Effects) {
-        guard let lane = lanes.index(of: key) else { return }
-        cancelLane(lane, &effects)
+        cancel(keys: CollectionOfOne(key), &effects)
+    }
+
+    /// Cancels the tasks of several keys. None of them starts in the meantime.
+    ///
+    /// - Complexity: O(*n*) in the number of keys, and of the tasks that are cancelled, amortized.
+    mutating func cancel(keys: some Sequence<Key>, _ effects: inout Effects) {
+        for key in keys {
+            if let lane = lanes.index(of: key) { cancelLane(lane, &effects) }
+        }
         if limit != nil { passPermitsOn(&effects) }
     }
 
@@ -134,7 +150,7 @@ extension TaskRegistryStateMachine {
         case .cancelPrevious: cancelLane(lane, &effects)
         case .keepLatest:
             cancelFirst(in: lane, isCancelled, &effects)
-            cancelLane(lane, &effects) { $0.isReplaceable }
+            cancelLane(lane, onlyNotBegun: true, &effects)
         case .debounce: cancelDebounced(in: lane, &effects)
         case .throttle:
             cancelClaimants(of: lane, isCancelled, &effects)
@@ -157,16 +173,13 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Cancels the task of a ``Lane`` with the behavior `debounce` that has not started: it waits for its quiet time, or
-    /// has waited for it. There is at most one.
+    /// Cancels the task of a ``Lane`` with the behavior `debounce` that has not begun. There is at most one.
     private mutating func cancelDebounced(in lane: Slot, _ effects: inout Effects) {
-        var (slot, remaining) = (lanes[lane].chain.last, lanes[lane].liveCount)
-        while remaining > 0, slot != Chain.none {
-            let phase = entries[slot].phase
-            if phase.isLive { remaining -= 1 }
-            if phase.isReplaceable, sides[slot]?.afterQuietTime != nil { return cancel(slot, &effects) }
-            slot = entries[slot].links.older
-        }
+        let slot = lanes[lane].debounced
+        guard entries.isOccupied(slot), entries[slot].lane == lane, entries[slot].phase.isReplaceable,
+            sides[slot]?.afterQuietTime != nil
+        else { return }
+        cancel(slot, &effects)
     }
 
     /// Cancels the task that claims the interval of a ``Lane`` if it was cancelled through its own handle, as
@@ -183,33 +196,33 @@ extension TaskRegistryStateMachine {
         }
     }
 
-    /// Cancels the live tasks of a ``Lane`` whose phase satisfies a predicate, the oldest first.
+    /// Cancels live tasks of a ``Lane``, the oldest first.
     ///
     /// - Parameters:
     ///   - lane: The lane.
     ///   - newest: The slot of the task before which tasks are cancelled; `nil` for all tasks of the lane.
+    ///   - onlyNotBegun: Whether tasks that run continue.
     ///   - effects: Receives the tasks to cancel.
-    ///   - isMeant: Returns whether tasks in a phase are cancelled.
+    /// - Complexity: O(*n*) in the number of cancelled tasks, amortized: other tasks are passed once.
     mutating func cancelLane(
         _ lane: Slot,
         before newest: Slot? = nil,
-        _ effects: inout Effects,
-        where isMeant: (Phase) -> Bool = { _ in true }
+        onlyNotBegun: Bool = false,
+        _ effects: inout Effects
     ) {
-        // Searches from the newest entry, because live entries are near it: cancelled tasks that have not ended
-        // accumulate before them.
         let former = effects.cancellingCount
+        let end = onlyNotBegun ? lanes[lane].begunUpTo : lanes[lane].cancelledUpTo
         var slot = newest.map { entries[$0].links.older } ?? lanes[lane].chain.last
-        var remaining = lanes[lane].liveCount
-        while remaining > 0, slot != Chain.none {
+        while slot != end {
             let current = slot
-            let phase = entries[current].phase
             slot = entries[current].links.older
-            guard phase.isLive else { continue }
-            remaining -= 1
-            if isMeant(phase) { cancel(current, &effects) }
+            if onlyNotBegun, !entries[current].phase.isReplaceable { continue }
+            cancel(current, &effects)
         }
         effects.reverseCancelling(after: former)
+        let last = newest.map { entries[$0].links.older } ?? lanes[lane].chain.last
+        lanes[lane].begunUpTo = last
+        if !onlyNotBegun { lanes[lane].cancelledUpTo = last }
     }
 
     /// Cancels a task if it is live. The caller must then call `promote`, because another task of the same key may now
@@ -226,8 +239,10 @@ extension TaskRegistryStateMachine {
     mutating func retire(_ slot: Slot, _ effects: inout Effects) {
         if entries[slot].phase == .running {
             entries[slot].phase = .cancelled
+            limit?.leavesClaim = true
         } else {
-            if limit != nil { givePermitUp(slot) }
+            if entries[slot].phase.waits { effects.waitingCountChange -= 1 }
+            if limit != nil { leavePlace(slot) }
             givePlaceUp(slot)
             unlink(slot)
             entries[slot].phase = .skipped
@@ -243,17 +258,26 @@ extension TaskRegistryStateMachine {
     /// given up.
     mutating func promote(_ lane: Slot, _ effects: inout Effects) {
         guard lane != Chain.none else { return }
+        if limit != nil { passPlaceOn(in: lane, &effects) }
         if !intervals.isEmpty { admit(lane, &effects) }
         let first = lanes[lane].chain.first
         if first != Chain.none, entries[first].phase == .waiting { start(first, as: .starting, &effects) }
         if limit != nil { passPermitsOn(&effects) }
     }
 
-    /// Lets a task start that has waited for other tasks of its key, or for an interval. If the registry has a limit and no
-    /// permit is available, the task then waits for one.
+    /// Lets a task start that its key lets start. If the registry has a limit and no permit is available, the task then
+    /// waits for one.
     mutating func start(_ slot: Slot, as phase: Phase, _ effects: inout Effects) {
-        guard takePermit(slot, &effects) else { return entries[slot].phase = .queued }
+        let hasWaited = entries[slot].phase.waits
+        guard limit == nil || receivePlace(slot, &effects) else {
+            entries[slot].phase = .queued
+            if !hasWaited { effects.waitingCountChange += 1 }
+            // The task calls `begin` again, and then cancels those that may have the permit that it waits for.
+            if sides[slot]?.cancelsOlder == true { effects.wake(takeParked(slot)) }
+            return
+        }
         entries[slot].phase = phase
+        guard hasWaited else { return }
         effects.startsWaitingTask = true
         effects.wake(takeParked(slot))
     }
@@ -270,7 +294,11 @@ extension TaskRegistryStateMachine {
     /// Removes a task from the order of its ``Lane``. Its entry stays in the table.
     mutating func unlink(_ slot: Slot) {
         let lane = entries[slot].lane
-        if lane != Chain.none { lanes[lane].chain.remove(slot, in: &entries) }
+        guard lane != Chain.none else { return }
+        let older = entries[slot].links.older
+        if lanes[lane].begunUpTo == slot { lanes[lane].begunUpTo = older }
+        if lanes[lane].cancelledUpTo == slot { lanes[lane].cancelledUpTo = older }
+        lanes[lane].chain.remove(slot, in: &entries)
     }
 
     /// Records that a task of a ``Lane`` has been removed from the table of entries. Removes the lane if that was its
@@ -292,114 +320,47 @@ extension TaskRegistryStateMachine {
     }
 }
 
-/// The limit on how many tasks of a registry run at once. A lane contains the tasks of one key; an entry is a registered
-/// task.
-extension TaskRegistryStateMachine {
-    /// The permits of a registry with a limit. An entry takes a permit when its key lets it start, and keeps the permit until
-    /// it has finished, also if it is cancelled while it runs; if no permit is available, the entry is `queued`. An entry
-    /// that waits for its key, for a quiet time or for an interval is not in line.
-    struct Limit {
-        /// The permits, and the line for them. A waiter is the slot of a `queued` entry.
-        var permits: PermitStateMachine<Slot>
-        /// The number of permits that entries have given up in this call, and that have not been passed on.
-        var freed = 0
-    }
-
-    /// Takes a permit for a task that its key lets start. If none is available, the task is then in line, and the caller
-    /// must set its phase to `queued`.
-    ///
-    /// - Returns: Whether the task may start: it has a permit, or the registry has no limit.
-    mutating func takePermit(_ slot: Slot, _ effects: inout Effects) -> Bool {
-        guard limit != nil else { return true }
-        passPermitsOn(&effects)
-        guard let permit = limit!.permits.acquire(1) else { return true }
-        // The machine of the permits returns a waiter that has parked, and the slot is known now.
-        _ = limit!.permits.park(permit, slot)
-        sides[slot, default: Side()].permit = permit
-        return false
-    }
-
-    /// Records that a task gives its permit up, because it has finished or will not begin, or that it no longer waits for
-    /// one. The caller must then call `passPermitsOn`.
-    mutating func givePermitUp(_ slot: Slot) {
-        let phase = entries[slot].phase
-        if phase.hasPermit {
-            limit!.freed += 1
-        } else if phase == .queued, let permit = sides[slot]?.permit {
-            // No other task receives a permit: none was available.
-            _ = limit!.permits.leave(permit)
-            sides[slot]?.permit = nil
-        }
-    }
-
-    /// Gives the permits that tasks have given up to the tasks that wait for them, in the order of the line.
-    mutating func passPermitsOn(_ effects: inout Effects) {
-        guard let freed = limit?.freed, freed > 0 else { return }
-        limit!.freed = 0
-        guard case .granted(let slots) = limit!.permits.release(freed) else { return }
-        for slot in slots {
-            sides[slot]?.permit = nil
-            entries[slot].phase = sides[slot]?.cancelsOlder == true ? .admitted : .starting
-            effects.startsWaitingTask = true
-            effects.wake(takeParked(slot))
-        }
-    }
-}
-
 /// Escalation of the tasks that other tasks or callers wait for.
 extension TaskRegistryStateMachine {
-    /// Records that the tasks before a waiting task are escalated to the priority of the waiting task: those before it in
-    /// its ``Lane``, or, for a task that waits for a permit, those before it in line and those that have a permit.
+    /// Records the priority of a waiting task, and that the tasks before it are escalated to that priority: those before
+    /// it in its ``Lane``, or, for a task that waits for a permit, those before it in line, which include those that have
+    /// a permit. A task that waits for an interval passes the priority on when it is in line.
     ///
     /// - Parameters:
     ///   - id: The waiting task.
     ///   - priority: The raw priority.
     /// - Returns: The tasks that the caller must escalate: those before the waiting task that have not been escalated
     ///   to `priority` yet. A task that is still being created is escalated by `attach`.
-    /// - Complexity: O(*n*) in the number of these tasks. Each task is escalated at most once to each priority.
+    /// - Complexity: O(1) amortized: each task is passed at most once for each priority.
     mutating func raise(before id: ID, to priority: UInt8) -> [Job] {
-        if phase(of: id) == .queued { return raiseLine(before: id.slot, to: priority) }
-        guard phase(of: id) == .waiting else { return [] }
+        guard let phase = phase(of: id), [.waiting, .throttled, .queued].contains(phase) else { return [] }
         var jobs: [Job] = []
-        var slot = id.slot
-        // If there is a limit, a task may have been escalated for one of another key, and those before it were not.
-        while slot != Chain.none, limit != nil || entries[slot].raisedTo < priority {
-            raise(slot, to: priority, except: id.slot, &jobs)
-            slot = entries[slot].links.older
+        entries[id.slot].raisedTo = max(entries[id.slot].raisedTo, priority)
+        switch phase {
+        case .waiting: raiseLane(before: id.slot, to: priority, &jobs)
+        case .queued: raiseLine(before: id.slot, to: priority, &jobs)
+        default: break
         }
         return jobs
+    }
+
+    private mutating func raiseLane(before waiting: Slot, to priority: UInt8, _ jobs: inout [Job]) {
+        var slot = waiting
+        while entries[slot].raisedBefore < priority {
+            entries[slot].raisedBefore = priority
+            slot = entries[slot].links.older
+            guard slot != Chain.none else { return }
+            raise(slot, to: priority, &jobs)
+        }
     }
 
     /// Records that a task is escalated.
     ///
-    /// - Parameters:
-    ///   - own: The task that waits, which has the priority already.
-    ///   - jobs: Receives the handle of the task, if the caller must escalate it.
-    private mutating func raise(_ slot: Slot, to priority: UInt8, except own: Slot, _ jobs: inout [Job]) {
+    /// - Parameter jobs: Receives the handle of the task, if the caller must escalate it.
+    mutating func raise(_ slot: Slot, to priority: UInt8, _ jobs: inout [Job]) {
         guard entries[slot].raisedTo < priority else { return }
         entries[slot].raisedTo = priority
-        if slot != own, let job = entries[slot].job { jobs.append(job) }
-    }
-
-    /// Records that the tasks for which a task waits that needs a permit are escalated: those before it in line, and
-    /// those that have a permit.
-    ///
-    /// - Complexity: O(*n*) in the number of tasks before the first one in line for which that was done before, and in
-    ///   the number of all tasks if there is none.
-    private mutating func raiseLine(before waiting: Slot, to priority: UInt8) -> [Job] {
-        var jobs: [Job] = []
-        var slot = waiting
-        while let side = sides[slot], let permit = side.permit {
-            guard side.raisedLineTo < priority else { return jobs }
-            sides[slot]?.raisedLineTo = priority
-            guard let older = limit?.permits.waiter(before: permit) else { break }
-            raise(older, to: priority, except: waiting, &jobs)
-            slot = older
-        }
-        for slot in 0..<entries.extent where entries.isOccupied(slot) && entries[slot].phase.hasPermit {
-            raise(slot, to: priority, except: waiting, &jobs)
-        }
-        return jobs
+        if let job = entries[slot].job { jobs.append(job) }
     }
 
     /// Records that all tasks are escalated to the raw priority of a caller that waits for them.

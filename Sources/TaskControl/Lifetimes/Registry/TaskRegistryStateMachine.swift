@@ -7,7 +7,7 @@
 /// `debounce`). A `throttled` entry waits for the end of the interval of its lane (the behavior `throttle`). An
 /// `admitted` entry has that behavior too, but need not wait: it claims the interval, which begins when the entry
 /// begins (see ``Interval``). If the registry has a limit, a `queued` entry may start under its key, and waits for a
-/// permit (see ``Limit``).
+/// permit (see ``Limit``). An entry *replaces* others if its behavior cancels them.
 ///
 /// The life of an entry:
 ///
@@ -37,12 +37,15 @@
 /// 4. A lane exists until the last entry of its key has finished and its interval has ended, and it contains the
 ///    machine's only copy of the key. So keys are removed only by `finish` and `intervalEnded`, which return the key:
 ///    the caller releases it after unlocking.
-/// 5. Each entry in a lane has been escalated at least to the priority to which the entries after it were escalated.
+/// 5. Each entry in a lane has been escalated at least to each priority for which an entry after it has escalated those
+///    before it. The same holds for the line of a limit.
 /// 6. A parked waiter belongs to a `waiting`, `throttled` or `queued` entry, or to a `skipped` one that the cancellation
 ///    of its task is about to wake.
 /// 7. A lane with a `throttled` entry has an interval, which has begun or is claimed by an entry that has not begun.
 /// 8. An entry has a permit from `starting` or `admitted` on until it has finished, or was cancelled before it began.
-///    The `queued` entries are the line for permits. No entry is `queued` while a permit is available.
+///    No entry is `queued` while a permit is available.
+/// 9. An entry that cancels the older entries of its lane when it begins is not parked as `queued` while one of them is
+///    live: it would wait for a permit that it should free itself.
 struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
     typealias ID = Ticket
     typealias Slot = Ticket.Slot
@@ -72,7 +75,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
     /// - Parameter limit: The number of tasks that may run at once; `nil` for any number. A registry with a limit has only
     ///   tasks with keys.
     init(limit: Int? = nil) {
-        self.limit = limit.map { Limit(permits: PermitStateMachine(size: $0)) }
+        self.limit = limit.map { Limit(size: $0) }
     }
 
     // MARK: Registering
@@ -95,7 +98,8 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
     ///   - behavior: The rule for the new task and for the present tasks of the key. Ignored for a task without a key.
     ///   - isCancelled: Returns whether a task was cancelled through its own handle. Must have no other effect.
     ///   - effects: Receives the actions for the storage (the ``TaskRegistry``).
-    /// - Complexity: O(1); under a behavior that cancels, O(*n*) in the number of tasks it cancels.
+    /// - Complexity: O(1) amortized; under a behavior that cancels, O(*n*) in the number of tasks it cancels. Under
+    ///   `preferPrevious`, O(*n*) in the number of tasks of the key.
     mutating func add(
         key: Key?,
         behavior: TaskStoreDuplicateKeyBehavior,
@@ -116,20 +120,21 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
             switch behavior.kind {
             case .debounce: .quiet
             case .throttle: intervals[lane] == nil ? .admitted : .throttled
-            // If the new task is the first in its lane, `promote` lets it start below.
-            case .wait, .keepLatest, .cancelPrevious(wait: true): existing == nil ? .starting : .waiting
+            case .wait, .keepLatest, .cancelPrevious(wait: true): lanes[lane].chain.isEmpty ? .starting : .waiting
             case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: .starting
             }
         let id = enter(lane, phase: phase, &effects)
         switch behavior.kind {
-        case .debounce(let time, let rule): sides[id.slot] = Side(time: time, afterQuietTime: rule)
+        case .debounce(let time, let rule):
+            sides[id.slot] = Side(time: time, afterQuietTime: rule)
+            lanes[lane].debounced = id.slot
         case .throttle(let time):
             sides[id.slot] = Side(time: time)
             takePlace(id.slot, phase)
         case .cancelPrevious, .wait, .runConcurrently, .preferPrevious, .keepLatest: break
         }
-        if limit != nil, phase == .starting || phase == .admitted, !takePermit(id.slot, &effects) {
-            entries[id.slot].phase = .queued
+        if limit != nil {
+            if phase.waits { claim(id.slot) } else { start(id.slot, as: phase, &effects) }
         }
         if existing != nil { promote(lane, &effects) }
         return .added(id)
@@ -180,6 +185,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
         nextSerial += 1
         liveCount += 1
         effects.liveCountChange += 1
+        if phase.waits { effects.waitingCountChange += 1 }
         if lane != Chain.none {
             lanes[lane].chain.append(id.slot, in: &entries)
             lanes[lane].entryCount += 1
@@ -252,14 +258,17 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
         case .starting where !isCancelled:
             entries[id.slot].phase = .running
             return .run
-        case .waiting where !isCancelled, .queued where !isCancelled: return .wait
+        case .waiting where !isCancelled: return .wait
+        case .queued where !isCancelled:
+            guard sides[id.slot]?.cancelsOlder == true, replaceOlder(id.slot, &effects) else { return .wait }
+            return begin(id, isCancelled: false, &effects)
         case .quiet where !isCancelled: return .quiet(sides[id.slot]?.time ?? .zero)
         case .admitted where !isCancelled:
             cancelLane(entries[id.slot].lane, before: id.slot, &effects)
+            // A cancelled entry may have had a permit.
+            if limit != nil { passPermitsOn(&effects) }
             entries[id.slot].phase = .running
             beginInterval(id, &effects)
-            // A cancelled entry may have had a permit, or claimed the interval that a newer entry waits for.
-            if limit != nil { promote(entries[id.slot].lane, &effects) }
             return .run
         case .throttled where !isCancelled: return .throttle(sides[id.slot]?.time ?? .zero)
         case .starting, .waiting, .quiet, .admitted, .throttled, .queued, .leaving: skip(id.slot, &effects)
@@ -295,6 +304,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
     /// becomes the first, and a task that waits for an interval or a permit stays in its lane until it continues.
     mutating func leave(_ id: ID, _ effects: inout Effects) {
         let phase = phase(of: id)
+        if limit != nil, phase == .waiting || phase == .queued { leaveLine(id.slot) }
         if phase == .waiting {
             unlink(id.slot)
             entries[id.slot].phase = .left
@@ -304,18 +314,15 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
             givePlaceUp(id.slot)
             entries[id.slot].phase = .leaving
         }
-        if phase == .queued {
-            givePermitUp(id.slot)
-            entries[id.slot].phase = .leaving
-        }
+        if phase == .queued { entries[id.slot].phase = .leaving }
         if let phase, phase.waits && phase != .quiet && phase != .leaving || phase == .skipped {
             effects.wake(takeParked(id.slot))
         }
     }
 
-    /// Records that the quiet time of a task has ended, and decides whether its body may run. If it may, cancels the
-    /// older tasks of its key. If the rule of the task is `keepLatest`, cancels only those that wait, and the task then
-    /// waits for the others. Traps if the task has no quiet time, has already begun, or has ended.
+    /// Records that the quiet time of a task has ended, and decides whether its body may run. Cancels the
+    /// older tasks of its key. If the rule of the task is `keepLatest`, cancels only those that have not begun, and the
+    /// task then waits for the others. Traps if the task has no quiet time, has already begun, or has ended.
     ///
     /// - Parameters:
     ///   - id: The task.
@@ -325,23 +332,20 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
     ///   `skip`.
     mutating func quietTimeEnded(_ id: ID, isCancelled: Bool, _ effects: inout Effects) -> Start {
         switch phase(of: id) {
-        case .quiet where !isCancelled && sides[id.slot]?.afterQuietTime == .keepLatest:
-            cancelLane(entries[id.slot].lane, before: id.slot, &effects) { $0.isReplaceable }
-            entries[id.slot].phase = .waiting
-            promote(entries[id.slot].lane, &effects)
+        case .quiet where !isCancelled:
+            let lane = entries[id.slot].lane
+            let keepsRunning = sides[id.slot]?.afterQuietTime == .keepLatest
+            cancelLane(lane, before: id.slot, onlyNotBegun: keepsRunning, &effects)
+            if keepsRunning, lanes[lane].chain.first != id.slot {
+                entries[id.slot].phase = .waiting
+                if limit != nil { claim(id.slot) }
+            } else {
+                start(id.slot, as: .starting, &effects)
+            }
+            // A cancelled entry may have had a permit, or claimed the interval that a newer entry waits for.
+            promote(lane, &effects)
             guard entries[id.slot].phase == .starting else { return .wait }
             entries[id.slot].phase = .running
-            return .run
-        case .quiet where !isCancelled:
-            guard takePermit(id.slot, &effects) else {
-                entries[id.slot].phase = .queued
-                return .wait
-            }
-            cancelLane(entries[id.slot].lane, before: id.slot, &effects)
-            entries[id.slot].phase = .running
-            effects.startsWaitingTask = true
-            // A cancelled entry may have claimed the interval that a newer entry waits for.
-            promote(entries[id.slot].lane, &effects)
             return .run
         case .quiet: skip(id.slot, &effects)
         case .skipped: break
@@ -364,7 +368,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
     mutating func finish(_ id: ID, _ effects: inout Effects) -> Key? {
         guard let phase = phase(of: id) else { return nil }
         let lane = entries[id.slot].lane
-        if limit != nil { givePermitUp(id.slot) }
+        if limit != nil { leavePlace(id.slot) }
         // The lane is removed with its only entry.
         if lane != Chain.none, phase.isLinked, lanes[lane].entryCount > 1 || !intervals.isEmpty {
             givePlaceUp(id.slot)
@@ -439,14 +443,14 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
 
 extension TaskRegistryStateMachine {
     enum Phase: UInt8 {
+        /// A task that waited for an interval or a permit, and whose own handle was cancelled. It has been resumed, but has not
+        /// called `begin` again.
+        case leaving
         case waiting, quiet
         /// A task with the behavior `throttle` that waits for the end of the interval of its key.
         case throttled
         /// A task that may start under its key, and waits for a permit of the registry's ``Limit``.
         case queued
-        /// A task that waited for an interval or a permit, and whose own handle was cancelled. It has been resumed, but has not
-        /// called `begin` again.
-        case leaving
         /// A task that may start, and has not called `begin` yet.
         case starting
         /// A task that may start, and cancels the older tasks of its key when it calls `begin`: one with the behavior
@@ -459,9 +463,9 @@ extension TaskRegistryStateMachine {
 
         var isLive: Bool { rawValue <= Phase.running.rawValue }
         /// Whether the task waits to start: for older tasks, for a quiet time, for the end of an interval, or for a permit.
-        var waits: Bool { rawValue <= Phase.leaving.rawValue }
-        /// Whether the task waits to start, and was not cancelled.
-        var isReplaceable: Bool { rawValue < Phase.leaving.rawValue }
+        var waits: Bool { rawValue <= Phase.queued.rawValue }
+        /// Whether the task has not begun, and was not cancelled.
+        var isReplaceable: Bool { rawValue < Phase.running.rawValue && self != .leaving }
         /// Whether the task has a permit, if the registry has a limit.
         var hasPermit: Bool { !waits && isLinked }
         var isLinked: Bool { rawValue <= Phase.cancelled.rawValue }
@@ -472,17 +476,26 @@ extension TaskRegistryStateMachine {
         /// The slot of the ``Lane`` of the task's key; `Chain.none` if the task has no key.
         let lane: Slot
         var links = Links()
+        /// The place of the task in the line of a registry with a ``Limit``; `Chain.none` if the task has none.
+        var place = Chain.none
         var job: Job?
-        /// The serial number (48 bits), the priority `raisedTo` (8 bits), and the phase (8 bits).
+        /// The serial number (40 bits), the priorities `raisedBefore` and `raisedTo`, and the phase (8 bits each).
         private var packed: UInt64
 
         init(serial: UInt64, lane: Slot, job: Job?, phase: Phase) {
             self.lane = lane
             self.job = job
-            packed = serial << 16 | UInt64(phase.rawValue)
+            packed = serial << 24 | UInt64(phase.rawValue)
         }
 
-        var serial: UInt64 { packed >> 16 }
+        var serial: UInt64 { packed >> 24 }
+
+        /// The raw priority to which the tasks before this one in its lane were escalated, for this task or for a newer
+        /// one; 0 for none.
+        var raisedBefore: UInt8 {
+            get { UInt8(truncatingIfNeeded: packed >> 16) }
+            set { packed = packed & ~0xFF_0000 | UInt64(newValue) << 16 }
+        }
 
         /// The raw priority to which the task was escalated through the registry; 0 for none.
         var raisedTo: UInt8 {
@@ -508,10 +521,6 @@ extension TaskRegistryStateMachine {
         /// The rule for the running tasks at the end of the quiet time of a task with the behavior `debounce`; `nil` for
         /// other tasks.
         var afterQuietTime: TaskStoreDuplicateKeyBehavior.AfterQuietTime?
-        /// The request of a `queued` task for a permit.
-        var permit: PermitStateMachine<Slot>.ID?
-        /// The priority to which the tasks before a `queued` task were escalated, for this task or for one behind it.
-        var raisedLineTo: UInt8 = 0
         /// The identity in events of a task that is not identified by its ID in this registry.
         var subject: TaskEvent.Identity?
         /// The cause of cancellation of a task that was cancelled while it was being created.
@@ -539,6 +548,8 @@ extension TaskRegistryStateMachine {
             fileprivate(set) var cancelling: [Job.Owned] = []
             /// The tasks that the decision has recorded as cancelled. They have not finished.
             fileprivate(set) var retired: [ID] = []
+            /// The tasks to escalate, and their raw priorities.
+            fileprivate(set) var raising: [(job: Job.Owned, priority: UInt8)] = []
             /// The timer tasks to cancel. No cause of their cancellation is recorded.
             fileprivate(set) var stopping: [Job.Owned] = []
             /// The interval of the behavior `throttle` that has begun, and its length. The storage must create the timer
@@ -556,6 +567,9 @@ extension TaskRegistryStateMachine {
         /// The change of the number of live tasks: the number of those that were added, minus the number of those that
         /// were cancelled or that finished without having been cancelled.
         var liveCountChange: Int32 = 0
+        /// The number of tasks that were added and wait to start, minus the number of tasks that were cancelled while they
+        /// waited.
+        var waitingCountChange: Int32 = 0
         /// Whether a task that has waited may start or has begun.
         var startsWaitingTask = false
         /// The raw priority to which the task whose handle `attach` has stored must be escalated; 0 for none.
@@ -576,6 +590,10 @@ extension TaskRegistryStateMachine {
         /// - Parameter job: The handle of the task; `nil` if the task is being created: `attach` then cancels it.
         mutating func cancel(_ job: Job?) {
             if let job { act().cancelling.append(job.owned) }
+        }
+
+        mutating func raise(_ jobs: [Job], to priority: UInt8) {
+            if !jobs.isEmpty { act().raising += jobs.map { ($0.owned, priority) } }
         }
 
         mutating func stop(_ timer: Job?) {
