@@ -88,7 +88,8 @@ public final class TaskSlot: TaskOwner, ObservableOwner {
     ///   present task: the present task of the slot or a proxy for it, that is, a task that waits for the present task,
     ///   and whose cancellation cancels the present task. If the slot is closed, a cancelled task that never runs the
     ///   operation.
-    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
+    /// - Complexity: O(1) amortized; for a behavior that cancels, O(*n*) in the number of cancelled tasks. With
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, O(*n*) in the number of tasks of the slot.
     @discardableResult
     public func addTask(
         name: String? = nil,
@@ -126,7 +127,8 @@ public final class TaskSlot: TaskOwner, ObservableOwner {
     ///   or a proxy for it. A proxy is a task that waits for the present task and has the same outcome, or
     ///   ``DeliveryOutcome/duplicate`` if `addTask` created the present task; cancelling the proxy cancels the present
     ///   task. If the slot is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled(_:)``.
-    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
+    /// - Complexity: O(1) amortized; for a behavior that cancels, O(*n*) in the number of cancelled tasks. With
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, O(*n*) in the number of tasks of the slot.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
         for owner: Owner,

@@ -45,7 +45,8 @@ extension TaskStore {
     ///   or a proxy for it. A proxy is a task that waits for the present task and has the same outcome, or
     ///   ``DeliveryOutcome/duplicate`` if `addTask` created the present task; cancelling the proxy cancels the present
     ///   task. If the store is closed, nothing is started, and the outcome is ``DeliveryOutcome/cancelled(_:)``.
-    /// - Complexity: O(1); for a behavior that cancels, O(*n*) in the number of cancelled tasks.
+    /// - Complexity: O(1) amortized; for a behavior that cancels, O(*n*) in the number of cancelled tasks. With
+    ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, O(*n*) in the number of tasks under the key.
     @discardableResult
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
         forKey key: sending Key,

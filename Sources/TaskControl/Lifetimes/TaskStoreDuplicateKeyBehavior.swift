@@ -6,7 +6,7 @@
 /// | ``wait`` | continues | starts when the present task has ended |
 /// | ``runConcurrently`` | continues | starts at once |
 /// | ``preferPrevious-type.property`` | continues | is not created |
-/// | ``keepLatest`` | a running task continues, a waiting one is cancelled | starts when the running task has ended |
+/// | ``keepLatest`` | continues if it has begun, is cancelled if not | starts when the running task has ended |
 /// | ``debounce(for:then:)`` | is cancelled at the latest when the new task starts | starts after a quiet time |
 /// | `debounce(for:then: .keepLatest)` | as for `keepLatest` | starts after a quiet time, when the running task has ended |
 /// | ``throttle(for:)`` | as for `debounce` | starts at once, or an interval after the last start |
@@ -17,8 +17,13 @@
 /// handle, and whose operation is isolated to a busy actor: the task ends, and later tasks stop waiting for it, when
 /// the actor is free.
 ///
+/// A task has begun when its operation runs. Before that, the actor of the operation may be busy although the task may
+/// start: ``TaskStore/taskIsRunning(forKey:)`` then counts the task, but ``keepLatest`` and ``debounce(for:then:)`` cancel it
+/// like a waiting task.
+///
 /// In a store that limits how many of its tasks run, a task that would start may have to wait for tasks of other keys. It
-/// is then a waiting task: the behaviors treat it like one that waits for an older task of its key.
+/// is then a waiting task: the behaviors treat it like one that waits for an older task of its key. A task that cancels
+/// others when it starts, and must wait then, cancels them before it waits, because it may start in place of one of them.
 public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case cancelPrevious(wait: Bool)
@@ -54,7 +59,8 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// present task or a proxy for it.
     ///
     /// If the key has several tasks, the present task is the newest running one, or, if none runs, the newest waiting
-    /// one. The search takes O(*n*) in the number of tasks of the key that are newer than the present task.
+    /// one. The search takes O(*n*) in the number of tasks of the key that are newer than the newest running one, or, if
+    /// none runs, in the number of all tasks of the key.
     ///
     /// A proxy is a task that waits for the present task and ends when it ends. Cancelling the proxy cancels the
     /// present task. The proxy and the present task do not compare equal. The call returns a proxy in two cases:
@@ -63,8 +69,8 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// - Another thread is adding the present task at the same time, so its handle does not exist yet.
     public static var preferPrevious: Self { Self(kind: .preferPrevious) }
 
-    /// The behavior that lets running tasks continue, cancels the waiting tasks, and starts the new task when the
-    /// running tasks have ended. If all tasks of a key have this behavior, at most one task waits: the newest.
+    /// The behavior that lets running tasks continue, cancels the tasks that have not begun, and starts the new task when
+    /// the running tasks have ended. If all tasks of a key have this behavior, at most one task has not begun: the newest.
     ///
     /// Use it for work that must process the latest state and must not be interrupted, such as saving a document.
     public static var keepLatest: Self { Self(kind: .keepLatest) }
@@ -72,8 +78,8 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     /// Starts the new task after a quiet time, in which no other task with this behavior is added under the key.
     ///
     /// A newer call with this behavior restarts the quiet time, and the task of the older call is cancelled without
-    /// having run, also if its quiet time is over and it waits to start. By default, a running task continues until the
-    /// quiet time is over, and is cancelled when the new task starts. With ``AfterQuietTime/keepLatest``, it is not
+    /// having run, also if its quiet time is over and it has not begun. By default, a running task continues until the
+    /// quiet time is over, and is cancelled then. With ``AfterQuietTime/keepLatest``, it is not
     /// cancelled, and the new task starts when it has ended: an autosave waits for a pause, and never interrupts a save.
     ///
     /// - Parameters:
@@ -88,8 +94,8 @@ public struct TaskStoreDuplicateKeyBehavior: Hashable, Sendable {
     public enum AfterQuietTime: Hashable, Sendable {
         /// The running tasks are cancelled, and the new task starts at once.
         case cancelPrevious
-        /// The running tasks continue, the other waiting tasks are cancelled, and the new task starts when the running
-        /// tasks have ended.
+        /// The running tasks continue, the older tasks that have not begun are cancelled, and the new task starts when the
+        /// running tasks have ended.
         case keepLatest
     }
 
