@@ -60,6 +60,22 @@ struct TaskStoreObservationTests {
         try await store.drain()
     }
 
+    /// The number of tasks stays the same: a task that waits is replaced by one that starts.
+    @MainActor @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    func aTaskThatStartsInPlaceOfAWaitingOneIsAChange() async throws {
+        let store = TaskStore<Int>(clock: TestClock())
+        // No task begins before this function waits.
+        store.addTask(forKey: 1, duplicateKeyBehavior: .debounce(for: .seconds(1))) { @MainActor in }
+        let (starts, waits) = (
+            change { _ = store.taskIsRunning(forKey: 1) }, change { _ = store.taskIsWaiting(forKey: 1) }
+        )
+        #expect(store.taskIsWaiting(forKey: 1))
+        store.addTask(forKey: 1) { @MainActor in }
+        #expect(store.taskIsRunning(forKey: 1) && !store.taskIsWaiting(forKey: 1) && store.count == 1)
+        #expect(starts.isOpen && waits.isOpen)
+        try await store.drain()
+    }
+
     @Test @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     func cancellingAllIsAChange() async throws {
         let store = TaskStore<Int>()

@@ -14,7 +14,7 @@ final class TaskRegistry: Sendable {
 
     let state: Locked<Books>
     /// Called without the lock after the number of live tasks, which have neither finished nor been cancelled, has
-    /// changed, or one of them no longer waits to start. Not called before `liveCount`, `liveKeys` or `isLive(_:)` of a key has been read; `nil` if the owner is
+    /// changed, or the number of those that wait to start. Not called before `liveCount`, `liveKeys` or `isLive(_:)` of a key has been read; `nil` if the owner is
     /// not observable.
     let onChange: (@Sendable () -> Void)?
 
