@@ -53,14 +53,13 @@ struct KeyIsolationTests {
     }
 
     @Test func theCodeOfAKeyRunsOnItsActorOnlyWhileEventsAreObserved() async throws {
-        TaskSnapshot.startTracking()
-        let recorder = TraceRecorder()
-        let observation = TaskDiagnostics.observe(recorder)
+        let (tracker, recorder) = (TaskTracker(), TraceRecorder())
+        let observations = [TaskDiagnostics.observe(tracker), TaskDiagnostics.observe(recorder)]
         for _ in 0..<5 {
             try await playAll()
-            await read(recorder)
+            await read(tracker, recorder)
         }
-        observation.end()
+        for observation in observations { observation.end() }
     }
 
     /// The text of a key that was added before there is an observer is made without its code.
@@ -68,13 +67,13 @@ struct KeyIsolationTests {
         let store = TaskStore<SmallKey>()
         let gate = Gate()
         store.addTask(forKey: SmallKey(number: 1)) { try? await gate.wait() }
-        let recorder = TraceRecorder()
-        let observation = TaskDiagnostics.observe(recorder)
+        let (tracker, recorder) = (TaskTracker(), TraceRecorder())
+        let observations = [TaskDiagnostics.observe(tracker), TaskDiagnostics.observe(recorder)]
         store.addTask(forKey: SmallKey(number: 1), duplicateKeyBehavior: .preferPrevious) {}
         gate.open()
         await end(store)
-        await read(recorder)
-        observation.end()
+        await read(tracker, recorder)
+        for observation in observations { observation.end() }
     }
 
     #if os(Linux)
@@ -232,7 +231,7 @@ struct KeyIsolationTests {
 /// Releases the last reference to an owner in another isolation.
 @concurrent private func release(_ owner: sending any TaskOwner) async {}
 
-@concurrent private func read(_ recorder: TraceRecorder) async {
+@concurrent private func read(_ tracker: TaskTracker, _ recorder: TraceRecorder) async {
     #expect(!recorder.text(as: .perfetto).isEmpty)
-    #expect(!TaskSnapshot.current().description.isEmpty)
+    #expect(!tracker.snapshot().description.isEmpty)
 }

@@ -101,7 +101,11 @@ struct EventTests {
                 .started, .failed, .rejected, .started, .refreshing, .refreshed, .completed,
             ]
         )
-        #expect(events.filter { $0.primitive == .singleFlight && $0.kind == .started }.map(\.key) == ["refresh"])
+        #expect(
+            events.filter { $0.primitive == .singleFlight && $0.kind == .started }.map(\.key) == [
+                "refresh of a credential"
+            ]
+        )
         #expect(!events.contains { $0.description.contains("secret-token") })
     }
 

@@ -6,6 +6,15 @@ import TaskControlTesting
 struct RetryProgram: Sendable {
     enum Ending: CaseIterable, Sendable {
         case success, failure, throttled, fatal, cancellation
+
+        /// The tokens that a retry after it takes: none after an interruption.
+        var cost: Int {
+            switch self {
+            case .throttled: RetryProgram.throttledCost
+            case .cancellation: 0
+            case .success, .failure, .fatal: RetryProgram.cost
+            }
+        }
     }
 
     struct Attempt: Sendable {
@@ -88,7 +97,7 @@ struct RetryProgram: Sendable {
             }
             now += attempt.milliseconds
             if attempt.ending == .success {
-                left = min(left + (number == 1 ? 1 : spent), tokens ?? 0)
+                left = min(left + (spent == 0 ? 1 : spent), tokens ?? 0)
                 return end(.returned(number))
             }
             if cancellation < now { return end(.cancelled) }
@@ -102,7 +111,7 @@ struct RetryProgram: Sendable {
             }
             if let maxElapsed, now + delay > maxElapsed { return end(.threw(attempt.ending)) }
             if tokens != nil {
-                spent = isThrottled ? Self.throttledCost : Self.cost
+                spent = attempt.ending.cost
                 if spent > left { return end(.threw(attempt.ending)) }
                 left -= spent
             }

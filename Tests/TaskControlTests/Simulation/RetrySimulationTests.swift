@@ -134,9 +134,7 @@ struct RetrySimulationTests {
                     // The tokens that were taken are the cost of the retries that were made, as far as they have begun.
                     guard let tokens = program.tokens, case .ended(_, let left) = events.last else { return }
                     let made = events.count { if case .began = $0 { true } else { false } } - 1
-                    let costs = program.script.prefix(max(made, 0)).map {
-                        $0.ending == .throttled ? RetryProgram.throttledCost : RetryProgram.cost
-                    }
+                    let costs = program.script.prefix(max(made, 0)).map(\.ending.cost)
                     sim.expect(
                         left == tokens - costs.reduce(0, +),
                         "program \(number): \(left) are left in \(events)"
