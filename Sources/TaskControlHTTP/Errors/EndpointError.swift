@@ -35,7 +35,7 @@ public struct EndpointError: Error, Sendable {
         /// could not be attached.
         case request
         /// The exchange with the server could not begin, or broke off. ``EndpointError/underlyingError`` is the error of
-        /// the transport, such as a `URLError` or an `HTTPClientError`.
+        /// the transport, such as a `URLError` or an `HTTPClientError`, or that of the upload's file or stream.
         case transport
         /// The endpoint does not accept the status of the response. Or the endpoint accepts it, but the retry policy of
         /// the client counts it as a failure (``HTTPRetryPolicy/statuses``), and no attempt is left. Or, in a download,
@@ -100,6 +100,9 @@ public struct EndpointError: Error, Sendable {
     /// TaskControl honors this time.
     public private(set) var retryAfter: Duration?
 
+    /// Whether the ``underlyingError`` is that of the upload's file or stream, and not of the transport.
+    private(set) var isOfUpload = false
+
     /// Creates an error for an endpoint to throw. The client adds the request and the response.
     ///
     /// - Parameters:
@@ -110,6 +113,14 @@ public struct EndpointError: Error, Sendable {
         self.reason = reason
         self.detail = detail
         self.underlyingError = underlyingError
+    }
+
+    /// Creates the error of an exchange.
+    ///
+    /// - Parameter isOfUpload: Whether `underlyingError` is that of the upload's file or stream.
+    init(_ reason: Reason, underlyingError: any Error, isOfUpload: Bool) {
+        self.init(reason, underlyingError: underlyingError)
+        self.isOfUpload = isOfUpload
     }
 
     /// Creates the error for a response with a status that is not accepted, as a client throws it: for tests and
@@ -358,10 +369,10 @@ extension EndpointError: RetryClassifying {
 
     /// Whether another attempt could succeed, for `retry` around a call of a client: `true` after a transient error of
     /// the transport, and after the statuses 408, 425, 429, 500, 502, 503 and 504. `false` after every other status,
-    /// such as 401 and 404, and for every other ``reason``.
+    /// such as 401 and 404, for every other ``reason``, and if the file or the stream of an upload could not be read.
     public var isWorthRetrying: Bool {
         switch reason {
-        case .transport: underlyingError.map { TaskControlHTTP.isRetryable($0) } ?? true
+        case .transport: !isOfUpload && underlyingError.map { TaskControlHTTP.isRetryable($0) } ?? true
         case .status: statusCode.map(Self.transientStatuses.contains) ?? false
         case .request, .unauthorized, .content, .bodyTooLarge: false
         }

@@ -7,14 +7,20 @@ struct Attempt: Sendable {
     enum Stage {
         /// The request has not been sent yet, for example because the credential is being obtained.
         case preparation
-        /// The transport sends the request and receives the response.
+        /// The transport sends the request and receives the response. Errors in this stage are those of the transport,
+        /// unless the upload has failed.
         case exchange
         /// The endpoint, or the code that reads the body, uses the response. Errors in this stage are those of the
         /// endpoint or of that code.
         case reading
     }
 
-    var stage = Stage.preparation
+    var stage = Stage.preparation {
+        didSet { if stage == .reading { isUsed = true } }
+    }
+    /// Whether the endpoint, or the code that reads the body, has used the response. Later errors say no more about the
+    /// host than the head of the response.
+    private(set) var isUsed = false
     /// The request; `nil` if the endpoint could not create one.
     var request: PreparedRequest?
     var response = ReceivedResponse()
@@ -32,6 +38,10 @@ struct Attempt: Sendable {
         return head.url.flatMap(Origin.init) == request?.request.url.flatMap(Origin.init)
     }
 
+    /// Whether the attempt, if it has failed, has failed since the file or the stream of its upload could not be opened or
+    /// read.
+    private var hasUploadFailed: Bool { stage == .exchange && request?.uploadFault?.hasOccurred == true }
+
     /// Returns whether the request may be sent again after this attempt has failed with an error: the body can be sent
     /// again, and the error or the status may be transient. `false` for a request that was not sent.
     ///
@@ -41,7 +51,7 @@ struct Attempt: Sendable {
         let isTransient =
             switch stage {
             case .preparation: false
-            case .exchange: TaskControlHTTP.isRetryable(error)
+            case .exchange: !hasUploadFailed && TaskControlHTTP.isRetryable(error)
             case .reading: response.head.map { policy.statuses.contains($0.statusCode) } ?? false
             }
         return isTransient && policy.shouldRetry(error)
@@ -59,7 +69,7 @@ struct Attempt: Sendable {
         if isRejection { rejectedCredential = request?.credential }
         if let error = error as? EndpointError { return completed(error) }
         guard stage == .exchange, !(error is TimeoutError), !(error is CallRefusedError) else { return error }
-        return completed(EndpointError(.transport, underlyingError: error))
+        return completed(EndpointError(.transport, underlyingError: error, isOfUpload: hasUploadFailed))
     }
 
     private func completed(_ error: EndpointError) -> EndpointError {
@@ -69,15 +79,19 @@ struct Attempt: Sendable {
     /// Returns what the attempt has shown about its host.
     ///
     /// - A status of 5xx or 429 is a failure.
-    /// - Once the request was on its way to the host, a transient error of the transport, and a time limit that ends the
-    ///   attempt or its call, are failures, also after the head of the response has arrived. Before, while a credential,
+    /// - From the time at which the request is on its way to the host until the response is used, a transient error of the
+    ///   transport, and a time limit that ends the attempt or its call, are failures. Before, while a credential,
     ///   a permit, a token or a connection of the transport is waited for, they show nothing.
-    /// - Otherwise the host is healthy if the attempt has a response or no error. The outcome is unknown if it has
+    /// - Otherwise, also if the endpoint, the code that reads the response, or the upload has failed, the host is healthy if the attempt has a response or no error. The outcome is unknown if it has
     ///   neither.
     ///
     /// - Parameter error: The error of the attempt or of its call; `nil` if it has none.
     func outcome(_ error: (any Error)?) -> PolicyOutcome {
-        response.outcome(stage == .preparation ? error.map(NotSent.init) : error, of: request)
+        switch stage {
+        case .preparation: response.outcome(error.map(NotSent.init), of: request)
+        case .exchange: response.outcome(error, of: request)
+        case .reading: response.outcome(nil, of: request)
+        }
     }
 }
 
@@ -117,6 +131,7 @@ struct ReceivedResponse: Sendable {
             return .failed(error as? EndpointError ?? completed(EndpointError(.status), of: request))
         }
         guard let error else { return .healthy }
+        if request?.uploadFault?.hasOccurred == true { return head == nil ? .unknown : .healthy }
         let isBrokenOff = error is TimeoutError || (error as? EndpointError)?.reason == .transport
         let hasWaitedInVain = head == nil && (request?.connectionWait.wasInVain == true || isWaitForConnection(error))
         if isBrokenOff, isRetryable(error), !hasWaitedInVain { return .failed(error) }

@@ -172,7 +172,9 @@ struct Call {
         } catch {
             pipeline.sharing.didEnd(request)
             // Later attempts, of this call or of another, must not join an exchange that takes too long.
-            if error is TimeoutError, let key = attempt.sharingKey { pipeline.sharing.didTimeOut(key) }
+            if error is TimeoutError, attempt.stage == .exchange, let key = attempt.sharingKey {
+                pipeline.sharing.didTimeOut(key)
+            }
             let failure = attempt.fail(with: error)
             events?.end(.failed, .failed, error: failure, attempt: attempts, status: attempt.response.head?.statusCode)
             pipeline.notifyObserver(of: attempt, failure)

@@ -96,7 +96,8 @@ struct EndpointCall<Content> {
         } exchange: { request, call in
             let progress = reporter?.begin()
             defer { progress?.end() }
-            return try await call.exchange.withResponse(to: request, progress) { response in
+            return try await call.exchange.withResponse(to: request, progress, isUsed: { call.attempt.isUsed }) {
+                response in
                 let (head, request) = (response.head, request.requestWithoutCredentials)
                 call.attempt.response.head = head
                 progress?.expect(head)
@@ -135,7 +136,8 @@ extension EndpointCall {
             } exchange: { request, call in
                 let progress = reporter?.begin()
                 defer { progress?.end() }
-                return try await call.exchange.withResponse(to: request, progress) { response in
+                return try await call.exchange.withResponse(to: request, progress, isUsed: { call.attempt.isUsed }) {
+                    response in
                     try await write(response, to: download, request.requestWithoutCredentials, &call, progress)
                     return response.head
                 }

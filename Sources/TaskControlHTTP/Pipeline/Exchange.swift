@@ -35,10 +35,13 @@ struct Exchange: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - progress: Reports the progress; `nil` for no reports.
+    ///   - isUsed: Returns whether the endpoint, or the code that reads the body, has used the response: an error of
+    ///     `receive` then says nothing about the host. By default `false`.
     ///   - receive: Receives the response when its head has arrived.
     func withResponse<Value>(
         to request: PreparedRequest,
         _ progress: ProgressReporter.Transfer?,
+        isUsed: () -> Bool = { false },
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
         guard let policy, policy.parts.hasAttemptParts else {
@@ -46,7 +49,7 @@ struct Exchange: Sendable {
         }
         var response = ReceivedResponse()
         request.connectionWait.begin()
-        return try await policy._attempt(outcome: { Self.outcome($0, response, of: request) }) {
+        return try await policy._attempt(outcome: { Self.outcome(isUsed() ? nil : $0, response, of: request) }) {
             request.connectionWait.send()
             return try await transport.withResponse(to: request.transportRequest(progress)) { arriving in
                 response.head = arriving.head

@@ -17,6 +17,8 @@ struct PreparedRequest: Sendable {
     var allowsInsecureRedirects = false
     /// The waits before the request was sent; if it shares the exchange of another call, those of that exchange.
     var connectionWait = ConnectionWait()
+    /// The record of whether the file or the stream of the body has failed; `nil` if the body is neither.
+    let uploadFault: UploadFault?
     /// A closure that the transport calls before it follows a redirect; `nil` if there is none.
     var willFollowRedirect: (@Sendable () -> Void)?
 
@@ -24,6 +26,11 @@ struct PreparedRequest: Sendable {
     init(_ request: URLRequest, _ body: UploadEndpointBody?, _ decoder: JSONDecoder) {
         (self.request, requestWithoutCredentials) = (request, request)
         (self.body, self.decoder) = (body, decoder)
+        uploadFault =
+            switch body {
+            case nil, .data: nil
+            case .file, .stream: UploadFault()
+            }
     }
 
     /// The headers that the authenticator attached, by name.
@@ -39,18 +46,29 @@ struct PreparedRequest: Sendable {
     func transportRequest(_ progress: ProgressReporter.Transfer?) -> HTTPTransportRequest {
         var transportRequest = HTTPTransportRequest(
             request,
-            body: body,
+            body: recordedBody,
             // No redirect takes the authenticator's headers to another origin, whatever their names are.
             credentialHeaders: Set(credentials.keys),
             allowsInsecureRedirects: allowsInsecureRedirects,
             didSend: progress?.didSend
         )
         transportRequest.connectionWait = connectionWait
+        transportRequest.uploadFault = uploadFault
         transportRequest.willFollowRedirect = willFollowRedirect
         if let deadlineHeader {
             transportRequest.deadlineHeader = deadlineHeader
             transportRequest.setDeadline(in: deadlineHeader)
         }
         return transportRequest
+    }
+
+    /// The body, which records whether its stream can be opened, also if a transport of another module opens it.
+    private var recordedBody: UploadEndpointBody? {
+        guard let uploadFault, case .stream(let stream) = body else { return body }
+        return .stream(
+            UploadEndpointBody.Stream(length: stream.length, canBeSentAgain: stream.canBeSentAgain) {
+                try uploadFault.opening(stream.open)
+            }
+        )
     }
 }

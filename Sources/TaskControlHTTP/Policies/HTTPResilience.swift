@@ -41,7 +41,7 @@ public import TaskControlResilience
 /// The breaker counts a call by its last attempt:
 ///
 /// - A response with a 5xx status or 429 is a failure, even if the endpoint accepts that status. Any other response is
-///   a success, even if the endpoint or the decoder throws.
+///   a success, even if the endpoint, the decoder or the closure of `withResponse` throws, whatever error it throws.
 /// - A transient error of the transport, and a `TimeoutError` of a time limit of the client, are failures.
 /// - A call does not count if it is cancelled, ends at a deadline, has sent nothing, or fails with an error of the
 ///   transport that another attempt cannot change: ``HTTPRetryPolicy`` lists these errors. So a call does not count whose
@@ -52,8 +52,9 @@ public import TaskControlResilience
 /// for a response with the status 501 it receives an ``EndpointError`` whose
 /// ``EndpointError/statusCode`` is 501.
 ///
-/// A response that is streamed or downloaded to a file is counted when its head has arrived. Later errors of its body
-/// are not counted, so a transfer that breaks off does not count as an outage.
+/// A response that is streamed or downloaded to a file is counted by its head. Later errors of its body
+/// are not counted, so a transfer that breaks off does not count as an outage. This also holds for a breaker among the
+/// ``HostPolicy/attemptParts``, which counts exchanges.
 ///
 /// ## Refused calls
 /// A call that a part refuses throws the unchanged `CallRefusedError` of the part. Nothing is sent, and the call is not

@@ -21,11 +21,11 @@ internal import Foundation
 ///
 /// After an error that another attempt cannot change, the request is not sent again, and nothing is taken from the
 /// budget. These errors are: a certificate that is not trusted or is missing, a URL that is not supported, a redirect
-/// to a location that is not valid, too many redirects, an upload whose file or stream cannot be read or whose length is not
-/// the given one, a body over ``ClientPolicies/bodyLimit``, a body that cannot be decompressed, and a header or another part
-/// of the request that cannot be sent. Every other error of the transports of this module counts as transient. Of the
-/// errors of another ``HTTPTransport``, only `URLError` and `POSIXError` count as transient: a type that is not known may
-/// be a mistake that each attempt repeats.
+/// to a location that is not valid, too many redirects, an upload whose file or stream cannot be opened or read,
+/// whatever error it throws, or whose length is not the given one, a body over ``ClientPolicies/bodyLimit``, a body that
+/// cannot be decompressed, and a header or another part of the request that cannot be sent. Every other error of the
+/// transports of this module counts as transient. Of the errors of another ``HTTPTransport``, only `URLError` and
+/// `POSIXError` count as transient: a type that is not known may be a mistake that each attempt repeats.
 ///
 /// If the response to the last attempt has one of ``statuses``, the call fails with the error that the endpoint's
 /// `validate` throws, or, if the endpoint accepts the status, with ``EndpointError/Reason/status``. But if the first of the

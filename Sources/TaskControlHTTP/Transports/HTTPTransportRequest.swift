@@ -42,6 +42,10 @@ public struct HTTPTransportRequest: Sendable {
     /// The object that the transport informs when an exchange of the request has ended; `nil` if there is none.
     var connectionWait: ConnectionWait?
 
+    /// The object that the transport informs if the file or the stream of the body cannot be opened or read; `nil` if
+    /// there is none.
+    var uploadFault: UploadFault?
+
     /// A closure that is called before the transport follows a redirect; `nil` if there is none.
     var willFollowRedirect: (@Sendable () -> Void)?
 

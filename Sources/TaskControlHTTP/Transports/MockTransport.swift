@@ -103,7 +103,7 @@ public final class MockTransport: HTTPTransport {
     ) async throws -> Value {
         try Task.checkCancellation()
         var sent = try request.normalized()
-        if let body = sent.body { sent.request.httpBody = try Self.read(body, sent.didSend) }
+        if let reader = try sent.openBody() { sent.request.httpBody = try Self.read(reader, sent.didSend) }
         let complete = sent.request
         recorded.withLock { $0.append(complete) }
         let response = try await answer(complete)
@@ -129,10 +129,9 @@ public final class MockTransport: HTTPTransport {
     }
 
     private static func read(
-        _ body: UploadEndpointBody,
+        _ reader: UploadReader,
         _ didSend: (@Sendable (_ sent: Int64, _ expected: Int64?) -> Void)?
     ) throws -> Data {
-        let reader = try UploadReader(body)
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {

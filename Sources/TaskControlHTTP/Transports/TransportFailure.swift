@@ -15,7 +15,8 @@ extension TransportFailure {
     var isWaitForConnection: Bool { false }
 }
 
-/// Returns whether a request can succeed if it is sent again after `error`, an error of a transport.
+/// Returns whether a request can succeed if it is sent again after `error`, an error of a transport. Must not be asked about an error of the client's
+/// own code, which can have any of these types: see ``Attempt/Stage`` and ``UploadFault``.
 func isRetryable(_ error: any Error) -> Bool {
     // Apple's URLSession throws an NSError, which a cast bridges to a type and not to a protocol.
     if let error = error as? URLError { return error.isRetryable }
@@ -51,8 +52,7 @@ extension TimeoutError: TransportFailure {
     var isRetryable: Bool { true }
 }
 
-/// An error of Foundation's file functions, for example for an upload whose file cannot be read. Another attempt does
-/// not change it.
+/// An error of Foundation's file functions. Another attempt does not change it.
 extension CocoaError: TransportFailure {
     var isRetryable: Bool { false }
 }
@@ -72,7 +72,7 @@ extension EndpointError: TransportFailure {
     var isRetryable: Bool {
         switch reason {
         case .request, .bodyTooLarge: false
-        case .transport: underlyingError.map(TaskControlHTTP.isRetryable) ?? true
+        case .transport: !isOfUpload && underlyingError.map(TaskControlHTTP.isRetryable) ?? true
         default: true
         }
     }

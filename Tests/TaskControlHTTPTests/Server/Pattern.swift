@@ -95,3 +95,33 @@ final class PatternStream: InputStream {
         }
     }
 }
+
+/// A stream that breaks after some bytes.
+final class BrokenStream: InputStream {
+    private let error: any Error
+    private var rest: Int
+
+    init(_ error: any Error, after count: Int = 100) {
+        self.error = error
+        rest = count
+        super.init(data: Data())
+    }
+
+    override func open() {}
+
+    override func close() {}
+
+    override var streamStatus: Stream.Status { .open }
+
+    override var streamError: (any Error)? { error }
+
+    override var hasBytesAvailable: Bool { true }
+
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
+        if rest == 0 { return -1 }
+        let count = min(rest, maxLength)
+        buffer.update(repeating: 0, count: count)
+        rest -= count
+        return count
+    }
+}

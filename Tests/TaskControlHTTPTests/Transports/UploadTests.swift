@@ -169,31 +169,3 @@ struct UploadTests {
         }
     }
 }
-
-/// A stream that breaks after some bytes.
-private final class BrokenStream: InputStream {
-    private let error: any Error
-    private var reads = 0
-
-    init(_ error: any Error) {
-        self.error = error
-        super.init(data: Data())
-    }
-
-    override func open() {}
-
-    override func close() {}
-
-    override var streamStatus: Stream.Status { .open }
-
-    override var streamError: (any Error)? { error }
-
-    override var hasBytesAvailable: Bool { true }
-
-    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
-        reads += 1
-        if reads > 1 { return -1 }
-        buffer.update(repeating: 0, count: 100)
-        return 100
-    }
-}

@@ -126,7 +126,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ) async throws -> Value {
         try Task.checkCancellation()
         var request = try request.normalized()
-        var upload = try request.body.map(UploadReader.init)
+        var upload = try request.openBody()
         var redirects = RedirectPolicy()
         var resends = 0
         while true {
@@ -153,7 +153,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                     throw error
                 }
                 do {
-                    upload = try request.body.map(UploadReader.init)
+                    upload = try request.openBody()
                 } catch is UploadStreamConsumed {
                     throw error
                 }
@@ -162,7 +162,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             }
             if let next = try redirects.request(after: head, to: request) {
                 do {
-                    upload = try next.body.map(UploadReader.init)
+                    upload = try next.openBody()
                     await exchange.body.discard()
                     try Task.checkCancellation()
                     request = next

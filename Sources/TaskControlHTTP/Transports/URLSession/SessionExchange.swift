@@ -13,6 +13,10 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
         var task: URLSessionTask?
         /// Whether the task is suspended. Accessed only on the task queue.
         var isSuspended = false
+        #if !canImport(FoundationNetworking)
+        /// The stream that the session reads, and that no other code uses while the task runs; `nil` if there is none.
+        nonisolated(unsafe) var stream: InputStream?
+        #endif
     }
 
     let request: HTTPTransportRequest
@@ -163,6 +167,11 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
         let head = (task.response as? HTTPURLResponse).flatMap { 300..<400 ~= $0.statusCode ? $0 : nil }
         if error == nil, let head { perform { $0.receive(head: head) } }
         let task = state.withLock { state in state.task.take() }
+        #if !canImport(FoundationNetworking)
+        // The session reports the error of the stream as its own.
+        nonisolated(unsafe) let stream = state.withLock { state in state.stream.take() }
+        if error != nil, stream?.streamStatus == .error || stream?.streamError != nil { request.uploadFault?.record() }
+        #endif
         perform { $0.end(error.map(SessionPlatform.failure)) }
         withExtendedLifetime(task) {}
     }
@@ -191,7 +200,12 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
         do {
-            completionHandler(try SessionPlatform.newStream(for: self))
+            let stream = try SessionPlatform.newStream(for: self)
+            #if !canImport(FoundationNetworking)
+            nonisolated(unsafe) let read = stream
+            state.withLock { $0.stream = read }
+            #endif
+            completionHandler(stream)
         } catch {
             fail(error)
             completionHandler(nil)

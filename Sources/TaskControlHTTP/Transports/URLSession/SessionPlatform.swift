@@ -38,7 +38,7 @@ enum SessionPlatform {
     }
 
     static func upload(of request: HTTPTransportRequest) throws -> SessionUpload? {
-        try request.body.map(UploadReader.init)
+        try request.openBody()
     }
 
     static func task(for exchange: SessionExchange, in session: URLSession) -> URLSessionTask {

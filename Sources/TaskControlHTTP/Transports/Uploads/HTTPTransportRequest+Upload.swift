@@ -37,6 +37,12 @@ extension HTTPTransportRequest {
         return normalized
     }
 
+    /// Opens the body for reading.
+    ///
+    /// - Returns: The reader of the body; `nil` if there is no body.
+    /// - Throws: The error of opening it.
+    func openBody() throws -> UploadReader? { try body.map { try UploadReader($0, uploadFault) } }
+
     /// Throws if the request is one that network libraries would drop, misread or send in another form.
     ///
     /// - Throws: ``EndpointError`` with the reason ``EndpointError/Reason/request``.

@@ -19,28 +19,37 @@ final class UploadReader: @unchecked Sendable {
 
     private var source: Source
 
+    /// The object that is informed if the file or the stream fails; `nil` if there is none.
+    private let fault: UploadFault?
+
     /// Opens the file or the stream of a body.
     ///
+    /// - Parameters:
+    ///   - body: The body.
+    ///   - fault: The object that is informed if the file or the stream fails, now or later; `nil` for none.
     /// - Throws: The error of opening it, for example if the file does not exist, or if the stream has been sent already.
-    init(_ body: UploadEndpointBody) throws {
+    init(_ body: UploadEndpointBody, _ fault: UploadFault?) throws {
+        self.fault = fault
+        (source, length) = try fault.opening { try Self.open(body) }
+    }
+
+    private static func open(_ body: UploadEndpointBody) throws -> (Source, length: Int64?) {
         switch body {
         case .data(let data):
-            source = .data(data)
-            length = Int64(data.count)
+            return (.data(data), Int64(data.count))
         case .file(let url):
             // Not by Foundation, which waits for the other end if the file has become a pipe meanwhile.
             let descriptor = try OutputFile.SystemError.ofFoundation(url, isReading: true) {
                 () throws(OutputFile.SystemError) in try OutputFile.open(regularFile: url.path)
             }
             let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            length = Int64(clamping: try file.seekToEnd())
+            let length = Int64(clamping: try file.seekToEnd())
             try file.seek(toOffset: 0)
-            source = .file(file)
+            return (.file(file), length)
         case .stream(let upload):
             let stream = try upload.open()
             stream.open()
-            source = .stream(stream)
-            length = upload.length
+            return (.stream(stream), upload.length)
         }
     }
 
@@ -58,6 +67,10 @@ final class UploadReader: @unchecked Sendable {
     /// - Throws: The error of reading; ``Mismatch`` if the body is longer or shorter than announced. For a file, the
     ///   announced length is that of the time at which it was opened.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        try fault.reading { try checkedRead(into: buffer) }
+    }
+
+    private func checkedRead(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = try readOn(into: buffer)
         sent += Int64(count)
         if let length, count == 0 ? sent < length : sent > length { throw Mismatch(length: length) }
@@ -88,5 +101,15 @@ final class UploadReader: @unchecked Sendable {
         var description: String {
             "The body of this upload does not have the declared length of \(length) bytes. Declare its exact length, or none."
         }
+    }
+}
+
+extension UploadFault? {
+    fileprivate func opening<Value>(_ open: () throws -> Value) rethrows -> Value {
+        try self?.opening(open) ?? open()
+    }
+
+    fileprivate func reading<Value>(_ read: () throws -> Value) rethrows -> Value {
+        try self?.reading(read) ?? read()
     }
 }
