@@ -36,6 +36,7 @@ extension LeaseSession {
     }
 
     private func grant(_ sent: Duration) async {
+        willGrant()
         do {
             let lease = try await call { try await self.store.grantLease(timeToLive: self.timeToLive) }
             let now = time.now
@@ -199,12 +200,17 @@ extension LeaseSession {
 
     /// Watches the line (``FleetLine``), so that a change is noticed before the next renewal. The watch only makes the reaction faster: the line is
     /// also read after each renewal. Returns when the task is cancelled.
+    ///
+    /// A watch notices that the content of the store is replaced while the watch runs. If another use of the store has noticed it before, the watch
+    /// would watch the new content.
     private func watchLine() async {
         // The revision up to which changes were reported.
         var seen: Int64 = 0
         while let revision = await wait(for: { (machine: borrowing Machine) -> Int64? in machine.revision }) {
             do {
+                try checkContent()
                 try await store.watch(.prefix(line.watched), after: max(revision, seen)) {
+                    try checkContent()
                     seen = max(seen, $0.revision)
                     self.notice($0)
                 }
@@ -219,6 +225,10 @@ extension LeaseSession {
             try? await time.sleep(until: time.now + pause)
             if Task.isCancelled { return }
         }
+    }
+
+    private func checkContent() throws {
+        if hasLostContent { throw StoreError(.replaced, "the content of the store was replaced") }
     }
 
     private func notice(_ report: StoreChanges) {

@@ -18,6 +18,8 @@ final class LeaseSession: Sendable {
         var error: (any Error)?
         /// The entry with the result that another process has published; `nil` if there is none.
         var result: StoreEntry?
+        /// The `losses` of the store before it has granted the lease.
+        var losses = 0
     }
 
     let line: FleetLine
@@ -155,6 +157,15 @@ final class LeaseSession: Sendable {
     func keep(result: StoreEntry?) {
         if let result { state.withLock { $0.result = result } }
     }
+
+    /// Records that the store is about to grant the lease.
+    func willGrant() {
+        let losses = store.losses
+        state.withLock { $0.losses = losses }
+    }
+
+    /// Whether the content of the store was replaced or lost since the lease was granted, as far as the store has noticed.
+    var hasLostContent: Bool { store.losses != state.withLock(\.losses) }
 
     // MARK: The caller
 

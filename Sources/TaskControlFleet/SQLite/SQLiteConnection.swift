@@ -14,10 +14,16 @@ final class SQLiteConnection: Sendable {
     /// The open database, and the place of its file; `nil` before the first call. Used only on the dispatch queue of this connection, so that no
     /// thread ever waits for the lock of the `Locked`.
     private let opened = Locked<(database: DatabaseQueue, place: SQLitePlace)?>(nil)
+    /// The identity of the file that was opened last, and is not known to be lost; `nil` if there is none. Used only on the dispatch queue.
+    private let identity = Locked<Data?>(nil)
+    private let counted = Locked(0)
 
     init(_ file: SQLiteFile) {
         self.file = file
     }
+
+    /// The number of files that were lost: that were at the path when they were opened, and later were not.
+    var losses: Int { counted.withLock(\.self) }
 
     /// Calls a function that changes the content of the file, in one transaction.
     ///
@@ -38,12 +44,17 @@ final class SQLiteConnection: Sendable {
     /// If a lease has expired, the transaction writes as well, and can wait: it ends the lease first, so that the function does not read the lease's
     /// entries.
     ///
+    /// - Parameters:
+    ///   - losses: The ``losses`` at an earlier time, if the caller needs the file of that time: if it was lost since, this function throws at once,
+    ///     without waiting for the opening of another file. `nil`, the default, for the file of now.
+    ///   - body: Reads the content.
     /// - Returns: The value of the function.
     /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
     nonisolated(nonsending) func read<Value: Sendable>(
+        after losses: Int? = nil,
         _ body: @escaping @Sendable (inout SQLiteContent) throws -> Value
     ) async throws -> Value {
-        try await onQueue {
+        try await onQueue(after: losses) {
             let value: Value? = try self.transaction(.deferred) { content in
                 content.hasExpiredLeases ? nil : try body(&content)
             }
@@ -55,21 +66,40 @@ final class SQLiteConnection: Sendable {
 
     /// Calls a function on the dispatch queue of this connection. If the caller is cancelled, `CancellationError` is
     /// thrown at once: a function that has not begun is not called, and a function that has begun continues.
+    ///
+    /// If the file is lost after this call and before its turn, the function is not called either: it was meant for the lost file. So calls that
+    /// wait, among them those of watches, never wait for the opening of another file.
     private nonisolated(nonsending) func onQueue<Value: Sendable>(
+        after losses: Int? = nil,
         _ call: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         let (isCancelled, deadline) = (Locked(false), file.wait.newDeadline())
         return try await withCancellableContinuation { continuation in
-            queue.async { [file] in
-                if isCancelled.withLock({ $0 }) {
-                    continuation.resume(throwing: CancellationError())
-                } else {
-                    file.wait.begin(until: deadline)
-                    continuation.resume(with: Result(catching: call))
+            // The lock is held while the call is put into the queue: of two calls, the one that has counted more losses is behind the other.
+            let isInTime = counted.withLock { now in
+                let wanted = losses ?? now
+                guard wanted == now else { return false }
+                queue.async { [self] in
+                    if isCancelled.withLock({ $0 }) {
+                        continuation.resume(throwing: CancellationError())
+                    } else if wanted != self.losses {
+                        continuation.resume(throwing: StoreError.replacedFile)
+                    } else {
+                        file.wait.begin(until: deadline)
+                        continuation.resume(with: Result(catching: call))
+                    }
                 }
+                return true
             }
+            if !isInTime { continuation.resume(throwing: StoreError.replacedFile) }
             return { isCancelled.withLock { $0 = true } }
         }
+    }
+
+    /// Records that the file is lost: the next call opens the file that is at the path then.
+    private func lose() {
+        identity.withLock { $0 = nil }
+        counted.withLock { $0 += 1 }
     }
 
     private func writing<Value>(_ body: (inout SQLiteContent) throws -> Value) throws -> Value {
@@ -105,8 +135,11 @@ final class SQLiteConnection: Sendable {
                 var content = try file.content(connection, at: place)
                 value = try body(&content)
             } catch {
+                let error = lossBehind(error, of: place)
                 isBroken = !StoreError.leavesConnectionUsable(error)
-                throw rollBack(connection, error, in: .beforeCommit, &isBroken)
+                let thrown = rollBack(connection, error, in: .beforeCommit, &isBroken)
+                if thrown.reason == .replaced { lose() }
+                throw thrown
             }
             do {
                 try connection.commit()
@@ -116,6 +149,17 @@ final class SQLiteConnection: Sendable {
                 throw rollBack(connection, error, in: step, &isBroken)
             }
             return value
+        }
+    }
+
+    /// Returns the error of an operation that has waited in vain for the lock of the file: a file that is lost meanwhile is not waited for. Returns any
+    /// other error as it is.
+    private func lossBehind(_ error: any Error, of place: SQLitePlace) -> any Error {
+        guard (error as? DatabaseError)?.resultCode == .SQLITE_BUSY else { return error }
+        do {
+            return try SQLitePlace(file.path) == place ? error : StoreError.replacedFile
+        } catch {
+            return error
         }
     }
 
@@ -132,8 +176,14 @@ final class SQLiteConnection: Sendable {
     private func open() throws -> (database: DatabaseQueue, place: SQLitePlace) {
         if let opened = opened.withLock({ $0 }) { return opened }
         do {
+            // The connection was given up for another reason, and the file may have been lost since.
+            if let last = identity.withLock(\.self), try SQLitePlace(file.path)?.identity != last {
+                lose()
+                throw StoreError.replacedFile
+            }
             let new = try file.open()
             opened.withLock { $0 = new }
+            identity.withLock { $0 = new.place.identity }
             return new
         } catch {
             throw storeError(error, in: .beforeCommit)
@@ -220,7 +270,9 @@ extension StoreError {
         }
         // The message of SQLite names tables and columns, and has no keys or values.
         let message = "\(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
-        self.init(step == .commit ? .ambiguous : Self.reason(of: error.extendedResultCode), message)
+        // SQLite has rolled back a transaction for which the disk has no room.
+        let isAmbiguous = step == .commit && error.resultCode != .SQLITE_FULL
+        self.init(isAmbiguous ? .ambiguous : Self.reason(of: error.extendedResultCode), message)
     }
 
     /// Returns the reason of a failure that has changed nothing, from the result code of SQLite.

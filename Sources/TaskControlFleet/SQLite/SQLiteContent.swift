@@ -112,19 +112,21 @@ struct SQLiteContent {
         )
     }
 
-    /// Records a restart of the machine, or another identity of the file: increases the revision and the ID of the last lease, so that numbers of
-    /// transactions that the file does not have are not used again. Removes all recorded changes.
+    /// Records the boot ID and the identity of the file.
     ///
     /// - Parameters:
     ///   - boot: The boot ID; `nil` if it is not known: the file then keeps the recorded one.
     ///   - file: The identity of the file.
-    ///   - step: The number to add; zero to add nothing and remove nothing.
-    ///   - first: The first revision of a file that is created now.
-    mutating func begin(boot: String?, file: Data, step: Int64, first: Int64) throws {
+    mutating func begin(boot: String?, file: Data) {
         (self.boot, self.file, isChanged) = (boot ?? self.boot, file, true)
-        guard step > 0 else { return }
-        revision = max(try revision.adding(step), first)
-        lastLease = max(try lastLease.adding(step), first)
+    }
+
+    /// Increases the revision and the ID of the last lease, so that numbers of transactions that the file does not have are not used again. Removes
+    /// all recorded changes.
+    ///
+    /// - Parameter number: Returns the number that replaces a number.
+    mutating func renumber(_ number: (Int64) throws -> Int64) throws {
+        (revision, lastLease) = (try number(revision), try number(lastLease))
         try dropChanges(upTo: revision)
     }
 
@@ -299,7 +301,7 @@ extension Row {
 
 extension Int64 {
     /// Returns the sum of two numbers. Throws if the sum overflows, which only happens when the file is damaged.
-    fileprivate func adding(_ other: Int64) throws -> Int64 {
+    func adding(_ other: Int64) throws -> Int64 {
         let (sum, isOverflow) = addingReportingOverflow(other)
         if isOverflow { throw StoreError.damagedFile }
         return sum

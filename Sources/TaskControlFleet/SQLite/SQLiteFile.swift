@@ -66,7 +66,7 @@ struct SQLiteFile: Sendable {
     ///   ``StoreError`` with the reason ``StoreError/Reason/refused`` if the file is damaged, has another name, is used by a newer version of this
     ///   library, or has another boot ID (see ``BootClock/boot``): then processes of two machines use it.
     func content(_ database: Database, at place: SQLitePlace) throws -> SQLiteContent {
-        guard try SQLitePlace(path) == place else { throw Self.replaced }
+        guard try SQLitePlace(path) == place else { throw StoreError.replacedFile }
         // Before the tables are read, which may be those of a newer version.
         let version = try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA user_version"))
         guard version == Self.version else { throw Self.foreign }
@@ -77,7 +77,7 @@ struct SQLiteFile: Sendable {
                 "processes of two machines use the file: its locks and its clock are those of one machine"
             )
         }
-        guard content.file == place.identity else { throw Self.replaced }
+        guard content.file == place.identity else { throw StoreError.replacedFile }
         return content
     }
 
@@ -94,7 +94,12 @@ struct SQLiteFile: Sendable {
     ) throws -> (database: DatabaseQueue, place: SQLitePlace) {
         var configuration = Configuration()
         configuration.label = "TaskControl.SQLiteStore"
-        configuration.busyMode = .callback { [wait] in wait.wait(attempt: $0) }
+        let used = Locked<SQLitePlace?>(nil)
+        configuration.busyMode = .callback { [wait, path] attempt in
+            // A wait for the lock of a lost file would delay the watches that have to notice the loss.
+            if let place = used.withLock(\.self), (try? SQLitePlace(path)) != place { return false }
+            return wait.wait(attempt: attempt)
+        }
         configuration.journalMode = .wal
         // Instead of ending the process when a transaction could not be rolled back: the connection is closed then.
         configuration.allowsUnsafeTransactions = true
@@ -114,11 +119,12 @@ struct SQLiteFile: Sendable {
                     try database.inDatabase { try prepare($0, at: place) }
                     // A file that has replaced the opened one in the meantime is not taken for it.
                     if let opened = try SQLitePlace(path), opened.identity == place.identity {
+                        used.withLock { $0 = opened }
                         return (database, opened)
                     }
                 }
                 passes += 1
-                if passes > 8 { throw Self.replaced }
+                if passes > 8 { throw StoreError.replacedFile }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && wait.wait(attempt: attempt) {
                 // SQLite does not always wait itself while another process sets up the same file.
                 attempt += 1
@@ -160,9 +166,15 @@ struct SQLiteFile: Sendable {
 
     /// Adapts the content to this start of the machine, and to the place of the file.
     ///
-    /// If the machine was restarted since the file was last opened, or if the file is a copy or was moved, the revision and the ID of the last lease are
-    /// increased: by ``step``, and to at least those of a new file. A process that is not permitted to read the boot ID increases them whenever it
-    /// opens the file. They are not increased if the file was just created (`isNew`).
+    /// If the machine may have been restarted since the file was last opened, the revision and the ID of the last lease are increased: by ``step``, and
+    /// to at least those of a new file. A process that is not permitted to read the boot ID does so whenever it opens a file that a process with this
+    /// permission uses too; if no process has it, each commit is synchronized, and none can be lost.
+    ///
+    /// If the file is a copy or was moved, the transactions are unknown that the original has made since. All of its numbers are less than those of a
+    /// new file, as long as the date does not go back, so the numbers continue with those of a new file. With a step in addition, they would be ahead
+    /// of the date, and greater than those of a new file after a loss. Only if they are greater already, the step is added.
+    ///
+    /// They are not increased if the file was just created (`isNew`).
     ///
     /// A file that is new at its place may have replaced another one, which a process still uses. This process notices it after the interval of its
     /// watches: until then, the new file gives no numbers.
@@ -173,14 +185,18 @@ struct SQLiteFile: Sendable {
         let isMoved = try content().file != place.identity
         if isMoved { wait.settle(settleTime) }
         var content = try content()
-        if boot == nil || content.boot != boot || isMoved {
-            try content.begin(boot: boot, file: place.identity, step: isNew ? 0 : Self.step, first: firstRevision())
+        let isRestarted = content.boot != boot
+        if isRestarted || isMoved { content.begin(boot: boot, file: place.identity) }
+        if isRestarted || isMoved, !isNew {
+            let first = firstRevision()
+            try content.renumber { last in
+                isRestarted || last >= first ? max(try last.adding(Self.step), first) : first
+            }
         }
         try content.extendLeasesOfEarlierBoots()
         try content.save()
     }
 
-    private static let replaced = StoreError(.replaced, "the file of the store was deleted, moved or replaced")
     private static let foreign = StoreError(
         .refused,
         "the file is a database of another kind, or of a newer version of this library"
@@ -294,6 +310,8 @@ struct SQLitePlace: Hashable, Sendable {
 }
 
 extension StoreError {
+    static var replacedFile: Self { Self(.replaced, "the file of the store was deleted, moved or replaced") }
+
     static var forbiddenFile: Self {
         Self(.unauthorized, "the process is not permitted to write the file of the store, or its folder")
     }

@@ -30,17 +30,19 @@ internal import TaskControl
 ///
 /// When the machine was restarted, the revision of the store increases by 2²⁴: a power failure can lose the last
 /// transactions, and new transactions must not have the same revisions. If the process is not permitted to read the
-/// boot ID, the revision increases by this number each time the process opens the file. The first revision of a new
-/// file is the time since 2001 in units of 2⁻²⁰ seconds: if a file was lost, the fencing tokens of its replacement are
-/// greater. The revision of a copy, such as a backup, and of a file that was moved, increases to at least this number.
-/// The date is read only for this number, and not for leases.
+/// boot ID, but another process that uses the file is, the revision increases by this number each time the process
+/// opens the file. The first revision of a new file is the time since 2001 in units of 2⁻²⁰ seconds: if a file was
+/// lost, the fencing tokens of its replacement are greater. The revision of a copy, such as a backup, and of a file that
+/// was moved, increases to this number, or by 2²⁴ if it is greater already. So the tokens do not go back, whatever is
+/// copied and lost, as long as the date does not. The date is read only for this number, and not for leases.
 ///
 /// ## Other files
 /// In each operation, the store examines the file at the path. If it is no longer the file that the store has opened,
 /// because it was deleted, renamed, replaced or moved behind a symbolic link, the operation throws
-/// ``StoreError/Reason/replaced``, and so do the watches of the store: a lease of the lost file is lost within the poll
-/// interval. The next operation opens or creates the file that is at the path then. Such a file gives no lease and no
-/// token for the first 200 ms, in which the other processes notice that their file was lost.
+/// ``StoreError/Reason/replaced``, and so do the operations that were called before and wait for their turn, and the
+/// watches of the store: every lease of the lost file is lost within the poll interval, whatever else the store is used
+/// for. The next operation opens or creates the file that is at the path then. Such a file gives no lease and no token
+/// for the first 200 ms, in which the other processes notice that their file was lost.
 ///
 /// While the file has another name (a hard link), all operations throw ``StoreError/Reason/refused``, and the leases
 /// expire.
@@ -68,7 +70,8 @@ internal import TaskControl
 /// - ``StoreError/Reason/unavailable``: another process held the lock for longer than the `busyTimeout`, the stores of
 ///   the process are suspended (``suspendNotification``), or the file cannot be opened, read or written at this time.
 ///   Nothing was changed.
-/// - ``StoreError/Reason/ambiguous``: the disk failed during a commit. The transaction may have taken effect.
+/// - ``StoreError/Reason/ambiguous``: the disk failed during a commit, for another reason than that it is full. The
+///   transaction may have taken effect.
 /// - ``StoreError/Reason/unauthorized``: the process is not permitted to write the file or its folder.
 /// - ``StoreError/Reason/replaced``: the file was deleted, moved or replaced. Nothing was changed.
 /// - ``StoreError/Reason/refused``: the disk is full, the file is damaged, is not a file of this store, has another name or is used by a newer version
@@ -161,6 +164,8 @@ public final class SQLiteStore: CoordinationStore, StoreOperations {
 
     // MARK: Operations
 
+    package var losses: Int { connection.losses }
+
     /// Grants a new lease. When the lease expires or is revoked, the store removes the entries that are attached to it.
     ///
     /// - Parameter timeToLive: The requested duration. The granted duration is at least 100 ms and at most 100 years.
@@ -245,10 +250,11 @@ public final class SQLiteStore: CoordinationStore, StoreOperations {
         after revision: Int64,
         receive: nonisolated(nonsending) (StoreChanges) async throws -> Void
     ) async throws {
+        let losses = connection.losses
         var progress = SQLiteWatch(range.keys, after: revision)
         while true {
             do {
-                progress = try await connection.read { [progress] in try $0.advance(progress) }
+                progress = try await connection.read(after: losses) { [progress] in try $0.advance(progress) }
             } catch let error as StoreError where error.reason == .unavailable || error.reason == .ambiguous {
                 // Read again later.
             }

@@ -64,6 +64,10 @@ extension CoordinationStore {
 /// An entry can be attached to a lease: a period of time that a process extends by renewing the lease. When the lease
 /// ends, the store removes the entry. A watch reports changes of entries.
 package protocol StoreOperations: CoordinationStore {
+    /// The number of times that the content of the store was replaced or lost, as far as this object has noticed
+    /// (``StoreError/Reason/replaced``). A lease belongs to the content in which it was granted. By default 0.
+    var losses: Int { get }
+
     /// Grants a new lease. When the lease expires or is revoked, the store removes the entries that are attached to it.
     ///
     /// - Parameter timeToLive: The requested duration, which the store may extend to its minimum or round up to its resolution.
@@ -133,4 +137,6 @@ package protocol StoreOperations: CoordinationStore {
 
 extension StoreOperations {
     package var backend: StoreBackend { StoreBackend(self) }
+
+    package var losses: Int { 0 }
 }

@@ -87,6 +87,54 @@ import Testing
         }
     }
 
+    /// As long as the date does not go back.
+    @Test(arguments: [0, 1, 3])
+    func noNumberGoesBackAfterCopiesAndALoss(_ copies: Int) async throws {
+        let fixture = try SQLiteFixture()
+        var (date, last): (Int64, Int64) = (1 << 40, 0)
+        func put() async throws {
+            date += 100_000
+            let store = fixture.store(firstRevision: date)
+            let next = try await store.put("a")
+            #expect(next > last)
+            last = next
+            let lease = try await store.grantLease(timeToLive: .seconds(60)).id.rawValue
+            #expect(lease > lastLease)
+            lastLease = lease
+        }
+        var lastLease: Int64 = 0
+        try await put()
+        for _ in 0..<copies {
+            try SQLitePlaceTests.Change.replacedByACopy.happen(to: fixture)
+            try await put()
+        }
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: fixture.path + suffix) }
+        try await put()
+    }
+
+    /// If the date is one of before, no number is given twice either.
+    @Test func aCopyGivesOtherNumbersThanTheOriginalAlsoAtAnEarlierDate() async throws {
+        let fixture = try SQLiteFixture()
+        let backup = fixture.path + ".backup"
+        let store = fixture.store(firstRevision: 1 << 40)
+        try await store.put("a")
+        try DatabaseQueue(path: fixture.path).inDatabase { _ = try $0.checkpoint(.full) }
+        try FileManager.default.copyItem(atPath: fixture.path, toPath: backup)
+        var last: Int64 = 0
+        for _ in 0..<10 { last = try await store.put("b") }
+        #expect(rename(backup, fixture.path) == 0)
+        for suffix in ["-wal", "-shm"] { try FileManager.default.removeItem(atPath: fixture.path + suffix) }
+        #expect(try await fixture.store(firstRevision: 1 << 39).put("c") > last)
+    }
+
+    /// All of them synchronize each commit, so that none is lost: their numbers stay behind the date.
+    @Test func processesThatMayNotReadTheStartOfTheMachineTakeNoSteps() async throws {
+        let fixture = try SQLiteFixture()
+        fixture.restart(as: nil, now: .seconds(1))
+        let first = try await fixture.store().put("a")
+        for opening in 1...5 { #expect(try await fixture.store().put("a") == first + Int64(opening)) }
+    }
+
     @Test func theFirstRevisionFollowsTheCalendar() {
         #expect(SQLiteFile.revision(at: Date(timeIntervalSinceReferenceDate: 8e8)) == 800_000_000 << 20)
         let moment = Date(timeIntervalSinceReferenceDate: 8e8 + 0.5)
