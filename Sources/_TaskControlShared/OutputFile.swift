@@ -61,25 +61,20 @@ public struct OutputFile {
     /// end is opened for reading.
     ///
     /// - Parameter path: The path of the target, the file that the complete draft becomes.
-    /// - Throws: An error with the code `EINVAL` if the path contains NUL; otherwise, an error with the code of the
-    ///   system call that failed.
+    /// - Throws: An error with the code `EISDIR` if the target is a folder, or `EINVAL` if the path contains NUL;
+    ///   otherwise, an error with the code of the system call that failed.
     public init(_ path: String) throws(SystemError) {
-        try Self.check(path)
-        var status = stat()
-        let exists = stat(path, &status) == 0
-        let kind = status.st_mode & S_IFMT
-        // An existing folder is no error here: `rename` fails later with the reason.
-        guard !exists || kind == S_IFREG || kind == S_IFDIR else {
+        let mode = try Self.mode(ofTarget: path, hasDraft: false)
+        guard mode.map({ $0 & S_IFMT == S_IFREG }) ?? true else {
             (target, draft, keepsDraft) = (path, nil, false)
             file = try Self.open(path, O_WRONLY)
             return
         }
         let target = try Self.end(ofLinksFrom: path)
-        let replaces = exists && kind == S_IFREG
-        let mode: mode_t = replaces ? status.st_mode & 0o777 : 0o644
-        let (draft, file) = try Self.openDraft(in: Self.folder(of: target), mode)
+        let permissions = mode.map { $0 & 0o777 }
+        let (draft, file) = try Self.openDraft(in: Self.folder(of: target), permissions ?? 0o644)
         // The process's umask may have removed some of the permissions.
-        if replaces { _ = fchmod(file, mode) }
+        if let permissions { _ = fchmod(file, permissions) }
         (self.target, self.draft, self.file, keepsDraft) = (target, draft, file, false)
     }
 
@@ -99,21 +94,41 @@ public struct OutputFile {
     /// - Parameters:
     ///   - path: The path of the target, the file that the complete draft replaces.
     ///   - draft: The path of the draft, in the folder of the target or at least in the same file system.
-    /// - Throws: An error with the code `EWOULDBLOCK` if another writer has the lock; `EINVAL` if the target or the
-    ///   draft is a special file, such as a device or a pipe, or if a path contains NUL; `ELOOP` if the draft is a
-    ///   symbolic link; otherwise, an error with the code of the system call that failed.
+    /// - Throws: An error with the code `EWOULDBLOCK` if another writer has the lock; `EISDIR` if the target is a folder;
+    ///   `EINVAL` if the target or the draft is a special file, such as a device or a pipe, or if a path contains NUL;
+    ///   `ELOOP` if the draft is a symbolic link; otherwise, an error with the code of the system call that failed.
     public init(_ path: String, draft: String) throws(SystemError) {
-        for path in [path, draft] { try Self.check(path) }
-        var status = stat()
-        let exists = stat(path, &status) == 0
-        // Only a regular file is replaced. An existing folder is no error here: `rename` fails later with the reason.
-        guard !exists || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
-            throw SystemError("created", code: EINVAL)
-        }
+        try Self.check(draft)
+        let mode = try Self.mode(ofTarget: path, hasDraft: true)
         let target = try Self.end(ofLinksFrom: path)
         let file = try Self.openAndLock(draft)
-        if exists, status.st_mode & S_IFMT == S_IFREG { _ = fchmod(file, status.st_mode & 0o777) }
+        if let mode { _ = fchmod(file, mode & 0o777) }
         (self.target, self.draft, self.file, keepsDraft) = (target, draft, file, true)
+    }
+
+    /// Throws if no file can be put in the place of a target. Examines only the target, and changes nothing.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the target.
+    ///   - hasDraft: Whether the draft is at a given path, so that a special file cannot be written to directly.
+    /// - Throws: An error with the code `EISDIR` if the target is a folder; `EINVAL` if it is a special file that cannot
+    ///   be written to, or if the path contains NUL.
+    public static func check(target path: String, hasDraft: Bool) throws(SystemError) {
+        _ = try mode(ofTarget: path, hasDraft: hasDraft)
+    }
+
+    /// Does what ``check(target:hasDraft:)`` does, and returns the mode of the file at the path, or at the end of the
+    /// symbolic links at it; `nil` if there is none.
+    private static func mode(ofTarget path: String, hasDraft: Bool) throws(SystemError) -> mode_t? {
+        try check(path)
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw SystemError("created", code: EISDIR)
+        default: if hasDraft { throw SystemError("created", code: EINVAL) }
+        }
+        return status.st_mode
     }
 
     /// Whether the bytes are written to a draft, a separate file that replaces the target when it is complete. If

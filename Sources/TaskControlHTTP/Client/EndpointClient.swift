@@ -338,7 +338,8 @@ extension EndpointClient {
     ///
     /// The target (`file`), unless it is a device or a pipe, appears or is replaced when the body is complete. An
     /// existing regular file is replaced in one step, and the new file has its permissions. If `file` is a symbolic
-    /// link, the target is the file to which the link points, and the link stays.
+    /// link, the target is the file to which the link points, and the link stays. If the target is a folder, the call
+    /// fails before it sends a request.
     ///
     /// Without `resuming:`, the body is written to a hidden file in the folder of the target until it is complete. If
     /// the call fails, the hidden file is removed. If the process is killed, the hidden file stays, and nothing removes
@@ -348,7 +349,7 @@ extension EndpointClient {
     ///
     /// With `resuming:`, the body is written to ``DownloadResumption/partialFile`` until it is complete. If the call
     /// fails, this file stays if a later call can continue the body, and is removed otherwise. If the target is a
-    /// device or a pipe, the call fails.
+    /// device or a pipe, the call fails before it sends a request.
     ///
     /// ## Resuming
     /// A connection that breaks off in the middle of the body is an error of the transport, after which

@@ -44,14 +44,19 @@ final class Download {
         }
     }
 
-    /// Records the URL of the first request and whether the download must not request ranges, and opens the part that
-    /// an earlier download has kept, if there is one. The download continues that part if it belongs to the same URL.
+    /// Records the URL of the first request and whether the download must not request ranges, checks the target, and opens
+    /// the part that an earlier download has kept, if there is one. The download continues that part if it belongs to the
+    /// same URL.
     private func open(_ request: URLRequest) throws {
         let fingerprint = DownloadResumption.fingerprint(of: request.url)
         url = fingerprint
         isWhole =
             request.httpMethod ?? "GET" != "GET" || request.value(forHTTPHeaderField: "Range") != nil
             || request.value(forHTTPHeaderField: "If-Range") != nil
+        // Before anything is sent: the complete file could not be put in the place of a folder.
+        try access { () throws(OutputFile.SystemError) in
+            try OutputFile.check(target: target.path, hasDraft: resumption != nil && !isWhole)
+        }
         guard !isWhole, let resumption, resumption.receivedBytes != nil else { return }
         let output = try makeOutput()
         let size = try access { () throws(OutputFile.SystemError) in try output.size() }

@@ -99,14 +99,9 @@ struct KeptPartTests: DownloadSuite {
 
     @Test func aPartThatCannotTakeItsPlaceIsContinuedLater() async throws {
         try await withFile { file, resumption in
-            let inside = file.appendingPathComponent("inside")
-            try FileManager.default.createDirectory(at: inside, withIntermediateDirectories: true)
-            let whole = MockTransport.Response(
-                headers: ["Content-Length": "10", "ETag": "\"a\""],
-                body: Data("0123456789".utf8)
-            )
+            let client = EndpointClient(FolderTransport(folder: file))
             await #expect(throws: CocoaError.self) {
-                try await client(transport(whole)).download(Checked(), to: file, resuming: resumption)
+                try await client.download(Checked(), to: file, resuming: resumption)
             }
             #expect(resumption.receivedBytes == 10)
             try FileManager.default.removeItem(at: file)
@@ -116,9 +111,36 @@ struct KeptPartTests: DownloadSuite {
                 body: Data("9".utf8)
             )
             let server = transport(last)
-            try await client(server).download(Checked(), to: file, resuming: resumption)
+            try await self.client(server).download(Checked(), to: file, resuming: resumption)
             #expect(ranges(server) == ["bytes=9-"])
             #expect(try Data(contentsOf: file) == Data("0123456789".utf8))
         }
+    }
+}
+
+/// Responds with 10 bytes, after which a folder is in the place of the target.
+private struct FolderTransport: HTTPTransport {
+    let folder: URL
+
+    func withResponse<Value>(
+        to request: HTTPTransportRequest,
+        _ receive: (HTTPTransportResponse) async throws -> Value
+    ) async throws -> Value {
+        let headers = ["Content-Length": "10", "ETag": "\"a\""]
+        guard let url = request.request.url,
+            let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: headers)
+        else { throw URLError(.badURL) }
+        var rest: Data? = Data("0123456789".utf8)
+        return try await receive(
+            HTTPTransportResponse(
+                head: head,
+                body: HTTPResponseBody {
+                    if let part = rest.take() { return part }
+                    let inside = folder.appendingPathComponent("inside")
+                    try FileManager.default.createDirectory(at: inside, withIntermediateDirectories: true)
+                    return nil
+                }
+            )
+        )
     }
 }

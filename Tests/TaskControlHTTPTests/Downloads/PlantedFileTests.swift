@@ -97,6 +97,58 @@ struct PlantedFileTests: DownloadSuite {
         }
     }
 
+    /// A folder, or a link to one: the file could not be put in its place.
+    @Test(arguments: [false, true], [false, true])
+    func aFolderInThePlaceOfTheTargetIsAnErrorBeforeTheRequest(isLink: Bool, resumes: Bool) async throws {
+        try await withFile { file, resumption in
+            let folder = isLink ? file.path + ".folder" : file.path
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            if isLink { try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: folder) }
+            let before = try files(beside: file)
+            let transport = transport(Self.whole, Self.whole)
+            for _ in 0..<2 {
+                let error = await #expect(throws: CocoaError.self) {
+                    try await client(transport, attempts: 3)
+                        .download(Checked(), to: file, resuming: resumes ? resumption : nil)
+                }
+                #expect((error?.underlying as? POSIXError)?.code == .EISDIR)
+            }
+            #expect(transport.requests.isEmpty)
+            #expect(try files(beside: file) == before)
+        }
+    }
+
+    /// The part of an earlier download stays.
+    @Test func aPartIsKeptWhileThereIsAFolderInThePlaceOfTheTarget() async throws {
+        try await withFile { file, resumption in
+            await #expect(throws: EndpointError.self) {
+                try await client(transport(Self.half)).download(Checked(), to: file, resuming: resumption)
+            }
+            try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+            let error = await #expect(throws: CocoaError.self) {
+                try await client(transport(Self.rest)).download(Checked(), to: file, resuming: resumption)
+            }
+            #expect((error?.underlying as? POSIXError)?.code == .EISDIR)
+            try FileManager.default.removeItem(at: file)
+            #expect(resumption.receivedBytes == 4)
+            try await client(transport(Self.rest)).download(Checked(), to: file, resuming: resumption)
+            #expect(try Data(contentsOf: file) == Data("0123456789".utf8))
+        }
+    }
+
+    /// It could not be replaced by the part.
+    @Test func aPipeInThePlaceOfTheTargetIsAnErrorBeforeTheRequestIfThePartIsKept() async throws {
+        try await withFile { file, resumption in
+            try #require(mkfifo(file.path, 0o600) == 0)
+            let transport = transport(Self.whole)
+            let error = await #expect(throws: CocoaError.self) {
+                try await client(transport).download(Checked(), to: file, resuming: resumption)
+            }
+            #expect((error?.underlying as? POSIXError)?.code == .EINVAL)
+            #expect(transport.requests.isEmpty)
+        }
+    }
+
     @Test func aPathWithNULNamesNoFile() async throws {
         try await withFile { file, resumption in
             try Data("kept".utf8).write(to: file)
