@@ -12,9 +12,9 @@ public import TaskControl
 /// - The URL is shown without user, password and fragment, and with the names of its query items but not their values.
 /// - The body of a response with a 2xx status is not shown at all, since the whole body may be a credential.
 /// - Of any other body, only the first bytes are shown (``decode(_:with:)`` reads the whole body). In them, and in the text of ``underlyingError``, `…` replaces
-///   the credentials of the request (also in Base64, percent-encoded, or in another case), and all text that looks like
-///   a credential.
-///
+///   the credentials of the request (also in Base64, percent-encoded in whole or in part, in another case, or in several of these forms, one after
+///   another), and all text that looks like a credential. A credential in any other form is not recognized: for example in hexadecimal, with the
+///   escapes of JSON or HTML, backwards, or only a part of it.
 /// - Of a body that could not be decoded, the path to the place is shown, such as `books.[3].title`. In it, `…` replaces
 ///   the keys that are not declared in the program: the keys of dictionaries.
 ///

@@ -5,8 +5,8 @@ enum Redaction {
     static let mark = "…"
 
     /// Returns the secrets in headers, the longest first: whole values and their words, if they have at least 8
-    /// characters, and other forms in which a server may repeat them: in Base64, decoded from Base64, and
-    /// percent-encoded. They are removed from texts in which a server may repeat them.
+    /// characters, and these in Base64 and decoded from Base64. They are removed from texts in which a server may repeat
+    /// them, in these or other forms: see ``SecretSearch``.
     ///
     /// - Parameters:
     ///   - headers: Headers, of which only those whose name indicates a credential are secret.
@@ -27,17 +27,24 @@ enum Redaction {
         return [text] + text.split(separator: ":", maxSplits: 1).dropFirst().map(String.init)
     }
 
+    /// Returns a secret in Base64, in both alphabets: in another case, it cannot be decoded.
     private static func encodedForms(of secret: String) -> [String] {
         let base64 = Data(secret.utf8).base64EncodedString().trimmingCharacters(in: ["="])
-        let url = base64.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
-        return [base64, url, secret.percentEncoded]
+        return [base64, base64.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")]
     }
 
-    /// Returns a text in which `…` replaces secrets, in upper and lower case.
+    /// Returns a text in which `…` replaces secrets, in upper and lower case, and encoded as ``SecretSearch`` describes.
     ///
-    /// - Parameter secrets: The secrets, the longest first.
-    static func text(_ text: String, without secrets: [String]) -> String {
-        secrets.reduce(text) { $0.replacingOccurrences(of: $1, with: mark, options: .caseInsensitive) }
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - secrets: The secrets, the longest first.
+    ///   - isCutOff: Whether the text was cut off: then its end is replaced too if it is the beginning of a secret. By
+    ///     default `false`.
+    static func text(_ text: String, without secrets: [String], isCutOff: Bool = false) -> String {
+        guard !secrets.isEmpty else { return text }
+        let shown = SecretSearch(secrets).text(text, replacingWith: mark, isCutOff: isCutOff)
+        // Letters that are not those of ASCII.
+        return secrets.reduce(shown) { $0.replacingOccurrences(of: $1, with: mark, options: .caseInsensitive) }
     }
 
     /// Returns whether a header, a field of a form or a key of JSON with this name contains a credential.
@@ -128,26 +135,10 @@ enum Redaction {
             let cuts = count > bytes.count ? 0...3 : 0...0
             let text = cuts.lazy.compactMap { String(data: bytes.dropLast($0), encoding: .utf8) }.first
             guard let text, !bytes.contains(where: { $0 < 9 }) else { return "\(count) bytes that are not text" }
-            var shown = text
-            if count > bytes.count, let cut = Redaction.beginning(ofAny: secrets, atEndOf: shown) {
-                shown = shown.dropLast(cut) + mark
-            }
-            shown = Redaction.text(shown, without: secrets)
+            let shown = Redaction.text(text, without: secrets, isCutOff: count > bytes.count)
             return withoutCredentials(in: shown).split(whereSeparator: \.isNewline).joined(separator: " ")
                 + (count > bytes.count ? " (\(count) bytes)" : "")
         }
-    }
-
-    /// Returns how many characters at the end of a text are the beginning of a secret, whose rest is missing because the text was cut off; `nil` if
-    /// none are.
-    private static func beginning(ofAny secrets: [String], atEndOf text: String) -> Int? {
-        let text = text.lowercased()
-        for secret in secrets.map({ $0.lowercased() }) {
-            let longest = min(secret.count - 1, text.count)
-            guard longest >= 4 else { continue }
-            if let cut = (4...longest).reversed().first(where: { text.hasSuffix(secret.prefix($0)) }) { return cut }
-        }
-        return nil
     }
 
     /// Returns the text of an error without credentials, and without the other data that the error contains, such as

@@ -165,6 +165,54 @@ struct RedactionTests {
         }
     }
 
+    private static func escaped(_ text: String, _ format: String) -> String {
+        text.utf8.map { String(format: format, $0) }.joined()
+    }
+
+    private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
+
+    /// The forms of a credential that `EndpointError` promises not to show, and combinations of them.
+    private static let forms: [@Sendable (String) -> String] = [
+        { $0 }, { $0.uppercased() }, { $0.lowercased() }, { base64($0) },
+        { $0.replacingOccurrences(of: "/", with: "%2F").replacingOccurrences(of: "+", with: "%2b") },
+        { escaped($0, "%%%02X") }, { escaped($0, "%%%02x") },
+        { $0.prefix(3) + escaped(String($0.dropFirst(3)), "%%%02x") },
+    ]
+
+    @Test(arguments: forms.indices, forms.indices)
+    func aCredentialThatIsEncodedTwiceIsNotShownEither(_ first: Int, _ second: Int) throws {
+        let secret = "Hush/1234+5678"
+        var request = URLRequest(url: URL(string: "http://h")!)
+        request.setValue("Bearer \(secret)", forHTTPHeaderField: "Authorization")
+        let repeated = Self.forms[second](Self.forms[first](secret))
+        for text in ["it says \(repeated).", "it says a%20\(repeated)%20b, 100% sure %"] {
+            let error = EndpointError(.status)
+                .completed(request: request, response: try response(400), data: Data(text.utf8))
+            #expect(error.bodyPrefix == text.replacingOccurrences(of: repeated, with: "…"))
+        }
+    }
+
+    @Test(arguments: forms.indices)
+    func theBeginningOfAnEncodedCredentialAtTheEndOfAnExcerptIsNotShown(_ form: Int) throws {
+        let secret = "Hush/1234+5678"
+        var request = URLRequest(url: URL(string: "http://h")!)
+        request.setValue("Bearer \(secret)", forHTTPHeaderField: "Authorization")
+        let repeated = Self.forms[form](secret)
+        // Cut off anywhere, also within an escape.
+        for count in 4 * repeated.utf8.count / secret.utf8.count..<repeated.utf8.count {
+            let body = String(repeating: ".", count: 512 - count) + repeated + String(repeating: ".", count: 70_000)
+            let error = EndpointError(.status)
+                .completed(request: request, response: try response(400), data: Data(body.utf8))
+            let shown = error.bodyPrefix.map { $0.prefix { $0 != "…" } }
+            #expect(shown?.allSatisfy { $0 == "." } == true, "\(repeated.prefix(count)): \(shown ?? "")")
+        }
+    }
+
+    @Test(arguments: ["100%", "%", "%4", "%zz", "a%20b", "%F0%9F", "é%C3%A9…"])
+    func otherTextStaysAsItIs(_ text: String) {
+        #expect(Redaction.text(text, without: ["hush1234"]) == text)
+    }
+
     /// A pattern that can be read in several ways would not return within the time limit of the suite.
     ///
     /// The texts are built here: a test runner prints each argument of a test.
