@@ -22,6 +22,11 @@ public import TaskControlResilience
 /// | `hedging` | each exchange, if the method is idempotent by RFC 9110 (9.2.2) and the call is no transfer |
 /// | `rate`, `attemptParts` | each exchange: of each attempt, retry, repeated request and hedge |
 ///
+/// All requests that a transport sends within one exchange count as one, also for the ``HTTPRetryPolicy/budget``: those
+/// that follow redirects, and those that the transport sends again since the server has closed a kept connection (at most
+/// two by `AsyncHTTPClientTransport`, and five by ``URLSessionTransport`` on Linux). So a server that closes each
+/// connection after one response receives up to twice the ``HostPolicy/rate``.
+///
 /// A call holds its permit of `concurrentCalls`, and its passes of `callParts`, until it has ended, even while a
 /// streamed response is read.
 ///
@@ -115,7 +120,8 @@ public struct HostPolicy: Sendable {
     public var breaker: CircuitBreaker?
     /// The rule for when another exchange begins because the previous one takes unusually long; `nil` for none.
     public var hedging: ResiliencePolicy.Hedging?
-    /// The limit of the rate at which requests are sent, which includes retries and hedges; `nil` for none.
+    /// The limit of the rate at which exchanges begin, which include retries and hedges; `nil` for none. Redirects, and
+    /// requests that a transport repeats within an exchange, are not counted: see ``HTTPResilience``.
     public var rate: RateLimiter?
     /// Parts of your own around each exchange, from the outside in.
     public var attemptParts: [any PolicyPart]

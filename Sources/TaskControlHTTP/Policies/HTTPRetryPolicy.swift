@@ -35,9 +35,11 @@ internal import Foundation
 /// again when its body breaks off. It then continues where it broke off, if the server supports that; see
 /// ``DownloadResumption``. A download to a device or a pipe is not requested again once its body has begun.
 ///
-/// Two kinds of repeated requests are not retries, and do not count toward ``attempts``: a request with a new
-/// credential after the server has rejected the old one (see ``EndpointAuthenticator``), and a request for the whole content
-/// after the server could not continue a download, for example after a response with the status 416.
+/// Three kinds of repeated requests are not retries: they do not count toward ``attempts``, and take nothing from the
+/// ``budget``. They are a request with a new credential after the server has rejected the old one (see
+/// ``EndpointAuthenticator``), a request for the whole content after the server could not continue a download, for
+/// example after a response with the status 416, and a request that the transport itself repeats since the server has
+/// closed a kept connection (see ``HTTPResilience``).
 public struct HTTPRetryPolicy: Sendable {
     /// The maximum number of attempts, including the first. Less than 1 counts as 1. By default 3, as in the AWS SDKs.
     public var attempts: Int

@@ -1,5 +1,7 @@
 import Foundation
+import TaskControl
 import TaskControlHTTP
+import TaskControlResilience
 import TaskControlTesting
 import Testing
 
@@ -26,6 +28,25 @@ struct KeptConnectionTests {
         let transport = kind.make()
         _ = try await transport.fetch(server.url("1"))
         #expect(try await transport.fetch(server.url("2"), method).body == Data("there".utf8))
+        guard server.hadTwoConnections else { return }
+        #expect(server.log.now.requests.map(\.target) == ["/1", "/2", "/2"])
+    }
+
+    /// `HTTPResilience` states this: no transport can ask before each of them.
+    @Test(arguments: TransportUnderTest.allCases)
+    func aRequestThatTheTransportRepeatsTakesNoToken(_ kind: TransportUnderTest) async throws {
+        let server = try forgetful()
+        let (rate, budget) = (RateLimiter(rate: 1, burst: 2, clock: TestClock()), RetryBudget())
+        let policies = ClientPolicies(
+            retry: HTTPRetryPolicy(budget: .shared(budget)),
+            resilience: .shared(HostPolicy(rate: rate))
+        )
+        let client = EndpointClient(requestAdapter: AnyHost(), transport: kind.make(), policies: policies)
+        for path in ["1", "2"] {
+            #expect(try await client.request(Text(path: server.url(path).absoluteString)) == "there")
+        }
+        #expect(!rate.tryAcquire())
+        #expect(budget.available == budget.capacity)
         guard server.hadTwoConnections else { return }
         #expect(server.log.now.requests.map(\.target) == ["/1", "/2", "/2"])
     }

@@ -18,6 +18,16 @@ struct PlatformLimitTests {
         ("HTTP/1.1 200 OK\nContent-Length: 5\n\n", .none),
         ("HTTP/1.1 200 OK\r\nX-A: b\r\n c\r\nContent-Length: 5\r\n\r\n", .urlSession),
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n", .urlSession),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n\r\n", .urlSession),
+        // These are not valid (RFC 9112, 6.3 and 2.2).
+        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Length: 5\r\n\r\n", .urlSession),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\n", .urlSession),
+        ("HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\n", .urlSession),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", .urlSession),
+        ("HTTP/1.1 200 OK\r\nX-A: b\rc\r\nContent-Length: 5\r\n\r\n", .urlSession),
+        ("HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\n", .none),
+        ("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", .none),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", .none),
     ]
 
     @Test(

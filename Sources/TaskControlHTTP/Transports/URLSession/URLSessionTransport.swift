@@ -49,6 +49,9 @@ public import Foundation
 ///   in Latin-1; a header without a space after the colon, or whose value consists of several spaces; a status line
 ///   without a space after the status; lines that end in LF alone.
 /// - Of two headers whose names differ only in upper and lower case, one is lost.
+/// - The following heads are accepted, which a client must reject (RFC 9112, 6.3 and 2.2): several headers
+///   `Content-Length` with different values, of which the last one counts; a `Content-Length` with a plus sign, or with a
+///   number of more than 63 bits, which counts as none; and a CR within the value of a header, which stays in the value.
 /// - A response that the server sends on an idle connection before it closes it, such as 408 from HAProxy or Jetty, is
 ///   taken for the response to the next request on that connection.
 /// - A redirect is followed after its body has arrived: if the body is cut short, the exchange fails.
