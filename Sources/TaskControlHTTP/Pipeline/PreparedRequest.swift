@@ -26,11 +26,7 @@ struct PreparedRequest: Sendable {
     init(_ request: URLRequest, _ body: UploadEndpointBody?, _ decoder: JSONDecoder) {
         (self.request, requestWithoutCredentials) = (request, request)
         (self.body, self.decoder) = (body, decoder)
-        uploadFault =
-            switch body {
-            case nil, .data: nil
-            case .file, .stream: UploadFault()
-            }
+        uploadFault = UploadFault.record(for: body)
     }
 
     /// The headers that the authenticator attached, by name.

@@ -6,6 +6,11 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import NIOCore
+#endif
+
 /// Errors of the client's own code, of the types that the transports throw.
 @Suite(.timeLimit(.minutes(15)))
 struct ClientCodeTests {
@@ -122,6 +127,27 @@ struct ClientCodeTests {
             #expect(error?.isWorthRetrying == false)
         }
     }
+
+    #if AsyncHTTPClient
+    /// As a connection fails that the server has closed before the request was sent.
+    @Test(arguments: [HTTPClientError.remoteConnectionClosed as any Error, ChannelError.ioOnClosedChannel])
+    func anUploadThatFailsAsAKeptConnectionDoesIsNotSentAgainByTheTransport(_ error: any Error) async throws {
+        let server = try RawServer { connection, request in
+            try connection.readBody(of: request)
+            try connection.respond()
+        }
+        let opened = OrderRecorder<Int>()
+        var request = URLRequest(url: server.url())
+        request.httpMethod = "PUT"
+        let body = UploadEndpointBody.stream(length: 100) {
+            opened.record(1)
+            return BrokenStream(error, after: 50)
+        }
+        let upload = HTTPTransportRequest(request, body: body)
+        #expect(await thrown { try await TransportUnderTest.asyncHTTPClient.make().fetch(upload) } != nil)
+        #expect(opened.count == 1)
+    }
+    #endif
 
     @Test func anUploadOfWhichTheNextAttemptBreaksOffIsAFailureOfTheHost() async throws {
         let opened = OrderRecorder<Int>()

@@ -144,7 +144,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 } onCancel: {
                     performOutsideHandler { exchange.cancel() }
                 }
-            } catch let error where error is UnansweredConnection || error.isClosedBeforeWriting {
+            } catch let error
+                where (error is UnansweredConnection || error.isClosedBeforeWriting)
+                && request.uploadFault?.hasOccurred != true
+            {
                 // The server closed a kept connection before the request arrived. The client uses another open
                 // connection, or makes a new one.
                 let unanswered = error as? UnansweredConnection

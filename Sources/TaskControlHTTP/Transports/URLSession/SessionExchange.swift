@@ -15,7 +15,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
         var isSuspended = false
         #if !canImport(FoundationNetworking)
         /// The stream that the session reads, and that no other code uses while the task runs; `nil` if there is none.
-        nonisolated(unsafe) var stream: InputStream?
+        var stream: InputStream?
         #endif
     }
 
@@ -169,7 +169,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
         let task = state.withLock { state in state.task.take() }
         #if !canImport(FoundationNetworking)
         // The session reports the error of the stream as its own.
-        nonisolated(unsafe) let stream = state.withLock { state in state.stream.take() }
+        let stream = state.withLock { state in state.stream.take() }
         if error != nil, stream?.streamStatus == .error || stream?.streamError != nil { request.uploadFault?.record() }
         #endif
         perform { $0.end(error.map(SessionPlatform.failure)) }
@@ -202,8 +202,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
         do {
             let stream = try SessionPlatform.newStream(for: self)
             #if !canImport(FoundationNetworking)
-            nonisolated(unsafe) let read = stream
-            state.withLock { $0.stream = read }
+            state.withLock { $0.stream = stream }
             #endif
             completionHandler(stream)
         } catch {

@@ -20,7 +20,10 @@ extension HTTPTransportRequest {
         }
         if case .data(let data) = body, data.isEmpty, request.isGET { normalized.body = nil }
         // Changing a request copies it.
-        if request.httpBody == nil, request.httpBodyStream == nil { return normalized }
+        if request.httpBody == nil, request.httpBodyStream == nil {
+            normalized.recordUploadFaults()
+            return normalized
+        }
         normalized.request.httpBody = nil
         normalized.request.httpBodyStream = nil
         if body == nil {
@@ -34,7 +37,12 @@ extension HTTPTransportRequest {
                 normalized.body = .stream(stream)
             }
         }
+        normalized.recordUploadFaults()
         return normalized
+    }
+
+    private mutating func recordUploadFaults() {
+        if uploadFault == nil { uploadFault = UploadFault.record(for: body) }
     }
 
     /// Opens the body for reading.

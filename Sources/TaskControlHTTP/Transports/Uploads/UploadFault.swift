@@ -3,6 +3,16 @@
 final class UploadFault: Sendable {
     private let state = Locked(false)
 
+    private init() {}
+
+    /// Returns a record for a body; `nil` if the body is neither a file nor a stream.
+    static func record(for body: UploadEndpointBody?) -> UploadFault? {
+        switch body {
+        case nil, .data: nil
+        case .file, .stream: UploadFault()
+        }
+    }
+
     /// Whether the body failed when it was last opened, or since.
     var hasOccurred: Bool { state.withLock(\.self) }
 
