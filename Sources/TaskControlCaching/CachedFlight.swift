@@ -22,7 +22,8 @@ public import TaskControl
 /// - At most one load per key runs at any time, refreshes included. A call that needs a newer result than the running load will have, such as
 ///   ``fresh(for:)`` or the first call after ``invalidate(_:)``, waits for the end of the running load. So give a load a time limit if it can hang.
 /// - ``update(_:for:)`` and ``invalidate(_:)`` take precedence over a load that runs: the result of that load is not
-///   stored, and goes only to the callers that already wait for it. If there are none, the load is cancelled.
+///   stored, and goes only to the callers that already wait for it. If there are none, the load is cancelled. If the
+///   load fails, and the cache has a newer value when such a caller resumes, the caller receives that value.
 /// - A refresh belongs to the cache: it continues if the reader that triggered it is cancelled, and is cancelled if the
 ///   cache is deallocated.
 /// - A failed refresh is tried again by later reads, after ``CachePolicy/refreshRetryDelay``. The error of the refresh
@@ -160,9 +161,10 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     /// - Parameter key: The key of the value. Its `==`, which is called if hashes are equal, runs while a lock is held,
     ///   and must not call the cache.
     /// - Returns: The value.
-    /// - Throws: The error of the load, unless ``CachePolicy/staleIfError`` or ``CachePolicy/staleWhileRevalidate``
-    ///   allows an old value to be returned; an error that is cached; `CancellationError` if the caller is cancelled;
-    ///   `SingleFlightReentrancyError` if the caller is inside the load of the same key, or if two loads would wait for
+    /// - Throws: The error of the load, unless the cache then has a newer value, or an old one that
+    ///   ``CachePolicy/staleIfError`` or ``CachePolicy/staleWhileRevalidate`` allows to be returned; an error that is
+    ///   cached; `CancellationError` if the caller is cancelled; `WorkCancelledError` if it is not, and the load is
+    ///   cancelled by ``cancelAll()`` or refused after ``close()``; `SingleFlightReentrancyError` if the caller is inside the load of the same key, or if two loads would wait for
     ///   each other.
     /// - Complexity: O(1). A cached value is returned without a memory allocation if the type of the key is trivial and
     ///   has at most eight bytes, such as a number, and otherwise with one allocation.
@@ -188,7 +190,7 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     /// - Parameter key: The key.
     /// - Returns: The value.
     /// - Throws: The error of the load, even if ``CachePolicy/staleIfError`` allows an old value to be returned;
-    ///   `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError` as for ``value(for:)``.
+    ///   `CancellationError`, `WorkCancelledError` and `SingleFlightReentrancyError` as for ``value(for:)``.
     /// - Complexity: O(1).
     @inlinable
     public nonisolated(nonsending) func fresh(for key: sending Key) async throws -> Value {
@@ -233,8 +235,8 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     /// `freshnessLifetime` of the initializer returns or, without this closure or if it returns `nil`, for
     /// ``CachePolicy/timeToLive``.
     ///
-    /// If a load of the key runs, its result is not stored, and goes only to the callers that already wait for it; if
-    /// there are none, the load is cancelled.
+    /// If a load of the key runs, its value is not stored, and goes only to the callers that already wait for it; if
+    /// there are none, the load is cancelled. If the load fails, they receive the newest value instead of the error.
     ///
     /// - Parameters:
     ///   - value: The value.
@@ -247,8 +249,9 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
 
     /// Removes the value of a key, for example because the value has changed on the server. The next caller loads it again.
     ///
-    /// If a load of the key runs, its result is not stored, and goes only to the callers that already wait for it; if
-    /// there are none, the load is cancelled.
+    /// If a load of the key runs, its value is not stored, and goes only to the callers that already wait for it; if
+    /// there are none, the load is cancelled. If the load fails, such a caller receives its error or, if a later load has
+    /// stored a value before the caller resumes, that value.
     ///
     /// - Parameter key: The key.
     /// - Complexity: O(1).
@@ -274,7 +277,8 @@ extension CachedFlight {
     /// The number of loads that run, refreshes included. It may have changed by the time the caller uses it.
     public var count: Int { _storage.flights.count }
 
-    /// Cancels all loads. Their callers receive `CancellationError`; the values stay, and later readers begin new loads.
+    /// Cancels all loads. Their callers receive `WorkCancelledError` with the reason, and `CancellationError` only if
+    /// they are cancelled themselves; the values stay, and later readers begin new loads.
     ///
     /// - Complexity: O(*n*) in the number of loads and their callers.
     public func cancelAll() { cancelAll(for: .requested(reason: nil)) }
@@ -286,7 +290,7 @@ extension CachedFlight {
     public func cancelAll(because reason: String) { cancelAll(for: .requested(reason: reason)) }
 
     /// Cancels all loads, and refuses later ones. Values that may be returned without a load are still returned; a
-    /// reader that needs a load receives `CancellationError`.
+    /// reader that needs a load receives `WorkCancelledError`.
     public func close() {
         refuse()
         cancelAll(for: .shutdown(name: name))

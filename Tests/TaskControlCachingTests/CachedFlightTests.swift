@@ -107,6 +107,26 @@ struct CachedFlightTests {
         #expect(try await fixture.cache.value(for: "a") == 2 && fixture.mostAtOnce == 1)
     }
 
+    /// After a failed load, a value that may be returned without a load is better than the error.
+    @Test func theCallersOfASupersededLoadThatFailsReceiveTheNewerValueIfThereIsOne() async throws {
+        for isWrite in [true, false] {
+            let gate = Gate()
+            let cache = CachedFlight<String, Int>(capacity: 1, policy: CachePolicy(timeToLive: .seconds(10))) { _ in
+                await gate.waitIgnoringCancellation()
+                throw MarkedError()
+            }
+            let reader = Task { try await cache.value(for: "a") }
+            try await gate.waitForWaiters()
+            if isWrite { cache.update(2, for: "a") } else { cache.invalidate("a") }
+            gate.open()
+            if isWrite {
+                #expect(try await reader.value == 2)
+            } else {
+                await #expect(throws: MarkedError.self) { try await reader.value }
+            }
+        }
+    }
+
     @Test(arguments: [true, false]) func aRefreshThatIsSupersededIsCancelled(isWrite: Bool) async throws {
         let fixture = CacheFixture(swr)
         let gate = Gate()

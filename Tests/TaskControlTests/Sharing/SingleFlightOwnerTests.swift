@@ -28,8 +28,9 @@ struct SingleFlightOwnerTests {
         try await owner.drain()
         let caller = try await startFlight()
         #expect(owner.count == 1 && !owner.isEmpty)
-        owner.cancelAll()
-        await #expect(throws: CancellationError.self) { try await caller.value }
+        owner.cancelAll(because: "signed out")
+        // The caller was not cancelled.
+        await #expect(throws: WorkCancelledError(cause: .requested(reason: "signed out"))) { try await caller.value }
         #expect(owner.isEmpty)
         let (draining, drained) = (Gate(), OrderRecorder<String>())
         let drain = Task {
@@ -61,9 +62,10 @@ struct SingleFlightOwnerTests {
     @Test func aClosedObjectCancelsItsFlightsAndRefusesNewOnes() async throws {
         let caller = try await startFlight()
         flights.close()
-        await #expect(throws: CancellationError.self) { try await caller.value }
+        let error = WorkCancelledError(cause: .shutdown(name: "flights"))
+        await #expect(throws: error) { try await caller.value }
         let calls = OrderRecorder<Int>()
-        await #expect(throws: CancellationError.self) {
+        await #expect(throws: error) {
             try await flights.value(for: "other") {
                 calls.record(1)
                 return 2
@@ -79,7 +81,9 @@ struct SingleFlightOwnerTests {
         let shutdown = Task { await flights.shutdown(grace: .seconds(5), clock: clock) }
         try await clock.waitForSleepers()
         let joiner = Task { try await flights.value(for: "key") { 3 } }
-        await #expect(throws: CancellationError.self) { try await flights.value(for: "other") { 4 } }
+        await #expect(throws: WorkCancelledError(cause: .shutdown(name: "flights"))) {
+            try await flights.value(for: "other") { 4 }
+        }
         try await wait(forBooksOf: flights._flights.source.number) { 2 - flights._flights.callerCount }
         gate.open()
         await shutdown.value
@@ -100,7 +104,48 @@ struct SingleFlightOwnerTests {
         }
         try await begun.wait()
         await flights.shutdown(grace: .zero)
-        await #expect(throws: CancellationError.self) { try await caller.value }
+        await #expect(throws: WorkCancelledError(cause: .shutdown(name: "flights"))) { try await caller.value }
         #expect(cancelled.isOpen && causes.events == [.shutdown(name: "flights")])
+    }
+
+    /// A flight whose key was forgotten has callers too.
+    @Test func theCallersOfAForgottenFlightReceiveTheReasonToo() async throws {
+        let caller = try await startFlight()
+        flights.forget("key")
+        flights.cancelAll(because: "signed out")
+        await #expect(throws: WorkCancelledError(cause: .requested(reason: "signed out"))) { try await caller.value }
+        gate.open()
+        try await flights.drain()
+    }
+
+    @Test func aCallerThatIsCancelledItselfReceivesACancellationErrorWhateverHappensToTheFlight() async throws {
+        let caller = try await startFlight()
+        caller.cancel()
+        flights.cancelAll(because: "signed out")
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        let late = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            flights.close()
+            return try await flights.value(for: "other") { 2 }
+        }
+        await #expect(throws: CancellationError.self) { try await late.value }
+        gate.open()
+    }
+
+    /// The operation of a flight waits for another flight: the callers of both were not cancelled.
+    @Test func theErrorReachesTheCallersOfAFlightThatWaitsForACancelledOne() async throws {
+        let outer = SingleFlight<Int, Int>()
+        let caller = Task { try await outer.value(for: 1) { try await startFlight().value } }
+        try await begun.wait()
+        flights.cancelAll()
+        let error = await #expect(throws: WorkCancelledError.self) { try await caller.value }
+        #expect(error?.cause == .requested(reason: nil))
+        gate.open()
+    }
+
+    @Test func theErrorIsAnInterruptionAndNotWorthARetry() {
+        let error = WorkCancelledError(cause: .requested(reason: "signed out"))
+        #expect(isInterruption(error) && !RetryPolicy.isWorthRetrying(error))
+        #expect("\(error)" == "the work was cancelled or refused by its owner: requested: signed out")
     }
 }

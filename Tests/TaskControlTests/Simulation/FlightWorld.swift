@@ -174,8 +174,9 @@ final class FlightWorld: Sendable {
         case .failure(let error as Failed):
             sim.expect(error.flight == caller.flight && !caller.hasLeft && !caller.isCancelled)
         case .failure(let error):
+            // A caller that is cancelled itself has no other error.
             sim.expect(
-                error is CancellationError && (caller.hasLeft || caller.isCancelled),
+                caller.isCancelled ? error is CancellationError : error is WorkCancelledError && caller.hasLeft,
                 "\(number) fails with its cancellation or its flight's error, not with \(error)"
             )
         }

@@ -6,6 +6,33 @@ import Testing
 /// The races of flights, permits and time limits, by name, under 10,000 schedules each.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct SharingRaceSimulationTests {
+    @Test func eachCallerReceivesTheErrorOfWhatHasEndedItsWaitInAnyOrder() throws {
+        try simulate(seeds: Schedules.seeds(5_000, inDebug: 100)) { sim in
+            let flights = SingleFlight<Int, Int>()
+            let callers = (0..<3).map { number in
+                Task {
+                    do {
+                        _ = try await flights.value(for: number % 2) {
+                            try await Task.sleep(for: .seconds(1))
+                            return 1
+                        }
+                        return "value"
+                    } catch {
+                        if Task.isCancelled { return error is CancellationError ? "cancelled" : "\(error)" }
+                        return error is WorkCancelledError ? "refused" : "\(error)"
+                    }
+                }
+            }
+            sim.cancelAtAnyPoint(callers[0])
+            sim.atAnyPoint { flights.cancelAll() }
+            sim.atAnyPoint { flights.forget(1) }
+            for caller in callers {
+                let end = await caller.value
+                sim.expect(["value", "cancelled", "refused"].contains(end), end)
+            }
+        }
+    }
+
     /// The last caller leaves while another comes: the new caller receives a value, never the cancellation of the old flight.
     @Test func joinAndLastLeave() async throws {
         try await race { sim in
@@ -102,7 +129,7 @@ struct SharingRaceSimulationTests {
             for caller in callers {
                 switch await caller.result {
                 case .success(let value): sim.expect(value == 42)
-                case .failure(let error): sim.expect(error is CancellationError)
+                case .failure(let error): sim.expect(error is WorkCancelledError, "\(error)")
                 }
             }
             try await cancelled.wait()

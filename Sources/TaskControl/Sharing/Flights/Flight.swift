@@ -2,7 +2,8 @@
 /// the flight is in a ``_FlightTable``.
 ///
 /// It is Sendable because `id` and `inheritsDeadline` are written once, under the lock of the table, before that lock
-/// makes the flight visible to other tasks, and `job` is used only by the task that has begun the flight.
+/// makes the flight visible to other tasks, `job` is used only by the task that has begun the flight, and
+/// `cancellation` is written once, under that lock, before a caller is resumed that reads it.
 @usableFromInline
 class _Flight: @unchecked Sendable {
     @usableFromInline let table: _FlightTable
@@ -16,8 +17,16 @@ class _Flight: @unchecked Sendable {
     @exclusivity(unchecked) @usableFromInline var inheritsDeadline = false
     /// The task of the flight, which the code that has created it attaches.
     @exclusivity(unchecked) var job: _FlightTable.Job?
+    /// The error of the callers that were not cancelled themselves, if the owner of the flights has cancelled this one.
+    @exclusivity(unchecked) var cancellation: (any Error)?
 
     var place: Place { Place(id, in: table) }
+
+    /// The error of the current caller, whose wait has ended without a result.
+    @usableFromInline var errorOfCancellation: any Error {
+        // A cancelled caller receives CancellationError, whatever has ended its wait.
+        _isTaskCancelled ? CancellationError() : cancellation ?? CancellationError()
+    }
 
     @usableFromInline
     init(_ table: _FlightTable, _ key: _ErasedKey?, _ deadline: _LatestDeadline?) {
@@ -65,12 +74,13 @@ package struct _FlightCaller<Value: Sendable>: Sendable {
 
     /// Waits for the value of the flight. A caller that is cancelled stops waiting immediately.
     ///
-    /// - Throws: The error of the operation; `CancellationError` if the caller or the flight was cancelled.
+    /// - Throws: The error of the operation; `CancellationError` if the caller was cancelled; ``WorkCancelledError`` if
+    ///   only the flight was cancelled.
     @inlinable
     @inline(__always)
     package nonisolated(nonsending) func value() async throws -> Value {
         guard await _FlightTable.wait(for: flight, at: place), let result = flight.result else {
-            throw CancellationError()
+            throw flight.errorOfCancellation
         }
         do {
             return try result.get()

@@ -43,6 +43,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     struct Entry: Ticketed {
         let serial: UInt64
+        /// The payload, which the machine has until the flight has ended.
+        let payload: Payload
         var job: Job?
         /// The wait of the caller that has begun the flight; settled with `reached` if there is nothing to tell it any
         /// more, or if there was no such caller.
@@ -64,7 +66,6 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     struct Current: Keyed {
         let key: Key
         let slot: Slot
-        let payload: Payload
         var nextInBucket = Chain.none
     }
 
@@ -119,23 +120,24 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// - Complexity: O(1).
     mutating func join(_ key: Key?, level: UInt8 = 0, _ payload: Payload?) -> Joining {
         if let key, let index = current.index(of: key) {
-            return .joined(enter(current[index].slot), current[index].payload)
+            let flight = current[index].slot
+            return .joined(enter(flight), flights[flight].payload)
         }
         if isClosed { return .refused }
         guard let payload else { return .absent }
         let phase: Phase = key == nil ? .forgotten : .current
-        let id = add(Entry(serial: nextSerial, first: .expected, phase: phase, level: level), key, payload)
+        let id = add(Entry(serial: nextSerial, payload: payload, first: .expected, phase: phase, level: level), key)
         callerCount += 1
         return .begun(Caller(id: id), id)
     }
 
     /// Adds a flight, for which the key must lead to no other; `nil` for a flight without a key.
-    private mutating func add(_ entry: consuming Entry, _ key: Key?, _ payload: Payload) -> ID {
+    private mutating func add(_ entry: consuming Entry, _ key: Key?) -> ID {
         let slot = flights.insert(entry)
         let id = ID(serial: nextSerial, slot: slot)
         nextSerial += 1
         count += 1
-        if let key { flights[slot].link = current.insert(Current(key: key, slot: slot, payload: payload)) }
+        if let key { flights[slot].link = current.insert(Current(key: key, slot: slot)) }
         return id
     }
 
@@ -157,7 +159,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
             return nil
         }
         if isClosed { return nil }
-        return add(Entry(serial: nextSerial, phase: .current, isKept: true, level: level), key, payload)
+        return add(Entry(serial: nextSerial, payload: payload, phase: .current, isKept: true, level: level), key)
     }
 
     private mutating func enter(_ flight: Slot) -> Caller {
@@ -355,9 +357,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// - Returns: The payload of the old flight, to be released outside the lock; `nil` if no flight has changed.
     mutating func forget(_ key: Key) -> Payload? {
         guard let index = current.index(of: key) else { return nil }
-        let old = current.remove(index)
-        flights[old.slot].phase = .forgotten
-        return old.payload
+        let slot = current.remove(index).slot
+        flights[slot].phase = .forgotten
+        return flights[slot].payload
     }
 
     /// Makes the next caller of a key begin a new flight, because the result of the given flight will soon be
@@ -396,7 +398,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var ids: [ID] = []
         var jobs: [Job] = []
         var waiters: [Waiter] = []
-        /// The flights that callers could still join, with their payloads, to be released outside the lock.
+        /// The payloads of the flights. The storage tells each the reason before it resumes the callers.
+        var payloads: [Payload] = []
+        /// The flights that callers could still join, to be released outside the lock.
         var remains = KeyTable<Current>()
     }
 
@@ -412,6 +416,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
             if let first { clearing.waiters.append(first) }
             clearing.waiters += others
             clearing.ids.append(id)
+            clearing.payloads.append(flights[slot].payload)
             if let job = cancel(id) { clearing.jobs.append(job) }
         }
         return clearing
@@ -436,7 +441,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     ///
     /// - Returns: Its payload, to be released outside the lock; `nil` if callers could not join it.
     private mutating func unlink(_ id: ID) -> Payload? {
-        flights[id.slot].phase == .current ? current.remove(flights[id.slot].link).payload : nil
+        guard flights[id.slot].phase == .current else { return nil }
+        _ = current.remove(flights[id.slot].link)
+        return flights[id.slot].payload
     }
 
     // MARK: Looking

@@ -72,7 +72,8 @@ package final class _FlightTable: PlaceOwner {
     ///   - operation: The work of the flight. Not called if there is a flight to join.
     /// - Returns: The caller, which must then wait; `nil` if the current task is inside the flight of this key and
     ///   would wait for itself. Never `nil` if `key` is `nil`.
-    /// - Throws: `CancellationError` if the current task was cancelled before the call.
+    /// - Throws: `CancellationError` if the current task was cancelled before the call; ``WorkCancelledError`` if the
+    ///   table refuses new flights.
     @inlinable
     @inline(never)
     package func join<Value: Sendable>(
@@ -93,7 +94,7 @@ package final class _FlightTable: PlaceOwner {
         switch joining {
         case .joined(let flight, let place): return _FlightCaller(downcast(flight), at: place)
         case .reentrant, .absent: return nil
-        case .refused, .limited: throw CancellationError()
+        case .refused, .limited: throw refusal
         case .begun(let begun, let place):
             let flight: _TypedFlight<Value> = downcast(begun)
             let name = name ?? callersName
@@ -177,6 +178,11 @@ package final class _FlightTable: PlaceOwner {
     }
 
     @usableFromInline var callersName: String? { Diagnostics.currentTaskName }
+
+    /// The error of a caller that this table refuses, because it is closed.
+    @usableFromInline var refusal: any Error {
+        _isTaskCancelled ? CancellationError() : WorkCancelledError(cause: .shutdown(name: name))
+    }
 
     /// Stores the task that was created for a flight until its first caller waits and attaches it, and emits the event
     /// that begins the flight.
@@ -379,8 +385,11 @@ package final class _FlightTable: PlaceOwner {
     }
 
     package func cancelAll(_ cause: CancellationCause) {
+        let error: any Error = WorkCancelledError(cause: cause)
         let (clearing, tasks, moment) = state.withLock { machine in
             let clearing = machine.cancelAll()
+            // Under the lock: a caller that has not parked yet reads it after it has parked.
+            for flight in clearing.payloads { flight.cancellation = error }
             for id in clearing.ids { _PlaceWaits.areOver(for: Place(id, in: self)) }
             let tasks = clearing.jobs.map(\.owned)
             for task in tasks { CancellationCauses.record(.known(cause), for: task.address) }
