@@ -48,10 +48,11 @@ extension AsyncLifetime {
     ///     capture the owner, which the closure would retain: if the compiler asks for an explicit `self`, capture the
     ///     property instead.
     ///   - deliver: Receives the owner and the result of `work`. Runs in the isolation of the code that calls this
-    ///     function; on any thread if that code has none, which is reported if the call is made on the main actor. The owner is retained until this closure returns, so do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw. Runs like `deliver`. If `nil`, or if the owner was
-    ///     deallocated, the error is reported to diagnostics instead. Whether the error is received or reported, the
-    ///     outcome is ``DeliveryOutcome/failed(_:)``. If the task was cancelled, the error is neither received nor
+    ///     function; on any thread if that code has none, which is reported if the call is made on the main actor. The owner
+    ///     is retained until this closure returns, so do the waiting in `work`.
+    ///   - onError: Receives the error that the work threw. Runs like `deliver`. If `nil`, the error is
+    ///     reported to diagnostics instead. If the owner was deallocated, the error is neither received nor reported. In
+    ///     each of these cases the outcome is ``DeliveryOutcome/failed(_:)``. If the task was cancelled, the error is neither received nor
     ///     reported, and the outcome is ``DeliveryOutcome/cancelled(_:)``.
     ///   - onEnd: Receives the outcome when the work has ended, after `deliver` or `onError`, or was cancelled, also before
     ///     it began. See *The end of the task*. If `onError` is `nil`, an error is received here and not reported.
@@ -140,9 +141,9 @@ extension AsyncLifetime {
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - perform: Handles an element. Runs in the isolation of the code that calls this function.
-    ///   - onError: Receives the error that ended the sequence. Runs like `perform`. If `nil`, or if the owner was
-    ///     deallocated, the error is reported to diagnostics instead. Whether the error is received or reported, the
-    ///     outcome is ``DeliveryOutcome/failed(_:)``. If the task was cancelled, the error is neither received nor
+    ///   - onError: Receives the error that ended the sequence. Runs like `perform`. If `nil`, the error is
+    ///     reported to diagnostics instead. If the owner was deallocated, the error is neither received nor reported. In
+    ///     each of these cases the outcome is ``DeliveryOutcome/failed(_:)``. If the task was cancelled, the error is neither received nor
     ///     reported, and the outcome is ``DeliveryOutcome/cancelled(_:)``.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, the work is not started, and the
     ///   outcome is ``DeliveryOutcome/cancelled(_:)``.

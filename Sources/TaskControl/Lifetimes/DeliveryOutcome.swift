@@ -19,8 +19,8 @@ public enum DeliveryOutcome: Sendable {
     case delivered
 
     /// The work or the sequence threw an error, and the task was not cancelled before the error was handled: `onError`
-    /// has received the error and has returned, or, if there is no `onError` or the owner was deallocated, the error
-    /// was reported to diagnostics.
+    /// has received the error and has returned; or, if there is no `onError`, the error was reported to diagnostics; or
+    /// the owner of the `onError` was deallocated, and the error concerned nobody else.
     case failed(any Error)
 
     /// The task was cancelled before the value, an element or the error was delivered, or before the work began. An
@@ -45,8 +45,4 @@ public enum DeliveryOutcome: Sendable {
 extension DeliveryOutcome {
     /// The outcome of the current task, which is cancelled.
     @usableFromInline static var cancelledNow: DeliveryOutcome { .cancelled(Task.cancellationCause ?? .unknown) }
-
-    var isDelivered: Bool {
-        if case .delivered = self { true } else { false }
-    }
 }

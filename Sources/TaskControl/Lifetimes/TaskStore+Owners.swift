@@ -32,9 +32,9 @@ extension TaskStore {
     ///     the owner, which it would retain: if the compiler asks for an explicit `self`, capture the property instead.
     ///   - deliver: Runs in the isolation of the code that calls this function. Retains the owner until it returns, so
     ///     do the waiting in `work`.
-    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, or if the owner was
-    ///     deallocated, the error is reported to diagnostics instead. Whether it is received or reported, the outcome
-    ///     is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is not received: the outcome is
+    ///   - onError: Receives the error that the work threw; runs like `deliver`. If `nil`, the error is reported to
+    ///     diagnostics instead. If the owner was deallocated, it is neither received nor reported. In each of these cases
+    ///     the outcome is ``DeliveryOutcome/failed(_:)``. The error of a cancelled task is not received: the outcome is
     ///     ``DeliveryOutcome/cancelled(_:)``.
     ///   - onEnd: Receives the outcome of the new task, once, when the work has ended, after `deliver` or `onError`, or
     ///     was cancelled, also before it began or because the store is closed. It is a part of the task, which is removed

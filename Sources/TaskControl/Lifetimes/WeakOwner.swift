@@ -96,8 +96,8 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         in origin: _WorkOrigin
     ) async -> DeliveryOutcome {
         let settlement = await TaskControl.settle(error, in: origin.origin) {
-            guard let onError else { return false }
-            return await hand(error, onError, isolation: onError.isolation).isDelivered
+            guard let onError else { return .unhandled }
+            return Settlement(await hand(error, onError, isolation: onError.isolation))
         }
         return settlement == .partOfCancellation ? .cancelledNow : .failed(error)
     }
@@ -162,8 +162,8 @@ extension _WeakOwner where Owner: Actor {
         in origin: _WorkOrigin
     ) async -> DeliveryOutcome {
         let settlement = await TaskControl.settle(error, in: origin.origin) {
-            guard let onError else { return false }
-            return await hand(error, onError).isDelivered
+            guard let onError else { return .unhandled }
+            return Settlement(await hand(error, onError))
         }
         return settlement == .partOfCancellation ? .cancelledNow : .failed(error)
     }

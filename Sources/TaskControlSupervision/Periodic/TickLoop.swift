@@ -18,8 +18,8 @@ extension AsyncLifetime {
         _ work: TickWork<Plan.Tick>
     ) -> Task<Void, Never> {
         let loop = TickLoop(stopwatch: Stopwatch(clock), work: work)
-        // A shutdown refuses first: no tick begins in its grace.
-        let registration = onRefusal { loop.end.refuse() }
+        // A shutdown refuses first: no tick begins in its grace. The ticks themselves are cancelled with the task.
+        let registration = onEnd { if case .refuses = $0 { loop.end.refuse() } }
         let task = addTask(name: name, priority: priority) {
             await withoutCallersContext { await loop.run(plan, name) }
             withExtendedLifetime(registration) {}
@@ -51,8 +51,8 @@ private struct TickLoop<Tick: Sendable>: Sendable {
                 plan.succeed(at: now)
                 events?.emit(.waiting, .entered(.waiting), attempt: count)
             } catch {
-                await settle(error, in: Self.origin) { await work.handle(error) }
-                if Task.isCancelled { break }
+                let settlement = await settle(error, in: Self.origin) { await work.handle(error) }
+                if Task.isCancelled || settlement == .ownerReleased { break }
                 events?.emit(.failed, error: error, attempt: count)
                 guard let delay = plan.fail(with: error, at: now) else { break }
                 events?.emit(.waiting, .entered(.waiting), attempt: count, delay: delay)
@@ -128,8 +128,8 @@ private final class PeriodicEnd: Sendable {
 package struct TickWork<Tick: Sendable>: Sendable {
     /// Does the work of a tick. Returns `false` if no tick may follow, because the owner was deallocated.
     let perform: @Sendable (Tick) async throws -> Bool
-    /// Passes an error on. Returns whether it was received.
-    let handle: @Sendable (any Error) async -> Bool
+    /// Passes an error on. Returns whether it was received, or the owner was deallocated.
+    let handle: @Sendable (any Error) async -> Settlement
 
     /// Creates work without an owner.
     ///
@@ -144,9 +144,9 @@ package struct TickWork<Tick: Sendable>: Sendable {
             return true
         }
         handle = { error in
-            guard let onError else { return false }
+            guard let onError else { return .unhandled }
             await onError(error)
-            return true
+            return .received
         }
     }
 
@@ -167,8 +167,12 @@ package struct TickWork<Tick: Sendable>: Sendable {
             return try await owner.hand(value, deliver, isolation: deliver.isolation)
         }
         handle = { error in
-            guard let onError else { return false }
-            return (try? await owner.hand(error, onError, isolation: onError.isolation)) ?? false
+            guard let onError else { return .unhandled }
+            do {
+                return try await owner.hand(error, onError, isolation: onError.isolation) ? .received : .ownerReleased
+            } catch {
+                return .unhandled
+            }
         }
     }
 

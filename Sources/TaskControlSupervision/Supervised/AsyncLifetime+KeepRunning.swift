@@ -28,9 +28,9 @@ extension AsyncLifetime {
     /// A run begins after the previous run has returned or thrown.
     ///
     /// ## Cancellation
-    /// The work ends with the lifetime: its run is cancelled, with the cause in `Task.cancellationCause`, and the work
-    /// is not restarted. A `CancellationError` that the operation throws without being cancelled is a failure like
-    /// others.
+    /// The work ends with the lifetime: when the call that cancels or closes the lifetime returns, the run is cancelled,
+    /// with the cause in `Task.cancellationCause`, and no run begins any more. A `CancellationError` that the operation
+    /// throws without being cancelled is a failure like others.
     ///
     /// `shutdown(grace:)` of the lifetime asks the work to stop (see ``SupervisedRun/isStopping``), no longer restarts
     /// the work, and cancels it when the grace period of the shutdown is over. An error that a run throws after it was
@@ -74,8 +74,17 @@ extension AsyncLifetime {
         let engine = SupervisionEngine(.keepRunning, name: name, .one, limit)
         let rules = SupervisionEngine.Machine.Rules(restart, stableAfter, grace)
         let work = engine.add(name, rules, backoff, priority, operation)
-        // A shutdown refuses first: the work is asked to stop, and continues for as long as the shutdown lets it.
-        let token = CoordinatorToken(engine, onRefusal { engine.close(isAbrupt: false, graceIsOfOwner: true) })
+        let token = CoordinatorToken(
+            engine,
+            onEnd { end in
+                switch end {
+                // A shutdown refuses first: the work is asked to stop, and continues for as long as the shutdown lets it.
+                case .refuses: engine.close(isAbrupt: false, graceIsOfOwner: true)
+                // The lifetime owns only the task of the coordinator.
+                case .cancels(let cause): engine.cancelAll(for: cause)
+                }
+            }
+        )
         addTask(name: "\(name): supervision", priority: priority) {
             // Its error is the state of the work.
             try? await token.engine.coordinate(on: clock)
@@ -105,9 +114,9 @@ extension SupervisionStateMachine.Rules {
 /// lifetime was closed, the `deinit` of the object ends the supervision.
 private final class CoordinatorToken: Sendable {
     let engine: SupervisionEngine
-    private let registration: RefusalRegistration
+    private let registration: EndRegistration
 
-    init(_ engine: SupervisionEngine, _ registration: RefusalRegistration) {
+    init(_ engine: SupervisionEngine, _ registration: EndRegistration) {
         self.engine = engine
         self.registration = registration
     }

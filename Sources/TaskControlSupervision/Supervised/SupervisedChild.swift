@@ -2,7 +2,10 @@ internal import TaskControl
 
 /// A child of a ``SupervisionEngine``, that is, work that is restarted when it fails: its operation, its backoff, the
 /// owner of its tasks, and its state with the streams of this state.
-final class SupervisedChild: Sendable {
+///
+/// It is Sendable because `index` is written once, under the lock of the engine, before that lock makes the child visible
+/// to other tasks.
+final class SupervisedChild: @unchecked Sendable {
     typealias Operation = @isolated(any) @Sendable (SupervisedRun) async throws -> Void
 
     /// The operation of the child, wrapped in a struct: `Locked<Operation?>`, whose generic argument is an
@@ -12,8 +15,8 @@ final class SupervisedChild: Sendable {
     }
 
     /// The number of the child among all children that were added to its ``SupervisionEngine``, counted from 0. Never
-    /// reused.
-    let index: Int
+    /// reused. -1 if the engine has refused the child.
+    @exclusivity(unchecked) var index = -1
     let name: String
     let backoff: RetryBackoff
     let priority: TaskPriority?
@@ -23,21 +26,34 @@ final class SupervisedChild: Sendable {
     let subject = TaskEvent.Identity(Diagnostics.nextNumber())
     /// The owner of the task of each run.
     let lifetime: AsyncLifetime
+    private let storedRun = Locked<SupervisedRunStorage?>(nil)
     let publication = StatePublication<SupervisedWork.State>(.starting)
 
     init(
-        _ index: Int,
         _ name: String,
         _ backoff: RetryBackoff,
         _ priority: TaskPriority?,
         _ operation: @escaping Operation
     ) {
-        self.index = index
         self.name = name
         self.backoff = backoff
         self.priority = priority
         work = Locked(Work(operation: operation))
         lifetime = AsyncLifetime(name: name)
+    }
+
+    /// The current run of the child, or its last one; `nil` before the first run, and when the child was removed. Set only
+    /// by the coordinator.
+    var latestRun: SupervisedRunStorage? {
+        get { storedRun.withLock(\.self) }
+        set {
+            let old = storedRun.withLock { run in
+                defer { run = newValue }
+                return run
+            }
+            // Released here, where the lock is free.
+            withExtendedLifetime(old) {}
+        }
     }
 
     /// Calls the operation for one run of the child, and throws the error of the operation. Has no effect after the end

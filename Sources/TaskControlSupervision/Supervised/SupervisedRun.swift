@@ -81,12 +81,18 @@ final class SupervisedRunStorage: Sendable {
         withExtendedLifetime(error) {}
     }
 
-    func requestStop() {
-        let waiters = state.withLock { state in
+    /// Asks the run to stop.
+    ///
+    /// - Returns: `false` if the run was asked before, or has ended.
+    @discardableResult
+    func requestStop() -> Bool {
+        let (isFirst, waiters) = state.withLock { state in
+            let isFirst = !state.isStopping
             state.isStopping = true
-            return state.waiters.wakeAll(with: .reached)
+            return (isFirst, state.waiters.wakeAll(with: .reached))
         }
         for waiter in waiters { waiter.resume(returning: .reached) }
+        return isFirst
     }
 
     nonisolated(nonsending) func waitForStop() async {

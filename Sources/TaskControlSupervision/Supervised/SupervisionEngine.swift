@@ -44,24 +44,21 @@ final class SupervisionEngine: Sendable {
         _ priority: TaskPriority?,
         _ operation: @escaping SupervisedChild.Operation
     ) -> SupervisedWork {
-        // Two callers may read the same number. The caller that adds its child second creates the child again with the
-        // next number.
-        while true {
-            let index = state.withLock { $0.machine.nextChild }
-            let child = SupervisedChild(index, name, backoff, priority, operation)
-            let (isAdded, isRefused, coordinator) = state.withLock { books -> (Bool, Bool, Waiter?) in
-                guard books.machine.nextChild == index else { return (false, false, nil) }
-                let (added, coordinator) = books.machine.add(rules)
-                if added != nil { books.children[index] = child }
-                return (added != nil, added == nil, coordinator)
+        let child = SupervisedChild(name, backoff, priority, operation)
+        let (isAdded, coordinator) = state.withLock { books in
+            let (index, coordinator) = books.machine.add(rules)
+            if let index {
+                child.index = index
+                books.children[index] = child
             }
-            coordinator?.resume(returning: .reached)
-            if isRefused {
-                child.end(.stopped)
-                Diagnostics.emit(source.event(.refused, taskName: name))
-            }
-            if isAdded || isRefused { return SupervisedWork(self, child) }
+            return (index != nil, coordinator)
         }
+        coordinator?.resume(returning: .reached)
+        if !isAdded {
+            child.end(.stopped)
+            Diagnostics.emit(source.event(.refused, taskName: name))
+        }
+        return SupervisedWork(self, child)
     }
 
     // MARK: Events of runs
@@ -110,8 +107,8 @@ final class SupervisionEngine: Sendable {
 
     /// Stops all children at once, without grace periods. When this function returns, the runs are cancelled.
     ///
-    /// - Parameter reason: The reason of the cancellation; `nil` for none.
-    func cancelAll(because reason: String?) {
+    /// - Parameter cause: The cause of the cancellation.
+    func cancelAll(for cause: CancellationCause) {
         let (ended, running, coordinator) = state.withLock { books in
             let answer = books.machine.cancelAll()
             let children = { [children = books.children] in children[$0] as SupervisedChild? }
@@ -119,9 +116,20 @@ final class SupervisionEngine: Sendable {
         }
         coordinator?.resume(returning: .reached)
         for child in ended { publishEnd(of: child, .stopped) }
-        for child in running {
-            if let reason { child.lifetime.cancelAll(because: reason) } else { child.lifetime.cancelAll() }
-        }
+        for child in running { cancelRun(of: child, for: cause) }
+    }
+
+    /// Asks the current run of a child to stop, and cancels its task, which has begun.
+    private func cancelRun(of child: SupervisedChild, for cause: CancellationCause) {
+        requestStop(of: child)
+        // Not closed: the coordinator may be about to add the task of a run, which must report its end.
+        child.lifetime.cancelAll(for: cause)
+    }
+
+    /// Asks the current run of a child to stop.
+    func requestStop(of child: SupervisedChild) {
+        guard let run = child.latestRun, run.requestStop() else { return }
+        emit(.stopping, .noted, child)
     }
 
     /// Waits until no child is left, and stops none. A cancelled caller stops waiting immediately.
@@ -141,6 +149,9 @@ final class SupervisionEngine: Sendable {
         switch answer {
         case .isOver: return
         case .isStopped: if let stopped { publishEnd(of: stopped, .stopped) }
+        case .cancels:
+            if let stopped { cancelRun(of: stopped, for: .shutdown(name: stopped.name)) }
+            await waitForEnd(of: child)
         case .stops: await waitForEnd(of: child)
         }
     }
@@ -235,6 +246,29 @@ final class SupervisionEngine: Sendable {
         withExtendedLifetime(children) {}
     }
 
+    // MARK: Events
+
+    /// Emits an event about the latest run of a child.
+    func emit(
+        _ kind: TaskEvent.Kind,
+        _ change: TaskEvent.Change,
+        _ child: SupervisedChild,
+        error: (any Error)? = nil,
+        delay: Duration? = nil
+    ) {
+        Diagnostics.emit(
+            source.event(
+                kind,
+                change,
+                about: child.subject,
+                taskName: child.name,
+                error: error,
+                attempt: child.latestRun?.number,
+                delay: delay
+            )
+        )
+    }
+
     private func resume(_ woken: Machine.Woken) {
         for waiter in woken.reached { waiter.resume(returning: .reached) }
         for waiter in woken.ended { waiter.resume(returning: .ended) }
@@ -283,7 +317,6 @@ private struct Coordinator {
     /// The address of the coordinator's task. If this task is cancelled, its cause of cancellation is also that of the
     /// runs.
     private let parent = TaskAddress.running
-    private var runs: [Int: SupervisedRunStorage] = [:]
     private var schedules: [Int: RetrySchedule] = [:]
     private var causes: [SupervisionError.FailedRun] = []
     /// The name of the child that has failed permanently; `nil` if none has.
@@ -316,7 +349,7 @@ private struct Coordinator {
             case .failed(let index, let failures, let mayRestart): decide(child(index), failures, mayRestart)
             case .limitReached(let index): fail(child(index))
             case .completed(let index): complete(child(index))
-            case .requestStop(let index): requestStop(child(index))
+            case .requestStop(let index): engine.requestStop(of: child(index))
             case .cancel(let index, let isFinal): cancel(child(index), isFinal)
             case .down(let index, let isFinal): down(child(index), isFinal)
             case .wait(let time): await wait(until: time)
@@ -332,7 +365,7 @@ private struct Coordinator {
 
     private mutating func start(_ child: SupervisedChild, _ number: Int) {
         let run = SupervisedRunStorage(engine, child.index, number)
-        runs[child.index] = run
+        child.latestRun = run
         if number > 1 { child.publication.publish(.starting) }
         let parent = parent
         child.lifetime.addTask(name: child.name, priority: child.priority) {
@@ -340,9 +373,9 @@ private struct Coordinator {
         }
         engine.raiseRun(of: child)
         if number == 1 {
-            emit(.started, .began(.running), child)
+            engine.emit(.started, .began(.running), child)
         } else {
-            emit(.restarted, .entered(.running), child)
+            engine.emit(.restarted, .entered(.running), child)
         }
     }
 
@@ -350,28 +383,28 @@ private struct Coordinator {
         child.publication.publish(.running)
         let waiters = engine.state.withLock { $0.machine.wakeReady(child.index) }
         for waiter in waiters { waiter.resume(returning: .reached) }
-        emit(.ready, .noted, child)
+        engine.emit(.ready, .noted, child)
     }
 
     private mutating func decide(_ child: SupervisedChild, _ failures: Int, _ mayRestart: Bool) {
-        let error = runs[child.index]?.error ?? UnexpectedReturnError(name: child.name)
+        let error = child.latestRun?.error ?? UnexpectedReturnError(name: child.name)
         record(error, of: child)
-        emit(.failed, .noted, child, error: error)
+        engine.emit(.failed, .noted, child, error: error)
         if mayRestart, let delay = delay(of: child, failures, error) {
             let now = now
             if engine.state.withLock({ $0.machine.restart(child.index, after: delay, at: now) }) {
                 restart = (now + delay, error)
                 // The state has the error: a stop during the delay does not report it as unhandled.
-                runs[child.index]?.forgetError()
+                child.latestRun?.forgetError()
                 child.publication.publish(.waiting(for: delay, after: error))
-                return emit(.waiting, .entered(.waiting), child, delay: delay)
+                return engine.emit(.waiting, .entered(.waiting), child, delay: delay)
             }
         }
         fail(child)
     }
 
     private mutating func record(_ error: any Error, of child: SupervisedChild) {
-        causes.append(SupervisionError.FailedRun(name: child.name, run: runs[child.index]?.number ?? 0, error: error))
+        causes.append(SupervisionError.FailedRun(name: child.name, run: child.latestRun?.number ?? 0, error: error))
         if causes.count > Self.causeLimit { causes.removeFirst() }
     }
 
@@ -399,19 +432,19 @@ private struct Coordinator {
             origin.reportUnhandled(cause.error)
         }
         engine.publishEnd(of: child, .failed(causes))
-        emit(.gaveUp, .ended(.failed), child, error: cause?.error)
+        engine.emit(.gaveUp, .ended(.failed), child, error: cause?.error)
         forget(child)
     }
 
     private mutating func complete(_ child: SupervisedChild) {
         engine.publishEnd(of: child, .completed)
-        emit(.completed, .ended(.completed), child)
+        engine.emit(.completed, .ended(.completed), child)
         forget(child)
     }
 
     /// Removes the run and the sequence of retry delays that are stored for a child that has ended.
     private mutating func forget(_ child: SupervisedChild) {
-        runs[child.index] = nil
+        child.latestRun = nil
         schedules[child.index] = nil
     }
 
@@ -422,11 +455,6 @@ private struct Coordinator {
 
     // MARK: Stops
 
-    private func requestStop(_ child: SupervisedChild) {
-        runs[child.index]?.requestStop()
-        emit(.stopping, .noted, child)
-    }
-
     private func cancel(_ child: SupervisedChild, _ isFinal: Bool) {
         if isFinal {
             child.lifetime.close()
@@ -436,19 +464,19 @@ private struct Coordinator {
     }
 
     private mutating func down(_ child: SupervisedChild, _ isFinal: Bool) {
-        let run = runs[child.index]
+        let run = child.latestRun
         let error = run?.error.flatMap { isInterruption($0) ? nil : $0 }
         let hasBegun = run != nil
         if isFinal {
             // The error is not part of a cancellation, and no restart follows, so nothing else receives the error.
             if let error, run?.wasCancelled == false { origin.reportUnhandled(error) }
             engine.publishEnd(of: child, .stopped)
-            if hasBegun { emit(.stopped, .ended(.cancelled), child, error: error) }
+            if hasBegun { engine.emit(.stopped, .ended(.cancelled), child, error: error) }
             forget(child)
         } else if let restart {
             let delay = max(.zero, restart.until - now)
             child.publication.publish(.waiting(for: delay, after: restart.error))
-            if hasBegun { emit(.waiting, .entered(.waiting), child, error: error, delay: delay) }
+            if hasBegun { engine.emit(.waiting, .entered(.waiting), child, error: error, delay: delay) }
         }
     }
 
@@ -517,26 +545,6 @@ private struct Coordinator {
         } onCancel: { [engine] in
             engine.state.withLock { $0.machine.wake() }?.resume(returning: .left)
         }
-    }
-
-    private func emit(
-        _ kind: TaskEvent.Kind,
-        _ change: TaskEvent.Change,
-        _ child: SupervisedChild,
-        error: (any Error)? = nil,
-        delay: Duration? = nil
-    ) {
-        Diagnostics.emit(
-            engine.source.event(
-                kind,
-                change,
-                about: child.subject,
-                taskName: child.name,
-                error: error,
-                attempt: runs[child.index]?.number,
-                delay: delay
-            )
-        )
     }
 }
 

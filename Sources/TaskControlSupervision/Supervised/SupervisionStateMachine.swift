@@ -35,9 +35,6 @@ struct SupervisionStateMachine<Waiter> {
         window = RestartWindow(limit)
     }
 
-    /// The number that the next child receives.
-    var nextChild: Int { children.nextNumber }
-
     /// Whether no children are left: each was removed after its end was published.
     var isEmpty: Bool { children.isEmpty }
 
@@ -109,7 +106,20 @@ struct SupervisionStateMachine<Waiter> {
             return (.isStopped, nil)
         }
         children[child].mustStop = true
-        return (.stops, wake())
+        let isImmediate = !graceIsOfOwner && children[child].rules.grace <= .zero
+        return (isImmediate && cancelRun(of: child) ? .cancels : .stops, wake())
+    }
+
+    /// Records that the caller cancels the run of a child.
+    ///
+    /// - Returns: `false` if the task of the run has not begun, and so does not call its operation, or if there is no run.
+    private mutating func cancelRun(of child: Int) -> Bool {
+        switch children[child].phase {
+        case .starting, .ready:
+            children[child].stop = Stop(deadline: .zero, isCancelled: true)
+            return true
+        default: return false
+        }
     }
 
     /// Stops all children permanently, at once and without grace periods.
@@ -129,13 +139,7 @@ struct SupervisionStateMachine<Waiter> {
                 continue
             }
             children[child].mustStop = true
-            switch children[child].phase {
-            case .starting, .ready:
-                if children[child].stop?.isCancelled == true { continue }
-                children[child].stop = Stop(deadline: .zero, isCancelled: true)
-                running.append(child)
-            default: break
-            }
+            if cancelRun(of: child) { running.append(child) }
         }
         return (ended, running, hasBegun ? wake() : nil)
     }
@@ -591,6 +595,8 @@ extension SupervisionStateMachine {
         case isOver
         /// The child was stopped, and the caller must publish its end, because no coordinator has begun.
         case isStopped
+        /// The caller must cancel the run of the child, and wait until the child has ended.
+        case cancels
         /// The coordinator will stop the child, and the caller must wait until it has ended.
         case stops
     }

@@ -12,21 +12,21 @@ extension Supervisor: TaskOwner {
     /// all children have ended. To stop the children in reverse order, call ``shutdown()``.
     ///
     /// - Complexity: O(*n* log *n*).
-    public func cancelAll() { engine.cancelAll(because: nil) }
+    public func cancelAll() { engine.cancelAll(for: .requested(reason: nil)) }
 
     /// Cancels every child at once for a reason, which the children can read as `Task.cancellationCause`. In all other
     /// respects, the same as ``cancelAll()``.
     ///
     /// - Parameter reason: A description of the reason, for logs.
     /// - Complexity: O(*n* log *n*).
-    public func cancelAll(because reason: String) { engine.cancelAll(because: reason) }
+    public func cancelAll(because reason: String) { engine.cancelAll(for: .requested(reason: reason)) }
 
     /// Cancels every child at once, in no particular order and without a grace period, and refuses later children.
     ///
     /// - Complexity: O(*n* log *n*).
     public func close() {
         engine.close(isAbrupt: true)
-        engine.cancelAll(because: nil)
+        engine.cancelAll(for: .shutdown(name: name))
     }
 
     /// Waits until all children have ended, also those that are added meanwhile. Stops no child: before

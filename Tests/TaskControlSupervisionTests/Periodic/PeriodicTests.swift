@@ -205,6 +205,28 @@ struct PeriodicTests {
         #expect(lifetime.isEmpty)
     }
 
+    @Test func anErrorThatConcernsOnlyAReleasedOwnerIsNotReportedAndEndsTheTask() async throws {
+        let (begun, gate) = (Gate(), Gate())
+        let events = try await EventLog.events {
+            var owner: Owner? = Owner()
+            let task = lifetime.every(.seconds(1), initialDelay: .zero, for: try #require(owner), clock: clock) {
+                begun.open()
+                await gate.waitIgnoringCancellation()
+                throw MarkedError()
+            } deliver: { (_: Owner, _: Int) in
+            } onError: { _, _ in
+                Issue.record("The owner was deallocated.")
+            }
+            try await begun.wait()
+            owner = nil
+            gate.open()
+            await task.value
+        }
+        #expect(clock.now == .zero)
+        #expect(events.contains { $0.kind == .workFailed })
+        #expect(events.filter { $0.kind == .unhandledError }.isEmpty)
+    }
+
     @Test @MainActor func resultsAndErrorsReachTheOwnerInTheCallersIsolation() async throws {
         let count = Locked(0)
         lifetime.every(.seconds(10), for: owner, clock: clock) {

@@ -129,14 +129,18 @@ struct SupervisionDriver: MachineDriver {
             woken(waking)
         case .stop(let child):
             isRetired[child] = true
-            woken(machine.stop(child).waking)
+            let (answer, waking) = machine.stop(child)
+            let isCancelled = runs[child]?.hasBegun == true && rules(of: child).grace == .zero
+            expect(answer, isCancelled ? .cancels : .stops)
+            if isCancelled { runs[child]?.isCancelled = true }
+            woken(waking)
         case .cancelAll:
             let present = isOver.indices.filter { !isOver[$0] }
             let (ended, running, waking) = machine.cancelAll()
             #expect(ended.isEmpty, "the coordinator publishes the ends")
             #expect(
-                running == present.filter { runs[$0]?.hasBegun == true && runs[$0]?.isCancelled == false },
-                "each run that has begun is cancelled once"
+                running == present.filter { runs[$0]?.hasBegun == true },
+                "each run that has begun is cancelled when the call returns"
             )
             for child in present { isRetired[child] = true }
             for child in running { runs[child]?.isCancelled = true }

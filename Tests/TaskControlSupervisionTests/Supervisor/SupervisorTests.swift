@@ -33,6 +33,25 @@ struct SupervisorTests {
 
     private func start(_ supervisor: Supervisor) -> Task<Void, any Error> { Task { try await supervisor.run() } }
 
+    @Test func callersThatAddAtTheSameTimeMakeOneChildEach() async throws {
+        let (supervisor, isFirst) = (Supervisor(), Locked(true))
+        let events = try await EventLog.events { event in
+            guard event.kind == .created, event.primitive == .asyncLifetime, event.ownerName == "first" else { return }
+            // The first child was made, and is not among the children yet.
+            if isFirst.withLock({ isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }) {
+                supervisor.keepRunning("second") { _ in }
+            }
+        } of: {
+            supervisor.keepRunning("first") { _ in }
+            try await supervisor.run()
+        }
+        #expect(supervisor.isEmpty && !isFirst.withLock(\.self))
+        #expect(events.count { $0.kind == .created && $0.ownerName == "first" } == 1)
+    }
+
     @Test func childrenStartInOrderAndStopInReverse() async throws {
         let supervisor = Supervisor(name: "backend", clock: clock)
         let works = ["a", "b", "c"].map { add($0, to: supervisor) }

@@ -220,7 +220,7 @@ extension AsyncTask {
                 }
             } catch {
                 end = .failed(error)
-                await settle(error, in: .asyncTask) { await handler.handle(error) }
+                await settle(error, in: .asyncTask) { Settlement(isReceived: await handler.handle(error)) }
             }
             let moment = Diagnostics.moment
             let binding = life.withLock { $0.change { $0.finish() } }

@@ -10,19 +10,21 @@
 ///   - origin: The call that started the task, for diagnostics.
 ///   - isCancelled: Whether the work was cancelled, even if the current task was not. If so, the error is not reported
 ///     as unhandled.
-///   - handler: Called in the task; returns whether it has received the error. `nil` if the task has no handler.
+///   - handler: Called in the task; returns `received`, `ownerReleased` or `unhandled`. `nil` if the task has no handler.
 /// - Returns: The receiver of the error, or the reason why it has none.
 @discardableResult
 package nonisolated(nonsending) func settle(
     _ error: any Error,
     in origin: TaskOrigin,
     isCancelled: Bool = Task.isCancelled,
-    handler: (() async -> Bool)?
+    handler: (() async -> Settlement)?
 ) async -> Settlement {
     if origin.isForOwner {
         Diagnostics.emit(isInside: true, TaskEvent(origin.primitive, .workFailed, error: error, detail: origin.name))
     }
-    if !Task.isCancelled, let handler, await handler() { return .received }
+    if !Task.isCancelled, let handler, case let settlement = await handler(), settlement != .unhandled {
+        return settlement
+    }
     if !isCancelled, !Task.isCancelled {
         origin.reportUnhandled(error)
         return .unhandled
@@ -45,6 +47,23 @@ package enum Settlement {
     case unhandled
     /// The task was cancelled, so the error was not passed to a handler.
     case partOfCancellation
+    /// The object to which the handler passes errors was deallocated: the error concerns nobody, and is not reported.
+    case ownerReleased
+}
+
+extension Settlement {
+    init(isReceived: Bool) { self = isReceived ? .received : .unhandled }
+
+    /// Creates the answer of a handler that has passed an error to an owner.
+    ///
+    /// - Parameter outcome: The outcome of the delivery.
+    init(_ outcome: DeliveryOutcome) {
+        switch outcome {
+        case .delivered: self = .received
+        case .ownerReleased: self = .ownerReleased
+        case .failed, .cancelled, .duplicate: self = .unhandled
+        }
+    }
 }
 
 /// An error that is caused by a mistake in the program, so that a retry cannot succeed.

@@ -172,7 +172,7 @@ struct NotifyingWork: OwnedWork {
         do {
             outcome = try await perform()
         } catch {
-            let settlement = await settle(error, in: origin.origin) { await receive(error).isDelivered }
+            let settlement = await settle(error, in: origin.origin) { Settlement(await receive(error)) }
             outcome = settlement == .partOfCancellation ? .cancelledNow : .failed(error)
             if settlement == .received, receivesAtEnd { return outcome }
         }
@@ -199,7 +199,7 @@ struct HandledOperation<Handling: ErrorHandling>: OwnedWork {
         do {
             try await operation()
         } catch {
-            await settle(error, in: origin.origin) { await handler.handle(error) }
+            await settle(error, in: origin.origin) { Settlement(isReceived: await handler.handle(error)) }
         }
     }
 }

@@ -85,27 +85,36 @@ extension TaskRegistry {
     }
 }
 
-// A task notices the end of its owner by its cancellation, which a shutdown requests only after the grace period. Work
-// that starts again and again, such as a periodic task, must stop when the grace period begins.
+// A task notices the end of its owner by its cancellation. Two kinds of work need more. Work that starts again and again,
+// such as a periodic task, must stop when the grace period of a shutdown begins. And a task that only starts and awaits
+// other tasks, such as the one behind `keepRunning`, passes its cancellation on only when it gets a thread: the owner must
+// cancel those tasks itself.
+
+/// A call that ends the work of an owner, as a closure that was passed to `onEnd(_:)` receives it.
+package enum OwnerEnd: Sendable {
+    /// A shutdown begins: the owner refuses new tasks, and cancels the present ones after the grace period.
+    case refuses
+    /// The owner cancels its tasks for a cause.
+    case cancels(CancellationCause)
+}
 
 extension AsyncLifetime {
-    /// Registers a closure that is called when a shutdown of the lifetime begins: the lifetime then refuses new tasks,
-    /// and cancels the present ones only after the grace period. The closure is not called when the lifetime is closed,
-    /// which cancels its tasks at once.
+    /// Registers a closure that is called when a shutdown of the lifetime begins, and when the lifetime cancels all of its
+    /// tasks, also because it is closed or deallocated.
     ///
-    /// Each shutdown that begins while the closure is registered calls the closure once, in the task that calls
-    /// `shutdown`, without holding a lock.
+    /// Each such call calls the closure once, without holding a lock, and before it cancels its tasks: tasks that the
+    /// closure cancels are cancelled when the call returns.
     ///
     /// - Returns: The registration of the closure, which ends when the returned object is released.
-    package func onRefusal(_ handler: @escaping @Sendable () -> Void) -> RefusalRegistration {
+    package func onEnd(_ handler: @escaping @Sendable (OwnerEnd) -> Void) -> EndRegistration {
         let number = Diagnostics.nextNumber()
-        registry.state.withLock { $0.refusalHandlers[number] = handler }
-        return RefusalRegistration(registry, number)
+        registry.state.withLock { $0.endHandlers[number] = handler }
+        return EndRegistration(registry, number)
     }
 }
 
-/// The registration of a closure with `onRefusal(_:)`. Releasing this object ends the registration.
-package final class RefusalRegistration: Sendable {
+/// The registration of a closure with `onEnd(_:)`. Releasing this object ends the registration.
+package final class EndRegistration: Sendable {
     private weak let registry: TaskRegistry?
     private let number: UInt64
 
@@ -115,7 +124,7 @@ package final class RefusalRegistration: Sendable {
     }
 
     deinit {
-        let handler = registry?.state.withLock { $0.refusalHandlers.removeValue(forKey: number) }
+        let handler = registry?.state.withLock { $0.endHandlers.removeValue(forKey: number) }
         // Perhaps the last reference to the captured values of the closure: released here, where the lock is not held.
         withExtendedLifetime(handler) {}
     }

@@ -244,14 +244,19 @@ extension TaskRegistry {
         return CancellationCauses.cause(of: .running)?.cause ?? .unknown
     }
 
-    /// Refuses tasks that are added later, and calls the closures of `onRefusal(_:)`. The present tasks continue.
+    /// Refuses tasks that are added later, and calls the closures of `onEnd(_:)`. The present tasks continue.
     func refuse() {
         let (moment, handlers) = state.withLock { books in
             books.machine.close()
-            return (Diagnostics.moment, books.refusalHandlers)
+            return (Diagnostics.moment, books.endHandlers)
         }
-        for handler in handlers.sorted(by: { $0.key < $1.key }) { handler.value() }
+        notify(handlers, .refuses)
         Diagnostics.emit(at: moment, source.event(.closed))
+    }
+
+    private func notify(_ handlers: [UInt64: @Sendable (OwnerEnd) -> Void], _ end: OwnerEnd) {
+        if handlers.isEmpty { return }
+        for handler in handlers.sorted(by: { $0.key < $1.key }) { handler.value(end) }
     }
 
     /// Refuses tasks that are added later, and cancels the present ones.
@@ -268,11 +273,14 @@ extension TaskRegistry {
     private func cancelAll(isClosing: Bool, emitsClosed: Bool, _ cause: CancellationCause) {
         var moment: EventMoment?
         var effects = Effects()
-        decide(&effects, cause: { _ in .known(cause) }) {
+        let handlers = decideInBooks(&effects, cause: { _ in .known(cause) }) { books, effects in
             moment = Diagnostics.moment
-            if isClosing { $0.close() }
-            $0.cancelAll(&$1)
+            if isClosing { books.machine.close() }
+            books.machine.cancelAll(&effects)
+            return books.endHandlers
         }
+        // Before a task that only awaits others is cancelled: it would cancel those itself, later.
+        notify(handlers, .cancels(cause))
         perform(effects)
         if emitsClosed { Diagnostics.emit(at: moment, source.event(.closed)) }
         let count = effects.actions?.retired.count ?? 0

@@ -246,9 +246,9 @@ extension TaskRegistry {
         var machine: Machine
         /// Whether the number or the keys of the tasks have ever been read. Until then, changes need not be reported to observers of the owner.
         var isWatched = false
-        /// The closures that were passed to `onRefusal(_:)`, which are called when a shutdown of the owner begins,
-        /// before its grace period. The key of each closure is a number that increases in the order of registration.
-        var refusalHandlers: [UInt64: @Sendable () -> Void] = [:]
+        /// The closures that were passed to `onEnd(_:)`. The key of each closure is a number that increases in the order of
+        /// registration.
+        var endHandlers: [UInt64: @Sendable (OwnerEnd) -> Void] = [:]
     }
 
     /// Asks the state machine for a decision under the lock.
@@ -268,8 +268,18 @@ extension TaskRegistry {
         cause: (Machine) -> RecordedCause? = { _ in nil },
         _ event: (inout Machine, inout Effects) -> Value
     ) -> Value {
+        decideInBooks(&effects, cause: cause) { event(&$0.machine, &$1) }
+    }
+
+    /// Does what ``decide(_:cause:_:)`` does, for an event that also reads or changes the rest of the books.
+    @inline(__always)
+    func decideInBooks<Value>(
+        _ effects: inout Effects,
+        cause: (Machine) -> RecordedCause?,
+        _ event: (inout Books, inout Effects) -> Value
+    ) -> Value {
         state.withLock { books in
-            let value = event(&books.machine, &effects)
+            let value = event(&books, &effects)
             effects.isNews =
                 books.isWatched
                 && (effects.liveCountChange != 0 || effects.waitingCountChange != 0 || effects.startsWaitingTask)
