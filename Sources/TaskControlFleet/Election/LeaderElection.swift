@@ -214,7 +214,7 @@ public final class LeaderElection: Sendable {
 
     private func announceLoss(of lease: Lease) async {
         _ = await lease.session.loss()
-        if case .lost = lease.session.read({ $0.phase }) { resign(lease.token) }
+        if lease.session.read({ $0.isLost }) { resign(lease.token) }
     }
 
     private func resign(_ token: FencingToken) {

@@ -20,6 +20,8 @@ final class LeaseSession: Sendable {
         var result: StoreEntry?
         /// The `losses` of the store before it has granted the lease.
         var losses = 0
+        /// Cancels the body; `nil` if no body runs, or if the lease was lost.
+        var cancelBody: (@Sendable () -> Void)?
     }
 
     let line: FleetLine
@@ -85,15 +87,17 @@ final class LeaseSession: Sendable {
     func read<Result>(_ body: (borrowing Machine) -> Result) -> Result { state.withLock { body($0.machine) } }
 
     /// Calls a function that changes the state machine, resumes the tasks that wait for a change, and returns the result of the function. A lock is
-    /// held while the function is called.
+    /// held while the function is called. If the function records the loss of the lease, the body is cancelled when this call returns.
     @discardableResult
     func update<Result>(_ body: (inout Machine) -> Result) -> Result {
-        let (result, before, after, woken) = state.withLock { state in
+        let (result, before, after, woken, cancelBody) = state.withLock { state in
             let before = state.machine.phase
             let result = body(&state.machine)
-            return (result, before, state.machine.phase, state.waiters.wakeAll(with: .reached))
+            let cancelBody = state.machine.isLost ? state.cancelBody.take() : nil
+            return (result, before, state.machine.phase, state.waiters.wakeAll(with: .reached), cancelBody)
         }
         for waiter in woken { waiter.resume(returning: .reached) }
+        cancelBody?()
         if before != after { emitChange(from: before, to: after) }
         return result
     }
@@ -196,11 +200,18 @@ final class LeaseSession: Sendable {
     }
 
     /// Waits until the lease is lost, and then returns `true`. Returns `false` if the caller is cancelled.
-    @Sendable
     func loss() async -> Bool {
-        await wait { (machine: borrowing Machine) -> Bool? in
-            if case .lost = machine.phase { true } else { nil }
-        } ?? false
+        await wait { (machine: borrowing Machine) -> Bool? in machine.isLost ? true : nil } ?? false
+    }
+
+    /// Stores the closure that cancels the body when the lease is lost. Calls it at once if the lease is lost already.
+    @Sendable
+    private func cancelOnLoss(_ cancel: @escaping @Sendable () -> Void) {
+        let isLost = state.withLock { state in
+            if !state.machine.isLost { state.cancelBody = cancel }
+            return state.machine.isLost
+        }
+        if isLost { cancel() }
     }
 
     /// Notes that the body has ended, or that the caller stops waiting.
@@ -279,7 +290,7 @@ extension LeaseSession {
         var hasBegun = false
         if case .holding(let token) = turn, !Task.isCancelled {
             events?.emit(.acquired, .entered(.running), detail: "token \(token)")
-            result = await withCancellation(because: .leaseLost(name: line.name), when: loss) {
+            result = await withCancellation(because: .leaseLost(name: line.name), by: cancelOnLoss) {
                 // The wait for the caller's actor may have taken longer than the lease.
                 let lease = Lease(session: self, token: token)
                 guard lease.isValid else { throw CancellationError() }

@@ -91,6 +91,8 @@ struct LeaseStateMachine: Hashable {
     /// The time on the session's `Stopwatch` at which a held lease ends unless it is renewed; `nil` if it is not held.
     var expiry: Duration? { phase == .holding ? validUntil : nil }
 
+    var isLost: Bool { if case .lost = phase { true } else { false } }
+
     /// Whether the task that calls the store must end its present ``Action/wait(until:)`` early, and ask for the next action at once.
     var isUrgent: Bool {
         switch phase {

@@ -24,9 +24,11 @@ import Testing
         }
 
         func computeUntil(_ signal: Gate) async -> (Bool, CancellationCause?)? {
-            try? await withCancellation(because: .leaseLost(name: "job")) {
-                await signal.waitIgnoringCancellation()
-                return true
+            try? await withCancellation(because: .leaseLost(name: "job")) { cancel in
+                Task.detached {
+                    await signal.waitIgnoringCancellation()
+                    cancel()
+                }
             } operation: {
                 preconditionIsolated()
                 signal.open()

@@ -55,16 +55,18 @@ import Testing
         #expect(await cause { $0.close() } == .shutdown(name: "store"))
     }
 
-    @Test func aSignalCancelsAnOperationWithItsCause() async throws {
-        let signal = Gate()
-        let result = await withCancellation(because: .leaseLost(name: "job")) {
-            await signal.waitIgnoringCancellation()
-            return true
+    @Test func otherCodeCancelsAnOperationWithItsCause() async throws {
+        let cancel = Locked<(@Sendable () -> Void)?>(nil)
+        let result = await withCancellation(because: .leaseLost(name: "job")) { cancelling in
+            cancel.withLock { $0 = cancelling }
         } operation: {
-            signal.open()
+            cancel.withLock(\.self)?()
+            #expect(Task.isCancelled, "the call sets the flag")
             return await Self.causeOfCancellation()
         }
         #expect(try result.get() == .leaseLost(name: "job"))
+        // Without an effect after the end.
+        cancel.withLock(\.self)?()
         #expect(CancellationCause.leaseLost(name: "job").description == "lease lost: job")
     }
 
@@ -72,9 +74,7 @@ import Testing
         let (bag, started) = (TaskBag(name: "bag"), Gate())
         let (stream, continuation) = AsyncStream<CancellationCause?>.makeStream()
         bag.addTask {
-            let result = await withCancellation(because: .leaseLost(name: "job")) {
-                try? await Gate().wait()
-                return false
+            let result = await withCancellation(because: .leaseLost(name: "job")) { _ in
             } operation: {
                 started.open()
                 return await Self.causeOfCancellation()
@@ -89,8 +89,7 @@ import Testing
 
     @Test func anOperationOfACallerThatWasCancelledBeforeDoesNotBegin() async {
         let task = Task {
-            await withCancellation(because: .leaseLost(name: "job")) {
-                false
+            await withCancellation(because: .leaseLost(name: "job")) { _ in
             } operation: {
                 1
             }
@@ -98,6 +97,15 @@ import Testing
         task.cancel()
         let result = await task.value
         if case .success = result { return }
+        #expect(throws: CancellationError.self) { try result.get() }
+    }
+
+    @Test func anOperationThatWasCancelledBeforeItsBeginningDoesNotBegin() async {
+        let result = await withCancellation(because: .leaseLost(name: "job")) { cancel in
+            cancel()
+        } operation: {
+            Issue.record("It was cancelled before.")
+        }
         #expect(throws: CancellationError.self) { try result.get() }
     }
 

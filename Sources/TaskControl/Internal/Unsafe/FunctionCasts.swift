@@ -117,24 +117,24 @@ func borrowing<Value>(_ function: _LentRun<Value>) -> _BorrowingRun<Value> {
     unsafeBitCast(function, to: _BorrowingRun<Value>.self)
 }
 
-// The types and the cast for an operation that a signal cancels, as in `withCancellation`.
+// The types and the cast for an operation that other code can cancel, as in `withCancellation`.
 
-struct LentSignalRun<Value, Cause: Sendable> {
+struct LentCancellableRun<Value, Cause: Sendable> {
     typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
-    typealias Signal = @Sendable () async -> Bool
+    typealias Registration = @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    let run: nonisolated(nonsending) (Cause, Signal, Operation) async -> Result<Value, any Error>
+    let run: nonisolated(nonsending) (Cause, Registration, Operation) async -> Result<Value, any Error>
 }
 
-struct BorrowingSignalRun<Value, Cause: Sendable> {
+struct BorrowingCancellableRun<Value, Cause: Sendable> {
     typealias Operation = nonisolated(nonsending) () async throws -> Value
-    typealias Signal = @Sendable () async -> Bool
+    typealias Registration = @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    let run: nonisolated(nonsending) (Cause, Signal, Operation) async -> Result<Value, any Error>
+    let run: nonisolated(nonsending) (Cause, Registration, Operation) async -> Result<Value, any Error>
 }
 
-func borrowing<Value, Cause>(_ function: LentSignalRun<Value, Cause>) -> BorrowingSignalRun<Value, Cause> {
-    unsafeBitCast(function, to: BorrowingSignalRun<Value, Cause>.self)
+func borrowing<Value, Cause>(_ function: LentCancellableRun<Value, Cause>) -> BorrowingCancellableRun<Value, Cause> {
+    unsafeBitCast(function, to: BorrowingCancellableRun<Value, Cause>.self)
 }
 
 // MARK: Closures that are stored under a lock

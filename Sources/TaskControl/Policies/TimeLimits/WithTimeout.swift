@@ -107,8 +107,8 @@ enum _TimeLimit {
             phase = _RacePhase(limit: limit.duration)
         }
 
-        /// Creates a race between an operation and a signal instead of a time limit: see
-        /// `withCancellation(because:when:operation:)`.
+        /// Creates the run of an operation without a time limit, which other code can cancel: see
+        /// `withCancellation(because:by:operation:)`.
         init(_ operation: @escaping Operation) {
             self.operation = operation
             limit = nil
@@ -178,8 +178,8 @@ enum _TimeLimit {
 
         private let state = Locked(State())
         private let caller = TaskAddress.running
-        /// The events of the call of `withTimeout`; `nil` if no observer was registered when the call began, or if a
-        /// signal takes the place of the time limit.
+        /// The events of the call of `withTimeout`; `nil` if no observer was registered when the call began, or if there
+        /// is no time limit.
         private let events: CallEvents?
 
         @usableFromInline
@@ -187,7 +187,7 @@ enum _TimeLimit {
             events = CallEvents.begin(.withTimeout, .started, .waiting, delay: limit)
         }
 
-        /// Creates the phase of an operation that a signal cancels instead of a time limit. The call then emits no
+        /// Creates the phase of an operation that other code can cancel, and no time limit. The call then emits no
         /// events.
         init() { events = nil }
 
@@ -237,16 +237,13 @@ enum _TimeLimit {
         /// Cancels the operation, because the limit has passed.
         @usableFromInline func expire() { expire(.deadline) }
 
-        /// Cancels the operation with a cause, because the limit has passed, or the signal has come.
+        /// Cancels the operation with a cause, because the limit has passed, or other code cancels it.
         func expire(_ cause: CancellationCause) { _ = move(to: .expired, because: cause) }
 
         /// Cancels the operation, because the clock has failed.
         ///
         /// - Returns: Whether the operation was still running.
         @usableFromInline func fail() -> Bool { move(to: .failed, because: nil) }
-
-        /// Cancels the operation without a cause, because the caller was cancelled while it waited for the signal.
-        func cancel() { _ = move(to: .failed, because: nil) }
 
         @usableFromInline var isExpired: Bool { state.withLock { $0.phase == .expired } }
 
