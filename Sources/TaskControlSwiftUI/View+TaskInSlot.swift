@@ -18,7 +18,8 @@ extension View {
     /// model, can observe and cancel it.
     ///
     /// ## Cancellation
-    /// When the view disappears, all tasks of the slot are cancelled.
+    /// When the view disappears, the tasks that it has added are cancelled, one per value of `id` that the slot has not ended
+    /// yet. Tasks that other views or the model have added to the slot continue.
     ///
     /// - Parameters:
     ///   - id: The value. A new task is added for each change of it.
@@ -30,13 +31,7 @@ extension View {
         in slot: TaskSlot,
         _ action: @escaping @MainActor () async -> Void
     ) -> some View {
-        task(id: id) { @MainActor in
-            // The view has disappeared before this task could begin.
-            if Task.isCancelled { return }
-            // Added and not awaited: a change of the value must not cancel what the slot lets run.
-            slot.addTask { await action() }
-        }
-        .onDisappear { slot.cancelAll() }
+        modifier(TaskInSlot(id: id, slot: slot, action: action))
     }
 
     /// Adds a task to a slot when the view appears. The slot decides what happens to the task that is in it.
@@ -47,7 +42,8 @@ extension View {
     /// ```
     ///
     /// ## Cancellation
-    /// When the view disappears, all tasks of the slot are cancelled.
+    /// When the view disappears, the task that it has added is cancelled. Tasks that other views or the model have added to
+    /// the slot continue.
     ///
     /// - Parameters:
     ///   - slot: The slot that owns the task.
@@ -55,6 +51,23 @@ extension View {
     /// - Returns: A view with this behavior.
     public func task(in slot: TaskSlot, _ action: @escaping @MainActor () async -> Void) -> some View {
         task(id: true, in: slot, action)
+    }
+}
+
+private struct TaskInSlot<ID: Equatable>: ViewModifier {
+    let id: ID
+    let slot: TaskSlot
+    let action: @MainActor () async -> Void
+    @State private var added = AddedTasks()
+
+    func body(content: Content) -> some View {
+        content.task(id: id) { @MainActor in
+            // The view has disappeared before this task could begin.
+            if Task.isCancelled { return }
+            // Added and not awaited: a change of the value must not cancel what the slot lets run.
+            added.add(to: slot, action)
+        }
+        .onDisappear { added.cancelAll() }
     }
 }
 #endif

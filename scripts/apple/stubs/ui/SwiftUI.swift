@@ -26,12 +26,18 @@ extension PrimitiveView {
     public static func buildExpression<Content: View>(_ content: Content) -> Content { fatalError() }
     public static func buildBlock() -> EmptyView { fatalError() }
     public static func buildBlock<Content: View>(_ content: Content) -> Content { fatalError() }
-    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> TupleView<(repeat each Content)> {
+    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> TupleView<
+        (repeat each Content)
+    > {
         fatalError()
     }
     public static func buildIf<Content: View>(_ content: Content?) -> Content? { fatalError() }
-    public static func buildEither<One: View, Other: View>(first: One) -> ConditionalContent<One, Other> { fatalError() }
-    public static func buildEither<One: View, Other: View>(second: Other) -> ConditionalContent<One, Other> { fatalError() }
+    public static func buildEither<One: View, Other: View>(first: One) -> ConditionalContent<One, Other> {
+        fatalError()
+    }
+    public static func buildEither<One: View, Other: View>(second: Other) -> ConditionalContent<One, Other> {
+        fatalError()
+    }
 }
 
 extension Optional: View where Wrapped: View {
@@ -59,14 +65,16 @@ public struct ButtonRole: Equatable, Sendable {
 
 public struct Button<Label: View>: PrimitiveView {
     nonisolated public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) { fatalError() }
-    nonisolated public init(role: ButtonRole?, action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {
+    nonisolated public init(role: ButtonRole?, action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label)
+    {
         fatalError()
     }
 }
 
 extension Button where Label == Text {
     nonisolated public init(_ titleKey: LocalizedStringKey, action: @escaping @MainActor () -> Void) { fatalError() }
-    nonisolated public init(_ titleKey: LocalizedStringKey, role: ButtonRole?, action: @escaping @MainActor () -> Void) {
+    nonisolated public init(_ titleKey: LocalizedStringKey, role: ButtonRole?, action: @escaping @MainActor () -> Void)
+    {
         fatalError()
     }
 }
@@ -151,13 +159,30 @@ extension View {
         _ action: @escaping (_ oldValue: V, _ newValue: V) -> Void
     ) -> some View { stub() }
     @available(iOS, introduced: 14.0, deprecated: 17.0)
-    nonisolated public func onChange<V: Equatable>(of value: V, perform action: @escaping (_ newValue: V) -> Void) -> some View {
+    nonisolated public func onChange<V: Equatable>(of value: V, perform action: @escaping (_ newValue: V) -> Void)
+        -> some View
+    {
         stub()
     }
     nonisolated public func disabled(_ disabled: Bool) -> some View { stub() }
     @available(iOS 17.0, macOS 14.0, *)
     nonisolated public func environment<T: AnyObject & Observable>(_ object: T?) -> some View { stub() }
     nonisolated func stub() -> EmptyView { fatalError() }
+}
+
+// MARK: Modifiers
+
+@MainActor @preconcurrency public protocol ViewModifier {
+    associatedtype Body: View
+    @ViewBuilder @MainActor @preconcurrency func body(content: Content) -> Body
+    typealias Content = _ViewModifier_Content<Self>
+}
+
+public struct _ViewModifier_Content<Modifier: ViewModifier>: PrimitiveView {}
+public struct ModifiedContent<Content: View, Modifier: ViewModifier>: PrimitiveView {}
+
+extension View {
+    nonisolated public func modifier<T: ViewModifier>(_ modifier: T) -> ModifiedContent<Self, T> { fatalError() }
 }
 
 // MARK: State
@@ -186,7 +211,9 @@ extension State: Sendable where Value: Sendable {}
         nonmutating set { fatalError() }
     }
     public var projectedValue: Binding<Value> { fatalError() }
-    public subscript<Subject>(dynamicMember keyPath: WritableKeyPath<Value, Subject>) -> Binding<Subject> { fatalError() }
+    public subscript<Subject>(dynamicMember keyPath: WritableKeyPath<Value, Subject>) -> Binding<Subject> {
+        fatalError()
+    }
 }
 
 @propertyWrapper public struct StateObject<ObjectType: ObservableObject>: DynamicProperty {
@@ -195,9 +222,12 @@ extension State: Sendable where Value: Sendable {}
     @MainActor @preconcurrency public var projectedValue: ObservedObject<ObjectType>.Wrapper { fatalError() }
 }
 
-@MainActor @preconcurrency @propertyWrapper public struct ObservedObject<ObjectType: ObservableObject>: DynamicProperty {
+@MainActor @preconcurrency @propertyWrapper public struct ObservedObject<ObjectType: ObservableObject>: DynamicProperty
+{
     @MainActor @preconcurrency @dynamicMemberLookup public struct Wrapper {
-        public subscript<Subject>(dynamicMember keyPath: ReferenceWritableKeyPath<ObjectType, Subject>) -> Binding<Subject> {
+        public subscript<Subject>(dynamicMember keyPath: ReferenceWritableKeyPath<ObjectType, Subject>) -> Binding<
+            Subject
+        > {
             fatalError()
         }
     }
