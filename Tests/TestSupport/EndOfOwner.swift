@@ -6,7 +6,8 @@ internal import Testing
 package enum EndingCall: String, CaseIterable, Sendable {
     case cancelAll, cancelAllForAReason, close, deallocation
 
-    fileprivate func end<Owner: TaskOwner>(_ owner: Locked<Owner?>) {
+    /// Ends the owner.
+    package func end<Owner: TaskOwner>(_ owner: Locked<Owner?>) {
         // Released here, where the lock is free, and not before: the object may be the last reference.
         switch self {
         case .cancelAll: owner.withLock(\.self)?.cancelAll()

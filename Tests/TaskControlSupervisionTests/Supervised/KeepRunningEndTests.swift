@@ -53,6 +53,47 @@ struct KeepRunningEndTests {
         #expect(await isStopped(work))
     }
 
+    /// The supervising task has no thread meanwhile: this task does not wait after the call.
+    @MainActor @Test(arguments: EndingCall.allCases)
+    func theRunIsCancelledWhenTheCallThatEndsTheLifetimeReturns(_ end: EndingCall) async throws {
+        let lifetime = Locked<AsyncLifetime?>(AsyncLifetime(name: "model"))
+        let (cancelled, gate) = (Locked<SupervisedRun?>(nil), Gate())
+        let work = try #require(lifetime.withLock { $0 }).keepRunning("feed") { run in
+            run.markReady()
+            await withTaskCancellationHandler {
+                await gate.waitIgnoringCancellation()
+            } onCancel: {
+                cancelled.withLock { $0 = run }
+            }
+        }
+        try await work.waitUntilReady()
+        end.end(lifetime)
+        #expect(cancelled.withLock { $0?.isStopping } == true)
+        gate.open()
+        #expect(await isStopped(work))
+    }
+
+    @Test func aRunWithoutAGraceIsCancelledAlsoIfTheCallerOfStopDoesNotWait() async throws {
+        let (cancelled, gate) = (Locked(false), Gate())
+        let work = lifetime.keepRunning("feed", clock: clock) { run in
+            run.markReady()
+            await withTaskCancellationHandler {
+                await gate.waitIgnoringCancellation()
+            } onCancel: {
+                cancelled.withLock { $0 = true }
+            }
+        }
+        try await work.waitUntilReady()
+        let caller = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            await work.stop()
+            return cancelled.withLock(\.self)
+        }
+        #expect(await caller.value)
+        gate.open()
+        #expect(await isStopped(work))
+    }
+
     @Test func aClosedLifetimeRunsNothing() async throws {
         lifetime.close()
         let work = lifetime.keepRunning("feed", clock: clock) { _ in Issue.record("The lifetime is closed.") }
