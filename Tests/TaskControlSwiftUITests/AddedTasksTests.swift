@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskControlSwiftUI
 
-/// What a view with `task(in:)` cancels when it disappears.
+/// The tasks that a view with `task(in:)` cancels when it disappears.
 @Suite(.timeLimit(.minutes(15))) @MainActor
 struct AddedTasksTests {
     private let view = AddedTasks()

@@ -53,7 +53,7 @@ package final class EndWitness: Sendable {
     /// Whether the call that ends the owner has returned.
     package var isEnded: Bool { state.withLock(\.hasEnded) }
 
-    /// What was noted.
+    /// The notes.
     package var late: [String] { state.withLock(\.late) }
 
     /// The number of steps of the work.

@@ -20,7 +20,7 @@ public enum DeliveryOutcome: Sendable {
 
     /// The work or the sequence threw an error, and the task was not cancelled before the error was handled: `onError`
     /// has received the error and has returned; or, if there is no `onError`, the error was reported to diagnostics; or
-    /// the owner of the `onError` was deallocated, and the error concerned nobody else.
+    /// the owner that `onError` would have received was deallocated.
     case failed(any Error)
 
     /// The task was cancelled before the value, an element or the error was delivered, or before the work began. An
@@ -45,4 +45,17 @@ public enum DeliveryOutcome: Sendable {
 extension DeliveryOutcome {
     /// The outcome of the current task, which is cancelled.
     @usableFromInline static var cancelledNow: DeliveryOutcome { .cancelled(Task.cancellationCause ?? .unknown) }
+}
+
+extension Settlement {
+    /// Creates the answer of a handler that has passed an error to an owner.
+    ///
+    /// - Parameter outcome: The outcome of the delivery.
+    init(_ outcome: DeliveryOutcome) {
+        switch outcome {
+        case .delivered: self = .received
+        case .ownerReleased: self = .ownerReleased
+        case .failed, .cancelled, .duplicate: self = .unhandled
+        }
+    }
 }

@@ -265,8 +265,8 @@ final class _CacheStorage: Sendable {
     ///   - place: The ID of the wait, which the state machine has returned.
     ///   - entry: The entry of the key.
     ///   - other: The flight that performs the running load; `nil` if the load does not run in a flight.
-    /// - Throws: `CancellationError` if the waiting flight is cancelled; a reentrancy error if the other flight waits
-    ///   for this flight.
+    /// - Throws: `CancellationError` if the waiting flight is cancelled, also if the other load has ended; a reentrancy
+    ///   error if the other flight waits for this flight.
     private nonisolated(nonsending) func wait(
         at place: Machine.Waiters.ID,
         _ entry: _PinnedEntry,
@@ -284,7 +284,8 @@ final class _CacheStorage: Sendable {
         }
         if isCircular { throw entry.reentrancyError }
         wait?.end()
-        if outcome == .left { throw CancellationError() }
+        // A load that was cancelled before it began does not begin.
+        if outcome == .left || Task.isCancelled { throw CancellationError() }
     }
 
     private func finish(_ entry: _PinnedEntry, _ serial: Machine.Serial, _ result: _CachedResult, _ start: Duration) {

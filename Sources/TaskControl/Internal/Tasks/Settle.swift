@@ -47,23 +47,12 @@ package enum Settlement {
     case unhandled
     /// The task was cancelled, so the error was not passed to a handler.
     case partOfCancellation
-    /// The object to which the handler passes errors was deallocated: the error concerns nobody, and is not reported.
+    /// The object to which the handler passes errors was deallocated: the error is not reported.
     case ownerReleased
 }
 
 extension Settlement {
     init(isReceived: Bool) { self = isReceived ? .received : .unhandled }
-
-    /// Creates the answer of a handler that has passed an error to an owner.
-    ///
-    /// - Parameter outcome: The outcome of the delivery.
-    init(_ outcome: DeliveryOutcome) {
-        switch outcome {
-        case .delivered: self = .received
-        case .ownerReleased: self = .ownerReleased
-        case .failed, .cancelled, .duplicate: self = .unhandled
-        }
-    }
 }
 
 /// An error that is caused by a mistake in the program, so that a retry cannot succeed.
