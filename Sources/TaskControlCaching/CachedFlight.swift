@@ -101,7 +101,7 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     }
 
     /// Creates an empty cache for keys whose conformance to `Hashable` is isolated to an actor, as that of each type in a
-    /// project with default isolation. The parameters are those of the initializer for other keys, but for `load`.
+    /// project with default isolation. The parameters except `load` are those of the initializer for other keys.
     ///
     /// - Parameter load: Loads the value of a key, in the isolation of the code that creates the cache: that of the keys.
     @inlinable
@@ -163,7 +163,7 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     /// - Returns: The value.
     /// - Throws: The error of the load, unless the cache then has a newer value, or an old one that
     ///   ``CachePolicy/staleIfError`` or ``CachePolicy/staleWhileRevalidate`` allows to be returned; an error that is
-    ///   cached; `CancellationError` if the caller is cancelled; `WorkCancelledError` if it is not, and the load is
+    ///   cached; `CancellationError` if the caller is cancelled; `CancellationCause` if it is not, and the load is
     ///   cancelled by ``cancelAll()`` or refused after ``close()``; `SingleFlightReentrancyError` if the caller is inside the load of the same key, or if two loads would wait for
     ///   each other.
     /// - Complexity: O(1). A cached value is returned without a memory allocation if the type of the key is trivial and
@@ -190,7 +190,7 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     /// - Parameter key: The key.
     /// - Returns: The value.
     /// - Throws: The error of the load, even if ``CachePolicy/staleIfError`` allows an old value to be returned;
-    ///   `CancellationError`, `WorkCancelledError` and `SingleFlightReentrancyError` as for ``value(for:)``.
+    ///   `CancellationError`, `CancellationCause` and `SingleFlightReentrancyError` as for ``value(for:)``.
     /// - Complexity: O(1).
     @inlinable
     public nonisolated(nonsending) func fresh(for key: sending Key) async throws -> Value {
@@ -277,7 +277,7 @@ extension CachedFlight {
     /// The number of loads that run, refreshes included. It may have changed by the time the caller uses it.
     public var count: Int { _storage.flights.count }
 
-    /// Cancels all loads. Their callers receive `WorkCancelledError` with the reason, and `CancellationError` only if
+    /// Cancels all loads. Their callers receive `CancellationCause` with the reason, and `CancellationError` only if
     /// they are cancelled themselves; the values stay, and later readers begin new loads.
     ///
     /// - Complexity: O(*n*) in the number of loads and their callers.
@@ -290,7 +290,7 @@ extension CachedFlight {
     public func cancelAll(because reason: String) { cancelAll(for: .requested(reason: reason)) }
 
     /// Cancels all loads, and refuses later ones. Values that may be returned without a load are still returned; a
-    /// reader that needs a load receives `WorkCancelledError`.
+    /// reader that needs a load receives `CancellationCause`.
     public func close() {
         refuse()
         cancelAll(for: .shutdown(name: name))

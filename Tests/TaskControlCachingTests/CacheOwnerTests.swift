@@ -24,7 +24,7 @@ struct CacheOwnerTests {
         let caller = try await startLoad()
         #expect(owner.count == 1)
         owner.cancelAll(because: "signed out")
-        await #expect(throws: WorkCancelledError(cause: .requested(reason: "signed out"))) { try await caller.value }
+        await #expect(throws: CancellationCause.requested(reason: "signed out")) { try await caller.value }
         #expect(owner.isEmpty && fixture.cache.valueCount == 0)
         let drained = OrderRecorder<String>()
         let drain = Task {
@@ -41,7 +41,7 @@ struct CacheOwnerTests {
         #expect(try await fixture.cache.value(for: "a") == 1)
         fixture.cache.close()
         #expect(try await fixture.cache.value(for: "a") == 1)
-        let error = WorkCancelledError(cause: .shutdown(name: "articles"))
+        let error = CancellationCause.shutdown(name: "articles")
         await #expect(throws: error) { try await fixture.cache.value(for: "b") }
         await #expect(throws: error) { try await fixture.cache.fresh(for: "a") }
         #expect(fixture.loads.events == ["a"])

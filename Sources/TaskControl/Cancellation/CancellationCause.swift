@@ -13,6 +13,22 @@
 /// that a newer task with its key has replaced keeps the cause ``superseded(key:)`` if its ``TaskStore`` is closed
 /// later.
 ///
+/// A cause is also the *error* of a caller that was not cancelled, and whose work its owner has cancelled or refused: the
+/// flight of a ``SingleFlight`` or the load of a `CachedFlight` that ``TaskOwner/cancelAll(because:)`` or
+/// ``TaskOwner/close()`` has cancelled, or a call of one that is closed. (A caller that is cancelled itself receives
+/// `CancellationError`.)
+///
+/// ```swift
+/// do {
+///     model.show(try await profiles.value(for: id) { try await api.fetchProfile(id) })
+/// } catch let cause as CancellationCause where cause == .requested(reason: "signed out") {
+///     model.showSignIn()
+/// }
+/// ```
+///
+/// The work has not failed: ``RetryPolicy/isWorthRetrying(_:)`` is `false` for the error, no cache keeps it, and no
+/// circuit breaker counts it.
+///
 /// Swift itself has no cancellation reasons yet; the accepted proposal SE-0526 adds a reason for its own deadlines
 /// only. Compare a cause with `==`, or its ``kind``, whose text, such as the reason, is in ``detail``.
 public struct CancellationCause: Hashable, Sendable, Codable {
@@ -85,6 +101,8 @@ public struct CancellationCause: Hashable, Sendable, Codable {
         self.init(kind ?? .unknown, kind == nil ? nil : try container.decodeIfPresent(String.self, forKey: .detail))
     }
 }
+
+extension CancellationCause: Error, Interruption {}
 
 extension CancellationCause: CustomStringConvertible {
     /// The cause in words, such as "requested: signed out".

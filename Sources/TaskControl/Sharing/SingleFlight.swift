@@ -74,7 +74,7 @@ public final class SingleFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     ///     operation begins.
     /// - Returns: The value of the flight.
     /// - Throws: The error of the operation, to all of its callers; `CancellationError` if the caller is cancelled;
-    ///   ``WorkCancelledError`` if it is not, and ``cancelAll()`` is called, or this object was closed before;
+    ///   ``CancellationCause`` if it is not, and ``cancelAll()`` is called, or this object was closed before;
     ///   ``SingleFlightReentrancyError`` if the caller is inside the operation of the same key, or if the flight waits for
     ///   the caller, through other flights or turns of queues.
     /// - Complexity: O(1). From inside another flight or a turn of a queue, O(*n*) in the number of calls that wait inside
@@ -108,7 +108,7 @@ public final class SingleFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     public var count: Int { _flights.count }
 
     /// Cancels all work in progress, also work that continues without callers. The callers immediately receive
-    /// ``WorkCancelledError`` with the reason, and `CancellationError` only if they are cancelled themselves; later
+    /// ``CancellationCause`` with the reason, and `CancellationError` only if they are cancelled themselves; later
     /// callers begin new work.
     ///
     /// - Complexity: O(*n*) in the number of operations in progress and their callers.
@@ -120,7 +120,7 @@ public final class SingleFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     /// - Parameter reason: A description of the reason, for logs.
     public func cancelAll(because reason: String) { cancelAll(for: .requested(reason: reason)) }
 
-    /// Cancels all work in progress, and refuses later work: callers then receive ``WorkCancelledError``, except those
+    /// Cancels all work in progress, and refuses later work: callers then receive ``CancellationCause``, except those
     /// that join work in progress during ``TaskOwner/shutdown(grace:clock:)``.
     public func close() {
         refuse()

@@ -94,7 +94,7 @@ struct HandlerTests {
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test func aFlightThatWasCancelledBeforeItsTaskHadAHandleDoesNotBegin() async {
         let requester = Requester()
-        await #expect(throws: WorkCancelledError.self) { try await requester.request() }
+        await #expect(throws: CancellationCause.self) { try await requester.request() }
         #expect(await !requester.hasBegun)
     }
 

@@ -319,7 +319,7 @@ extension SingleFlightTests {
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test func anOperationThatCancelsItsFlightSeesItAtOnce() async throws {
         let (flights, seen) = (SingleFlight<Int, Void>(), OrderRecorder<Bool>())
-        await #expect(throws: WorkCancelledError(cause: .requested(reason: "itself"))) {
+        await #expect(throws: CancellationCause.requested(reason: "itself")) {
             try await flights.value(for: 1) { @HastyActor in
                 seen.record(Task.isCancelled)
                 flights.cancelAll(because: "itself")

@@ -305,7 +305,7 @@ struct SingleFlightTests {
             try await waitForCallers(4, on: flights._flights)
             try await gate.waitForWaiters(count: 2)
             flights.cancelAll()
-            for caller in callers { await #expect(throws: WorkCancelledError.self) { try await caller.value } }
+            for caller in callers { await #expect(throws: CancellationCause.self) { try await caller.value } }
             #expect(flights.count == 0 && cancelled.isOpen)
             #expect(try await flights.value(for: "0") { 2 } == 2, "it can be used again")
             gate.open()
@@ -333,7 +333,7 @@ struct SingleFlightTests {
             }
         }
         try await cancelled.wait()
-        await #expect(throws: WorkCancelledError.self) { try await caller.value }
+        await #expect(throws: CancellationCause.self) { try await caller.value }
     }
 
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -348,7 +348,7 @@ struct SingleFlightTests {
         }
         try await causes.waitForEvents(count: 1)
         #expect(causes.events == [.requested(reason: "signed out")])
-        await #expect(throws: WorkCancelledError.self) { try await caller.value }
+        await #expect(throws: CancellationCause.self) { try await caller.value }
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)

@@ -176,7 +176,7 @@ final class FlightWorld: Sendable {
         case .failure(let error):
             // A caller that is cancelled itself has no other error.
             sim.expect(
-                caller.isCancelled ? error is CancellationError : error is WorkCancelledError && caller.hasLeft,
+                caller.isCancelled ? error is CancellationError : error is CancellationCause && caller.hasLeft,
                 "\(number) fails with its cancellation or its flight's error, not with \(error)"
             )
         }

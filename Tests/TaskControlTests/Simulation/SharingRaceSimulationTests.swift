@@ -19,7 +19,7 @@ struct SharingRaceSimulationTests {
                         return "value"
                     } catch {
                         if Task.isCancelled { return error is CancellationError ? "cancelled" : "\(error)" }
-                        return error is WorkCancelledError ? "refused" : "\(error)"
+                        return error is CancellationCause ? "refused" : "\(error)"
                     }
                 }
             }
@@ -129,7 +129,7 @@ struct SharingRaceSimulationTests {
             for caller in callers {
                 switch await caller.result {
                 case .success(let value): sim.expect(value == 42)
-                case .failure(let error): sim.expect(error is WorkCancelledError, "\(error)")
+                case .failure(let error): sim.expect(error is CancellationCause, "\(error)")
                 }
             }
             try await cancelled.wait()

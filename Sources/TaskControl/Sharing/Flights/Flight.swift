@@ -74,7 +74,7 @@ package struct _FlightCaller<Value: Sendable>: Sendable {
 
     /// Waits for the value of the flight. A caller that is cancelled stops waiting immediately.
     ///
-    /// - Throws: The error of the operation; `CancellationError` if the caller was cancelled; ``WorkCancelledError`` if
+    /// - Throws: The error of the operation; `CancellationError` if the caller was cancelled; ``CancellationCause`` if
     ///   only the flight was cancelled.
     @inlinable
     @inline(__always)

@@ -72,7 +72,7 @@ package final class _FlightTable: PlaceOwner {
     ///   - operation: The work of the flight. Not called if there is a flight to join.
     /// - Returns: The caller, which must then wait; `nil` if the current task is inside the flight of this key and
     ///   would wait for itself. Never `nil` if `key` is `nil`.
-    /// - Throws: `CancellationError` if the current task was cancelled before the call; ``WorkCancelledError`` if the
+    /// - Throws: `CancellationError` if the current task was cancelled before the call; ``CancellationCause`` if the
     ///   table refuses new flights.
     @inlinable
     @inline(never)
@@ -181,7 +181,7 @@ package final class _FlightTable: PlaceOwner {
 
     /// The error of a caller that this table refuses, because it is closed.
     @usableFromInline var refusal: any Error {
-        _isTaskCancelled ? CancellationError() : WorkCancelledError(cause: .shutdown(name: name))
+        _isTaskCancelled ? CancellationError() : CancellationCause.shutdown(name: name)
     }
 
     /// Stores the task that was created for a flight until its first caller waits and attaches it, and emits the event
@@ -385,11 +385,10 @@ package final class _FlightTable: PlaceOwner {
     }
 
     package func cancelAll(_ cause: CancellationCause) {
-        let error: any Error = WorkCancelledError(cause: cause)
         let (clearing, tasks, moment) = state.withLock { machine in
             let clearing = machine.cancelAll()
             // Under the lock: a caller that has not parked yet reads it after it has parked.
-            for flight in clearing.payloads { flight.cancellation = error }
+            for flight in clearing.payloads { flight.cancellation = cause }
             for id in clearing.ids { _PlaceWaits.areOver(for: Place(id, in: self)) }
             let tasks = clearing.jobs.map(\.owned)
             for task in tasks { CancellationCauses.record(.known(cause), for: task.address) }
