@@ -1,5 +1,5 @@
 package import TaskControl
-package import TaskControlTesting
+internal import TaskControlTesting
 internal import Testing
 
 /// A call that ends the work of an owner, or the deallocation of the owner.

@@ -73,7 +73,7 @@ struct ReleasedOwnerErrorTests {
     private static func never() { Issue.record("The owner was deallocated.") }
 
     @Test(arguments: forms) func anErrorThatConcernsOnlyAReleasedOwnerIsNotReported(_ form: Form) async throws {
-        let events = try await EventLog.events {
+        let events = await EventLog.events {
             let outcome = await form.start { throw MarkedError() }.value
             guard case .failed = outcome else {
                 Issue.record("\(outcome)")
@@ -85,7 +85,7 @@ struct ReleasedOwnerErrorTests {
     }
 
     @Test func anErrorWithoutAHandlerIsReportedAlsoIfTheOwnerWasReleased() async throws {
-        let events = try await EventLog.events {
+        let events = await EventLog.events {
             _ = await Self.lifetime.run(for: Model()) { () -> Int in
                 throw MarkedError()
             } deliver: { _, _ in
