@@ -51,7 +51,8 @@ struct EtcdAuthenticationTests {
                 transport: MockTransport { request in
                     if delay { try await Task.sleep(for: .milliseconds(1)) }
                     return self.answer(request)
-                }
+                },
+                attemptTimeout: longAttempt
             )
         }
 
@@ -66,7 +67,8 @@ struct EtcdAuthenticationTests {
         let store = EtcdStore(
             endpoints: endpoints.map { URL(string: $0)! },
             credentials: EtcdCredentials(user: "jobs", password: "secret-password"),
-            transport: MockTransport { server.answer($0) }
+            transport: MockTransport { server.answer($0) },
+            attemptTimeout: longAttempt
         )
         let operations: [@Sendable () async throws -> Void] = [
             { _ = try await store.transact(Self.write) }, { _ = try await store.read(.key("a")) },
@@ -87,7 +89,8 @@ struct EtcdAuthenticationTests {
         let store = EtcdStore(
             endpoints: [URL(string: "\(scheme)://m0")!],
             credentials: EtcdCredentials(user: "jobs", password: "secret-password"),
-            transport: MockTransport { server.answer($0) }
+            transport: MockTransport { server.answer($0) },
+            attemptTimeout: longAttempt
         )
         _ = try await store.transact(Self.write)
         #expect(server.calls == ["authenticate", "txn"])
@@ -96,7 +99,11 @@ struct EtcdAuthenticationTests {
     @Test func withoutCredentialsAnEndpointNeedsNoTLS() async throws {
         let server = Server()
         server.state.withLock { $0.authenticates = false }
-        let store = EtcdStore(endpoints: [URL(string: "http://m0")!], transport: MockTransport { server.answer($0) })
+        let store = EtcdStore(
+            endpoints: [URL(string: "http://m0")!],
+            transport: MockTransport { server.answer($0) },
+            attemptTimeout: longAttempt
+        )
         _ = try await store.transact(Self.write)
         #expect(server.calls == ["txn"])
     }
@@ -144,7 +151,8 @@ struct EtcdAuthenticationTests {
                 return request.url!.lastPathComponent == "authenticate"
                     ? (200, Data(#"{"token": "x"}"#.utf8))
                     : (401, Data(#"{"message": "etcdserver: invalid auth token", "code": 16}"#.utf8))
-            }
+            },
+            attemptTimeout: longAttempt
         )
         let error = await #expect(throws: StoreError.self) { try await stubborn.transact(Self.write) }
         #expect(error?.reason == .unauthorized)
@@ -168,7 +176,8 @@ struct EtcdAuthenticationTests {
         let store = EtcdStore(
             endpoints: [URL(string: "http://m0")!],
             credentials: EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true),
-            transport: MockTransport { _ in throw URLError(.networkConnectionLost) }
+            transport: MockTransport { _ in throw URLError(.networkConnectionLost) },
+            attemptTimeout: longAttempt
         )
         let error = await #expect(throws: StoreError.self) { try await store.transact(Self.write) }
         #expect(error?.reason == .unavailable)
@@ -193,7 +202,8 @@ struct EtcdAuthenticationTests {
                 }
                 if request.url!.host == "m0" { throw URLError(.networkConnectionLost) }
                 return (401, Data(#"{"message": "etcdserver: invalid auth token", "code": 16}"#.utf8))
-            }
+            },
+            attemptTimeout: longAttempt
         )
         let error = await #expect(throws: StoreError.self) { try await store.grantLease(timeToLive: .seconds(2)) }
         #expect(error?.reason == .ambiguous)
@@ -211,7 +221,8 @@ struct EtcdAuthenticationTests {
             transport: MockTransport { _ in
                 calls.withLock { $0 += 1 }
                 return (400, refusal)
-            }
+            },
+            attemptTimeout: longAttempt
         )
         let error = await #expect(throws: StoreError.self) { try await store.read(.key("a")) }
         #expect(error?.reason == .unauthorized)
@@ -247,7 +258,8 @@ struct EtcdAuthenticationTests {
         let store = EtcdStore(
             endpoints: [URL(string: "http://m0")!, URL(string: "http://m1")!],
             credentials: EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true),
-            transport: transport
+            transport: transport,
+            attemptTimeout: longAttempt
         )
         #expect(try await store.read(.key("a")).revision == 5)
         let bodies = transport.bodies.withLock(\.self)
@@ -275,7 +287,8 @@ struct EtcdAuthenticationTests {
                         .timedOut,
                         userInfo: [NSURLErrorFailingURLErrorKey: "http://user:secret-user@m0:7"]
                     )
-                }
+                },
+                attemptTimeout: longAttempt
             )
             let error = await failure { _ = try await broken.transact(write) } as? StoreError
             #expect(error?.reason == .ambiguous)

@@ -171,7 +171,8 @@ struct EtcdFailoverTests {
                     calls.withLock { $0.append(request.url!.host!) }
                     if request.url!.host! == "m0" { try await Task.sleep(for: .seconds(1_000)) }
                     return try Member.works.answer(request)
-                }
+                },
+                attemptTimeout: longAttempt
             )
             let start = ContinuousClock.now
             let error = await failure { _ = try await store.transact(Self.write) } as? StoreError
@@ -193,7 +194,8 @@ struct EtcdFailoverTests {
                 calls.withLock { $0.append(request.url!.host!) }
                 if request.url!.host! == "m0" { try await Task.sleep(for: .seconds(1_000)) }
                 return try Member.works.answer(request)
-            }
+            },
+            attemptTimeout: longAttempt
         )
     }
 
@@ -240,7 +242,8 @@ struct EtcdFailoverTests {
                 transport: MockTransport { request in
                     try await Task.sleep(for: .seconds(1))
                     return try Member.works.answer(request)
-                }
+                },
+                attemptTimeout: longAttempt
             )
             let task = Task { try await store.transact(Self.write) }
             sim.cancelAtAnyPoint(task)
@@ -258,7 +261,8 @@ struct EtcdFailoverTests {
             transport: MockTransport { request in
                 task.withLock(\.self)?.cancel()
                 return try Member.refuses.answer(request)
-            }
+            },
+            attemptTimeout: longAttempt
         )
         let begin = Gate()
         let caller = Task {
@@ -276,7 +280,7 @@ struct EtcdFailoverTests {
     ])
     func aDurationIsRoundedUpToSecondsThatEtcdAccepts(_ duration: Duration, _ seconds: String) async throws {
         let transport = MockTransport { try Member.works.answer($0) }
-        let store = EtcdStore(endpoints: [URL(string: "http://m0")!], transport: transport)
+        let store = EtcdStore(endpoints: [URL(string: "http://m0")!], transport: transport, attemptTimeout: longAttempt)
         let lease = try await store.grantLease(timeToLive: duration)
         #expect(lease == StoreLease(id: LeaseID(rawValue: 77), timeToLive: .seconds(2), term: 2))
         #expect(transport.requests.first?.httpBody == Data(#"{"TTL":"\#(seconds)"}"#.utf8))
@@ -284,7 +288,11 @@ struct EtcdFailoverTests {
 
     @Test func aRenewalWithoutADurationHasNoLease() async throws {
         let gone = Data(#"{"result": {"header": {"revision": "5"}, "ID": "77"}}"#.utf8)
-        let store = EtcdStore(endpoints: [URL(string: "http://m0")!], transport: MockTransport { _ in (200, gone) })
+        let store = EtcdStore(
+            endpoints: [URL(string: "http://m0")!],
+            transport: MockTransport { _ in (200, gone) },
+            attemptTimeout: longAttempt
+        )
         let error = await #expect(throws: StoreError.self) { try await store.renewLease(LeaseID(rawValue: 77)) }
         #expect(error?.reason == .leaseNotFound)
     }
@@ -292,7 +300,8 @@ struct EtcdFailoverTests {
     @Test func aRenewalWithoutAResultIsAmbiguous() async throws {
         let store = EtcdStore(
             endpoints: [URL(string: "http://m0")!],
-            transport: MockTransport { _ in (200, Data("{}".utf8)) }
+            transport: MockTransport { _ in (200, Data("{}".utf8)) },
+            attemptTimeout: longAttempt
         )
         let error = await #expect(throws: StoreError.self) { try await store.renewLease(LeaseID(rawValue: 77)) }
         #expect(error?.reason == .ambiguous)
@@ -300,13 +309,21 @@ struct EtcdFailoverTests {
 
     @Test func aRevocationOfALeaseThatIsGoneDoesNothing() async throws {
         let gone = Data(#"{"message": "etcdserver: requested lease not found", "code": 5}"#.utf8)
-        let store = EtcdStore(endpoints: [URL(string: "http://m0")!], transport: MockTransport { _ in (404, gone) })
+        let store = EtcdStore(
+            endpoints: [URL(string: "http://m0")!],
+            transport: MockTransport { _ in (404, gone) },
+            attemptTimeout: longAttempt
+        )
         try await store.revokeLease(LeaseID(rawValue: 77))
     }
 
     @Test func everyRequestAsksForAnErrorFromAMemberWithoutALeader() async throws {
         let transport = MockTransport { try Member.works.answer($0) }
-        let store = EtcdStore(endpoints: [URL(string: "http://m0:1/")!], transport: transport)
+        let store = EtcdStore(
+            endpoints: [URL(string: "http://m0:1/")!],
+            transport: transport,
+            attemptTimeout: longAttempt
+        )
         _ = try await store.read(.key("a"))
         let request = try #require(transport.requests.first)
         #expect(request.url?.absoluteString == "http://m0:1/v3/kv/range")

@@ -15,7 +15,8 @@ struct EtcdWatchTests {
         EtcdStore(
             endpoints: [URL(string: "http://m0")!, URL(string: "http://m1")!],
             credentials: credentials,
-            transport: server
+            transport: server,
+            attemptTimeout: longAttempt
         )
     }
 
