@@ -74,6 +74,7 @@ extension TaskStore where Key: SendableMetatype {
 /// it, so that a call is an error, whose text contains this name.
 @globalActor
 public final actor _KeyMustBeSendable {
+    /// The only instance.
     public static let shared = _KeyMustBeSendable()
 
     private init() {}

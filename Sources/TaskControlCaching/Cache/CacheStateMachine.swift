@@ -17,9 +17,9 @@ internal import TaskControl
 /// `after`: their own loads have greater numbers. A caller that needs a newer result than a running load will have
 /// joins the flight that comes after that load. That flight waits until the running load has ended, and then loads.
 ///
-/// A key is searched for only in the calls of a client, which name it, since the search runs the client's `==`. What
-/// continues after the call, such as a load, has *pinned* the entry of the key, and finds it by its place: the entry stays in the table
-/// until it is unpinned.
+/// A key is searched for only in the calls of a client, which name it, since the search runs the client's `==`. Code that
+/// runs after such a call, such as a load, has *pinned* the entry of the key, and finds it by its place: the entry stays in the
+/// table until it is unpinned.
 ///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. A key has at most one load at any time.
