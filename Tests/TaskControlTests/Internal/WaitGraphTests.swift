@@ -55,8 +55,13 @@ struct WaitGraphTests {
     }
 
     /// Random waits and ends of waits, turns and flights, against a list.
-    @Test(arguments: Schedules.seeds(100, inDebug: 12))
-    func refusesTheWaitsThatWouldBeStuck(seed: UInt64) {
+    @Test func refusesTheWaitsThatWouldBeStuck() {
+        let refused = Schedules.seeds(100, inDebug: 12).map(playRandomly)
+        #expect(refused.contains { $0 > 0 })
+    }
+
+    /// - Returns: The number of waits that were refused.
+    private func playRandomly(seed: UInt64) -> Int {
         var random = SeededGenerator(seed: seed)
         var (graph, model, refused) = (Graph(), Model(), 0)
         for step in 0..<150 {
@@ -102,9 +107,9 @@ struct WaitGraphTests {
             model.over = model.over.filter(model.isAwaited)
             #expect(graph.count == model.waits.count && model.stuck.isEmpty)
         }
-        #expect(refused > 0)
         for wait in model.waits { graph.remove(wait.wait) }
         #expect(graph.count == 0 && graph.capacity < 100)
+        return refused
     }
 
     @Test func aBurstOfWaitsLeavesNothingBehind() {
