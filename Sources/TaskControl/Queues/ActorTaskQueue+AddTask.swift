@@ -14,7 +14,7 @@ extension ActorTaskQueue {
     /// return a value.
     ///
     /// - Parameters:
-    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - name: The name of the task, shown in debuggers and diagnostics; `nil` for none.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs on the actor, which it receives, with the task-locals of the caller.
     /// - Returns: The task, to await or to cancel it.
@@ -42,7 +42,7 @@ extension ActorTaskQueue {
     /// never runs.
     ///
     /// - Parameters:
-    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - name: The name of the task, shown in debuggers and diagnostics; `nil` for none.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs on the actor, which it receives, with the task-locals of the caller.
     /// - Returns: The task, which holds the error of the operation: the compiler warns if the task is not used. If the
@@ -73,7 +73,7 @@ extension ActorTaskQueue where ActorType == MainActor {
     /// return a value.
     ///
     /// - Parameters:
-    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - name: The name of the task, shown in debuggers and diagnostics; `nil` for none.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs on the main actor, with the task-locals of the caller.
     /// - Returns: The task, to await or to cancel it.
@@ -103,7 +103,7 @@ extension ActorTaskQueue where ActorType == MainActor {
     /// never runs.
     ///
     /// - Parameters:
-    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - name: The name of the task, shown in debuggers and diagnostics; `nil` for none.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs on the main actor, with the task-locals of the caller.
     /// - Returns: The task, which holds the error of the operation: the compiler warns if the task is not used.

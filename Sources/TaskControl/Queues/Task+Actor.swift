@@ -13,7 +13,7 @@ extension Task where Failure == Never {
     /// the actor's methods, must keep an order, send all of them through an ``ActorQueue``.
     ///
     /// - Parameters:
-    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - name: The name of the task, shown in debuggers and diagnostics; `nil` for none.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - actor: The actor to run on, which is retained until the task has ended.
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller. The
@@ -44,7 +44,7 @@ extension Task where Failure == any Error {
     /// the actor's methods, must keep an order, send all of them through an ``ActorQueue``.
     ///
     /// - Parameters:
-    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - name: The name of the task, shown in debuggers and diagnostics; `nil` for none.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - actor: The actor to run on, which is retained until the task has ended.
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller. The

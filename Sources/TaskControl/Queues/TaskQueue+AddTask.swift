@@ -10,7 +10,7 @@ extension TaskQueue {
     /// a value.
     ///
     /// - Parameters:
-    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - name: The name of the task, shown in debuggers and diagnostics; `nil` for none.
     ///   - priority: The priority; `nil` for the priority of the queue or, if the queue has none, of the caller.
     ///   - operation: Runs in the isolation and with the task-locals of the code that adds the task.
     /// - Returns: The task, to await or to cancel it.
@@ -41,7 +41,7 @@ extension TaskQueue {
     /// ```
     ///
     /// - Parameters:
-    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - name: The name of the task, shown in debuggers and diagnostics; `nil` for none.
     ///   - priority: The priority; `nil` for the priority of the queue or, if the queue has none, of the caller.
     ///   - behavior: The rule for the operation if the task is cancelled before its turn. With `.skip`, the operation
     ///     never runs, and the task ends at once; with `.run`, the operation runs at its turn, with `Task.isCancelled`
@@ -74,7 +74,7 @@ extension TaskQueue {
     /// `Task.isCancelled` true.
     ///
     /// - Parameters:
-    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - name: The name of the task, shown in debuggers and diagnostics; `nil` for none.
     ///   - priority: The priority; `nil` for the priority of the queue or, if the queue has none, of the caller.
     ///   - behavior: The rule for the operation if the task is cancelled before its turn: see Cancellation.
     ///   - operation: Runs in the isolation and with the task-locals of the code that adds the task.

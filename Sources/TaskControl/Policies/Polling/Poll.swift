@@ -57,8 +57,8 @@
 ///   - operation: The call. Must be safe to repeat.
 ///   - condition: Returns whether the value is the awaited one. An error that it throws ends the poll.
 /// - Returns: The first value that satisfies the condition.
-/// - Throws: `CancellationError` if the caller is cancelled and no value is returned, also by its own deadline: the
-///   `withDeadline` that has set it then throws ``DeadlineExceededError``. Otherwise ``PollTimeoutError``,
+/// - Throws: `CancellationError` if the caller is cancelled and no value is returned, also if a `withDeadline` around the
+///   poll cancels it: that call throws ``DeadlineExceededError`` to its own caller. Otherwise ``PollTimeoutError``,
 ///   with the last value and the last error, if the condition did not hold before the limit, or would not be tested
 ///   again before the deadline of the task; the error of the operation after which no further call may follow; the
 ///   error of the condition; the error of the clock, if the clock cannot sleep.
