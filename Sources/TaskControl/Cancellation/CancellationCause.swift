@@ -19,10 +19,11 @@
 /// `CancellationError`.)
 ///
 /// ```swift
+/// let flights = SingleFlight<String, Int>()
 /// do {
-///     model.show(try await profiles.value(for: id) { try await api.fetchProfile(id) })
+///     print(try await flights.value(for: "visits") { 1 })
 /// } catch let cause as CancellationCause where cause == .requested(reason: "signed out") {
-///     model.showSignIn()
+///     print("signed out")
 /// }
 /// ```
 ///
