@@ -67,10 +67,14 @@ struct KeyIsolationTests {
         let store = TaskStore<SmallKey>()
         let gate = Gate()
         store.addTask(forKey: SmallKey(number: 1)) { try? await gate.wait() }
+        let small = Task { try await withSingleFlight(key: SmallKey(number: 9)) { try await gate.wait() } }
+        let large = Task { try await withSingleFlight(key: LargeKey(number: 9)) { try await gate.wait() } }
+        try await gate.waitForWaiters(count: 3)
         let (tracker, recorder) = (TaskTracker(), TraceRecorder())
         let observations = [TaskDiagnostics.observe(tracker), TaskDiagnostics.observe(recorder)]
         store.addTask(forKey: SmallKey(number: 1), duplicateKeyBehavior: .preferPrevious) {}
         gate.open()
+        _ = try await (small.value, large.value)
         await end(store)
         await read(tracker, recorder)
         for observation in observations { observation.end() }

@@ -67,7 +67,8 @@ public struct CancellationCause: Hashable, Sendable, Codable {
 
     /// Returns the cause of a task that a newer task with the same key has replaced.
     ///
-    /// - Parameter key: The key as text; `nil` for the tasks of a ``TaskSlot``.
+    /// - Parameter key: The key as text; `nil` for the tasks of a ``TaskSlot``. The text of a cause that the library has
+    ///   recorded is that of ``TaskEvent/key``: the description only if an observer was registered when the key was added.
     public static func superseded(key: String?) -> Self { Self(.superseded, key) }
     /// Returns the cause of a task whose owner was deallocated.
     ///

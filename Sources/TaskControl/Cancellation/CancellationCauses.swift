@@ -1,7 +1,6 @@
 private import CTaskControl
 
-/// A cause as ``CancellationCauses`` stores it. The text of a key is made only when the cause is read, since making it
-/// calls code of the client.
+/// A cause as ``CancellationCauses`` stores it. The text of a key is made only when the cause is read.
 enum RecordedCause: Sendable {
     case known(CancellationCause)
     case superseded(_ErasedKey)

@@ -1,6 +1,7 @@
 // A key that a store returns must not be shared by two isolations, so these members exist for keys that are Sendable, and for
 // keys whose conformance to Hashable is isolated to an actor, since such a store is used on that actor only. For other keys
-// the compiler chooses the form that it refuses.
+// the compiler chooses the form that it refuses. Where a type of keys is a generic parameter, the compiler knows neither, and
+// chooses the form for isolated keys: generic code must itself require Sendable keys to share what a store returns.
 
 extension TaskStore where Key: Sendable {
     /// The keys that have at least one task that runs, or starts at once, and that the store has not cancelled. A key

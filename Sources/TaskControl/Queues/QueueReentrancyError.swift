@@ -2,7 +2,8 @@
 /// itself forever.
 ///
 /// The error is also thrown if the turns of the queue wait for the caller, directly or through flights and other queues:
-/// the call that would complete the circle throws.
+/// the call that would complete the circle throws. A task that is created inside a turn, also by `addTask` of another
+/// queue, counts as inside while the turn lasts.
 ///
 /// To fix the mistake, do the work in the present turn, or send the work with `queue.addTask`, without awaiting that task
 /// inside the turn. Take the turns of several queues in the same order everywhere.

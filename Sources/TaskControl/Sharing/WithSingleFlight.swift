@@ -61,5 +61,5 @@ struct _SharedKey<Key: Hashable, Value>: Hashable, CustomStringConvertible, Wrap
 
     @inlinable var description: String { key as? String ?? String(describing: key) }
 
-    @usableFromInline var plainText: String { _ErasedKey(key).text ?? "" }
+    @usableFromInline var plainText: String { _ErasedKey.plainText(of: key) }
 }

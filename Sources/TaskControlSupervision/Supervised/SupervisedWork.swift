@@ -81,7 +81,8 @@ public final class SupervisedWork: Sendable {
     }
 
     /// Stops the work permanently, and waits for its end. The work is asked to stop (see ``SupervisedRun/isStopping``),
-    /// and is cancelled when its grace period is over; without a grace period, before this function begins to wait.
+    /// and is cancelled when its grace period is over; without a grace period, before this function begins to wait. (While the owner
+    /// is shut down, its grace period counts.)
     ///
     /// The priority of the work is raised to that of the caller. If the work is a child of a ``Supervisor``, the other
     /// children continue. Never call this function from the work itself: the work would wait for itself.

@@ -73,6 +73,8 @@ struct ErasedKeyTests {
         #expect(_ErasedKey(Large(first: 1, second: 2)).text == "Large")
         #expect(_ErasedKey(Object(1)).text == "Object")
         #expect(_ErasedKey(_SharedKey<Route, Int>(.feed)).text == "feed")
+        #expect(_ErasedKey(_SharedKey<Int, Int>(7)).text == "7")
+        #expect(_ErasedKey(7 as UInt32).text == "7")
         #expect(_ErasedKey(Route.feed).withText().text == "a description")
         #expect(_ErasedKey(OnlyKey()).withText().text == nil)
     }

@@ -114,6 +114,28 @@ struct PermitLimitTests {
         #expect(semaphore.available == (milliseconds < 1_000 ? 2 : 3))
     }
 
+    /// A clock whose sleeps end late, as if the task of the limit had no thread when it was cancelled.
+    private final class LateClock: Clock {
+        let offset = Locked(Duration.zero)
+
+        var now: TestClock.Instant { TestClock().now.advanced(by: offset.withLock { $0 }) }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
+            try? await Gate().wait()
+            offset.withLock { $0 = .seconds(5) }
+        }
+    }
+
+    @Test func aPermitThatCameInTimeIsReceivedAlsoIfTheTaskOfTheLimitEndsLate() async throws {
+        try await semaphore.acquire(3)
+        let caller = Task { try await semaphore.acquire(within: .seconds(1), clock: LateClock()) }
+        await waitForWaiters(1)
+        semaphore.release(3)
+        try await caller.value
+        #expect(semaphore.available == 2)
+    }
+
     @Test func theEndOfALimitedWaitIsAnEvent() async throws {
         let semaphore = AsyncSemaphore(name: "limited", value: 1)
         let events = await EventLog.events {

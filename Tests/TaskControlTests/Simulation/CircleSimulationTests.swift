@@ -35,6 +35,30 @@ struct CircleSimulationTests {
         }
     }
 
+    @Test func aRefusedDrainLeavesNothingBehind() async throws {
+        let (queue, flights, holds) = (FIFOQueue(), SingleFlight<Int, Int>(), Gate())
+        let caller = Task {
+            try await flights.value(for: 1) {
+                try await holds.wait()
+                try await wait(forBooksOf: flights._flights.source.number) { 2 - flights._flights.callerCount }
+                var refusals = 0
+                for _ in 0..<1_000 {
+                    do { try await queue.drain() } catch is QueueReentrancyError { refusals += 1 }
+                }
+                return refusals
+            }
+        }
+        let holder = Task {
+            try await queue.run {
+                holds.open()
+                return try await flights.value(for: 1) { 0 }
+            }
+        }
+        #expect(try await caller.value == 1_000)
+        #expect(try await holder.value == 1_000)
+        #expect(queue._turns.state.withMachine { $0.drainerCapacity } < 100)
+    }
+
     @Test(arguments: Shape.allCases)
     func aFlightAndATurnThatWaitForEachOtherFail(_ shape: Shape) async throws {
         try simulate(seeds: Schedules.seeds(400, inDebug: 60)) { sim in

@@ -79,19 +79,32 @@ package struct _ErasedKey: Hashable, @unchecked Sendable {
     }
 
     /// The text of the key in events; `nil` for an ``OnlyKey``. Runs no code of the client: if the key was not described, because no observer was
-    /// registered, this is a string, the digits of an `Int`, the name of the case of an enumeration, or the name of the type.
+    /// registered, this is a string, the digits of an integer, the name of the case of an enumeration, or the name of the type.
     package var text: String? {
         if type == OnlyKey.self { return nil }
         return box?.text ?? plainText
     }
 
     private var plainText: String {
-        func text<Key: Hashable>(_ type: Key.Type) -> String {
-            let key = bytes.key(as: type)
-            return (key as? Int).map { String($0) } ?? caseName(of: key) ?? String(describing: type)
-        }
+        func text<Key: Hashable>(_ type: Key.Type) -> String { Self.plainText(of: bytes.key(as: type)) }
         let type = type
         return box?.plainText ?? text(type)
+    }
+
+    /// Returns the text of a key that is available without running code of the client, not even its hash.
+    @usableFromInline
+    static func plainText<Key>(of key: Key) -> String {
+        switch key {
+        case let key as String: key
+        case let key as Int: String(key)
+        case let key as UInt: String(key)
+        case let key as Int64: String(key)
+        case let key as UInt64: String(key)
+        case let key as Int32: String(key)
+        case let key as UInt32: String(key)
+        case let key as any WrappingKey: key.plainText
+        default: caseName(of: key) ?? String(describing: Key.self)
+        }
     }
 
     // MARK: Comparing
@@ -157,9 +170,7 @@ package struct _ErasedKey: Hashable, @unchecked Sendable {
             TypedBox(key, text: key as? String ?? String(describing: key))
         }
 
-        @inlinable override var plainText: String? {
-            key as? String ?? (key as? any WrappingKey)?.plainText ?? caseName(of: key) ?? String(describing: Key.self)
-        }
+        @inlinable override var plainText: String? { _ErasedKey.plainText(of: key) }
     }
 }
 

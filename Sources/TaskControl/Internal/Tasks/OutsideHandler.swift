@@ -43,7 +43,7 @@ package func escalateOutsideHandler(_ action: @escaping @Sendable () -> Void) {
 /// Performs an action that may call code of the client, such as the cancellation handlers of a task or an observer,
 /// outside the cancellation or priority-escalation handler that calls this function.
 ///
-/// Eight such actions run at the same time, and up to 64 while earlier ones block, for example because they call slow
+/// Eight such actions run at the same time, and up to 512 while earlier ones block, for example because they call slow
 /// cancellation handlers: so such an action does not delay the others.
 package func performOutsideHandler(_ action: @escaping @Sendable () -> Void) {
     HandlerActions.perform(action, on: .clientCode)
@@ -103,7 +103,7 @@ private final class HandlerActions: Sendable {
     /// An action of this queue blocks nothing, so one worker is enough.
     static let wakeUps = HandlerActions("wakeUps", workers: 1...1)
     static let escalations = HandlerActions("escalations", workers: 4...4)
-    static let clientCode = HandlerActions("clientCode", workers: 8...64)
+    static let clientCode = HandlerActions("clientCode", workers: 8...512)
 
     private struct Action: Linked {
         let perform: @Sendable () -> Void

@@ -221,14 +221,14 @@ public final class AsyncSemaphore: Sendable {
         _ stopwatch: Stopwatch
     ) async throws {
         guard let id = holding.id else { throw CancellationError() }
-        let (outcome, failure) = await withTaskGroup(of: (any Error)?.self) { group in
+        let (outcome, isLate, failure) = await withTaskGroup(of: (any Error)?.self) { group in
             group.addTask { await self.endWait(of: id, after: limit, stopwatch) }
             let outcome = await waitInLine(id)
+            // The clock decides, since the limit's own task may not have had a thread, and here, since that task may end late.
+            let isLate = outcome == .left || stopwatch.now >= limit
             group.cancelAll()
-            return (outcome, await group.next() ?? nil)
+            return (outcome, isLate, await group.next() ?? nil)
         }
-        // The clock decides, since the limit's own task may not have had a thread.
-        let isLate = outcome == .left || stopwatch.now >= limit
         guard isLate || Task.isCancelled else { return emitAcquired(count, holding) }
         leave(count, holding, outcome, isLate: isLate && !Task.isCancelled)
         try Task.checkCancellation()

@@ -34,8 +34,8 @@
 /// After a call that returns a value, the condition is called once. If it does not hold, or the call failed and another
 /// call may follow, the delay begins if the next call would begin before the limit, and before the ``Deadline`` of the
 /// task. If not, the poll ends at once, without the delay. A hint of the error (see ``RetryAfterProviding``) extends the
-/// delay as in `retry`. With a limit, a value that satisfies the condition counts if the call has returned it before
-/// the limit, by the clock; at the limit, it is late.
+/// delay as in `retry`. With a limit, a value counts if the condition has accepted it before the limit, by the
+/// clock; at the limit, it is late.
 ///
 /// ## Cancellation
 /// If the caller was cancelled before the poll, no call is made, and `CancellationError` is thrown. If the caller is

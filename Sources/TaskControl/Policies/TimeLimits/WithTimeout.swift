@@ -259,7 +259,8 @@ enum _TimeLimit {
         /// - Returns: Whether the operation was still running.
         private func move(to next: Phase, because cause: CancellationCause?) -> Bool {
             let (hasMoved, task) = state.withLock { state in
-                guard state.phase == .running else { return (false, _TaskHandle?.none) }
+                // The call that has moved the phase may not have cancelled the task yet.
+                guard state.phase == .running else { return (false, state.task?.owned) }
                 state.phase = next
                 // Retained under the lock, and its cause recorded: the task has not ended, because `end()` needs the
                 // lock first.

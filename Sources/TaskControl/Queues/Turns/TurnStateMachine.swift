@@ -340,6 +340,9 @@ struct TurnStateMachine<Waiter, Job> {
 
     var drainerCount: Int { drainers.count }
 
+    /// The number of callers of `drain` for which memory is allocated.
+    var drainerCapacity: Int { drainers.capacity }
+
     /// Returns whether the turn of an entry has begun, and has not ended.
     func isRunning(_ id: ID) -> Bool {
         isThere(id) && entries[id.slot].phase == .running

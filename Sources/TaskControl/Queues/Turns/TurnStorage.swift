@@ -159,6 +159,8 @@ final class _TurnStorage: Sendable {
         let goal = _PlaceWaits.Goal.end(of: ObjectIdentifier(state), upTo: last.number)
         guard let recorded = _PlaceWaits.begin(for: goal, inside: places) else {
             _ = state.withMachine { $0.drainerLeaves(id) }
+            // Returns at once, and removes the caller from the table.
+            _ = await suspend { waiter in state.withMachine { $0.parkDrainer(id, waiter) } }
             throw reentrancyError
         }
         let wait = source.emitDraining()

@@ -137,8 +137,9 @@ struct _FlightBody<Value: Sendable>: _TaskBody {
             failure = error
         }
         // The clock is read here, in the task of the operation: the caller may resume much later.
-        if let limit, limit.hasPassed { flight.result = nil }
+        let isLate = limit?.hasPassed == true
+        if isLate { flight.result = nil }
         let end = table.finish(flight, failure, hasBegun: hasBegun)
-        if !end.isHeard { await table.report(failure, wasCancelled: end.wasCancelled) }
+        if isLate || !end.isHeard { await table.report(failure, wasCancelled: end.wasCancelled) }
     }
 }

@@ -542,7 +542,11 @@ extension _FlightTable {
     /// - Returns: The wait, which must be ended; `nil` if the other flight already waits for the current code, directly
     ///   or through other flights and turns. Nothing is recorded then.
     package func wait(behind other: ID) -> _PlaceWaits.Wait? {
-        _PlaceWaits.begin(for: .flight(Place(other, in: self)), inside: _Places.heldByCaller)
+        let places = _Places.heldByCaller
+        // Under the lock: a flight that has ended keeps no code waiting.
+        return state.withLock {
+            $0.isThere(other) ? _PlaceWaits.begin(for: .flight(Place(other, in: self)), inside: places) : .unrecorded
+        }
     }
 }
 
