@@ -18,9 +18,7 @@
 package struct _ErasedKey: Hashable, @unchecked Sendable {
     /// The hash of the key, computed once, when the erased key is created.
     @usableFromInline let hash: Int
-    /// The type, with the conformance that the client's call has used. A conformance that is looked up dynamically may be
-    /// missing: a cast to an isolated conformance fails outside its actor.
-    @usableFromInline let type: any Hashable.Type
+    @usableFromInline let type: Any.Type
     /// The key itself, if its type contains no references and has at most eight bytes, such as a number or an
     /// enumeration without associated values. Such a key needs no object. For all other keys, these bytes are zero.
     @usableFromInline let bytes: _KeyBytes
@@ -72,10 +70,9 @@ package struct _ErasedKey: Hashable, @unchecked Sendable {
 
     @inline(never)
     func withText() -> _ErasedKey {
-        func text<Key: Hashable>(_ type: Key.Type) -> String { String(describing: bytes.key(as: type)) }
-        let type = type
+        func text<Key>(_ type: Key.Type) -> String { String(describing: bytes.key(as: type)) }
         if type == OnlyKey.self { return self }
-        return _ErasedKey(self, box: box?.withText() ?? Box(text: text(type)))
+        return _ErasedKey(self, box: box?.withText() ?? Box(text: _openExistential(type, do: text)))
     }
 
     /// The text of the key in events; `nil` for an ``OnlyKey``. Runs no code of the client: if the key was not described, because no observer was
@@ -86,9 +83,8 @@ package struct _ErasedKey: Hashable, @unchecked Sendable {
     }
 
     private var plainText: String {
-        func text<Key: Hashable>(_ type: Key.Type) -> String { Self.plainText(of: bytes.key(as: type)) }
-        let type = type
-        return box?.plainText ?? text(type)
+        func text<Key>(_ type: Key.Type) -> String { Self.plainText(of: bytes.key(as: type)) }
+        return box?.plainText ?? _openExistential(type, do: text)
     }
 
     /// Returns the text of a key that is available without running code of the client, not even its hash.
@@ -127,7 +123,9 @@ package struct _ErasedKey: Hashable, @unchecked Sendable {
     @inline(never)
     func equals(_ other: _ErasedKey) -> Bool {
         func equals<Key: Hashable>(_ type: Key.Type) -> Bool { bytes.key(as: type) == other.bytes.key(as: type) }
-        let type = type
+        // The cast succeeds in a call that the client makes with a key, also for a conformance that is isolated to an actor. To keep the conformance
+        // with the key would cost each key a word, and each task hundreds of instructions.
+        guard let type = type as? any Hashable.Type else { return false }
         return equals(type)
     }
 

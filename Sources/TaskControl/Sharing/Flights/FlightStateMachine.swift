@@ -43,8 +43,6 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
 
     struct Entry: Ticketed {
         let serial: UInt64
-        /// The payload, which the machine has until the flight has ended.
-        let payload: Payload
         var job: Job?
         /// The wait of the caller that has begun the flight; settled with `reached` if there is nothing to tell it any
         /// more, or if there was no such caller.
@@ -66,6 +64,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     struct Current: Keyed {
         let key: Key
         let slot: Slot
+        let payload: Payload
         var nextInBucket = Chain.none
     }
 
@@ -82,6 +81,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     private(set) var flights = SlotTable<Entry>()
     private(set) var waits = SlotTable<Wait>()
     private(set) var current = KeyTable<Current>()
+    /// The payloads of the flights that callers could join by a key, and no longer can, until these flights have ended.
+    private var forgotten: [Slot: Payload] = [:]
     /// The outcomes of the first callers that have left, and have not parked before the end of their flight.
     private(set) var departed: [ID: WaitOutcome] = [:]
     /// The number of flights in progress: those that have not ended, and are not cancelled.
@@ -120,24 +121,23 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// - Complexity: O(1).
     mutating func join(_ key: Key?, level: UInt8 = 0, _ payload: Payload?) -> Joining {
         if let key, let index = current.index(of: key) {
-            let flight = current[index].slot
-            return .joined(enter(flight), flights[flight].payload)
+            return .joined(enter(current[index].slot), current[index].payload)
         }
         if isClosed { return .refused }
         guard let payload else { return .absent }
         let phase: Phase = key == nil ? .forgotten : .current
-        let id = add(Entry(serial: nextSerial, payload: payload, first: .expected, phase: phase, level: level), key)
+        let id = add(Entry(serial: nextSerial, first: .expected, phase: phase, level: level), key, payload)
         callerCount += 1
         return .begun(Caller(id: id), id)
     }
 
     /// Adds a flight, for which the key must lead to no other; `nil` for a flight without a key.
-    private mutating func add(_ entry: consuming Entry, _ key: Key?) -> ID {
+    private mutating func add(_ entry: consuming Entry, _ key: Key?, _ payload: Payload) -> ID {
         let slot = flights.insert(entry)
         let id = ID(serial: nextSerial, slot: slot)
         nextSerial += 1
         count += 1
-        if let key { flights[slot].link = current.insert(Current(key: key, slot: slot)) }
+        if let key { flights[slot].link = current.insert(Current(key: key, slot: slot, payload: payload)) }
         return id
     }
 
@@ -159,7 +159,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
             return nil
         }
         if isClosed { return nil }
-        return add(Entry(serial: nextSerial, payload: payload, phase: .current, isKept: true, level: level), key)
+        return add(Entry(serial: nextSerial, phase: .current, isKept: true, level: level), key, payload)
     }
 
     private mutating func enter(_ flight: Slot) -> Caller {
@@ -331,6 +331,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         if case .settled(.left) = flights[id.slot].first { departed[id] = .left }
         let (first, others) = settleAll(of: id.slot, with: .reached)
         flights.discard(id.slot)
+        if !forgotten.isEmpty, forgotten.removeValue(forKey: id.slot) != nil { forgotten.shrinkIfMostlyEmpty() }
         return Landing(
             first: first,
             others: others,
@@ -357,9 +358,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// - Returns: The payload of the old flight, to be released outside the lock; `nil` if no flight has changed.
     mutating func forget(_ key: Key) -> Payload? {
         guard let index = current.index(of: key) else { return nil }
-        let slot = current.remove(index).slot
-        flights[slot].phase = .forgotten
-        return flights[slot].payload
+        return retire(flights.ticket(at: current[index].slot))
     }
 
     /// Makes the next caller of a key begin a new flight, because the result of the given flight will soon be
@@ -369,6 +368,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     mutating func retire(_ id: ID) -> Payload? {
         guard isThere(id), let payload = unlink(id) else { return nil }
         flights[id.slot].phase = .forgotten
+        forgotten[id.slot] = payload
         return payload
     }
 
@@ -398,7 +398,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var ids: [ID] = []
         var jobs: [Job] = []
         var waiters: [Waiter] = []
-        /// The payloads of the flights. The storage tells each the reason before it resumes the callers.
+        /// The payloads of the flights with keys. The storage tells each the reason before it resumes the callers.
         var payloads: [Payload] = []
         /// The flights that callers could still join, to be released outside the lock.
         var remains = KeyTable<Current>()
@@ -416,7 +416,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
             if let first { clearing.waiters.append(first) }
             clearing.waiters += others
             clearing.ids.append(id)
-            clearing.payloads.append(flights[slot].payload)
+            let isCurrent = flights[slot].phase == .current
+            let payload = isCurrent ? clearing.remains[flights[slot].link].payload : forgotten[slot]
+            if let payload { clearing.payloads.append(payload) }
             if let job = cancel(id) { clearing.jobs.append(job) }
         }
         return clearing
@@ -441,15 +443,15 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     ///
     /// - Returns: Its payload, to be released outside the lock; `nil` if callers could not join it.
     private mutating func unlink(_ id: ID) -> Payload? {
-        guard flights[id.slot].phase == .current else { return nil }
-        _ = current.remove(flights[id.slot].link)
-        return flights[id.slot].payload
+        flights[id.slot].phase == .current ? current.remove(flights[id.slot].link).payload : nil
     }
 
     // MARK: Looking
 
     /// The capacity of the largest table or dictionary, as a measure of the memory that is allocated.
-    var capacity: Int { max(flights.capacity, waits.capacity, current.capacity, departed.capacity, drains.capacity) }
+    var capacity: Int {
+        max(flights.capacity, waits.capacity, current.capacity, forgotten.capacity, departed.capacity, drains.capacity)
+    }
 
     /// Whether a caller waits for the end of all flights.
     var hasDrains: Bool { drains.hasWaiting }
@@ -491,6 +493,7 @@ extension FlightStateMachine {
             precondition(current.index(of: current[index].key) == index, "a flight is found by its key")
         }
         precondition(current.count == linked, "to each current flight leads one key")
+        precondition(forgotten.keys.allSatisfy { flights.isOccupied($0) && flights[$0].phase != .current })
         precondition(count == inTheAir && callerCount == callers, "flights in progress and their callers are counted")
         precondition(flights.count > 0 || !hasDrains, "the end of the last flight ends the wait for it")
         precondition(departed.keys.allSatisfy { !isThere($0) }, "a flight has the waits of its callers until it ends")
