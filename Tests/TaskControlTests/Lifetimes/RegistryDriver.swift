@@ -344,12 +344,15 @@ struct RegistryDriver: MachineDriver {
     }
 
     private mutating func park(_ number: Int) {
+        // A task that can free the permit that it would wait for does so first.
+        let mustReplace = machine.sides[ids[number].slot]?.mustReplace == true
         if machine.park(ids[number], number) {
+            #expect(!mustReplace)
             #expect(model[number].map { [.waiting, .throttled, .queued].contains($0.phase) } == true)
             model[number]?.isParked = true
             places[number] = .parked
         } else {
-            #expect(model[number].map { [.waiting, .throttled, .queued].contains($0.phase) } != true)
+            #expect(mustReplace || model[number].map { [.waiting, .throttled, .queued].contains($0.phase) } != true)
             places[number] = .unstarted
         }
     }

@@ -101,6 +101,29 @@ struct TaskRegistryStateMachineTests {
         machine.checkInvariants()
     }
 
+    /// The interval ends after the task was told to wait for it, and before the task waits.
+    @Test func aTaskThatIsAboutToWaitReplacesTheOneThatHasItsPermit() {
+        var machine = RegistryMachine(limit: 1)
+        let running = machine.added("a", .throttle(for: .seconds(1)))
+        var effects = RegistryMachine.Effects()
+        machine.attach(running, job: 1, &effects)
+        _ = machine.begin(running, isCancelled: false, &effects)
+        let interval = effects.actions!.interval!.id
+        let next = machine.added("a", .throttle(for: .seconds(1)))
+        machine.attach(next, job: 2, &effects)
+        let told = machine.begin(next, isCancelled: false, &effects)
+        _ = machine.intervalEnded(interval, &effects)
+        let waits = machine.park(next, 7)
+        #expect(told == .throttle(.seconds(1)) && !waits)
+        var replacing = RegistryMachine.Effects()
+        let start = machine.begin(next, isCancelled: false, &replacing)
+        let cancelled = replacing.actions?.cancelling
+        #expect(start == .wait && cancelled == [1] && machine.phase(of: running) == .cancelled)
+        let waitsThen = machine.park(next, 8)
+        #expect(waitsThen)
+        machine.checkInvariants()
+    }
+
     /// A task that was cancelled before it began will never run, so a new task of its key does not wait for it.
     @Test(arguments: [TaskStoreDuplicateKeyBehavior.wait, .keepLatest, .cancelPrevious(wait: true)], [false, true])
     func aTaskThatWasCancelledBeforeItBeganHoldsUpNone(behavior: TaskStoreDuplicateKeyBehavior, byHandle: Bool) {

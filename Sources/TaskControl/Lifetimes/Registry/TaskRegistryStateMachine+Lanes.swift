@@ -273,7 +273,11 @@ extension TaskRegistryStateMachine {
             entries[slot].phase = .queued
             if !hasWaited { effects.waitingCountChange += 1 }
             // The task calls `begin` again, and then cancels those that may have the permit that it waits for.
-            if sides[slot]?.cancelsOlder == true { effects.wake(takeParked(slot)) }
+            if sides[slot]?.cancelsOlder == true {
+                // It may be about to park.
+                sides[slot]?.mustReplace = true
+                effects.wake(takeParked(slot))
+            }
             return
         }
         entries[slot].phase = phase

@@ -155,6 +155,7 @@ extension TaskRegistryStateMachine {
     ///
     /// - Returns: Whether the task may start, because it has received a permit from one of them.
     mutating func replaceOlder(_ slot: Slot, _ effects: inout Effects) -> Bool {
+        sides[slot]?.mustReplace = false
         cancelLane(entries[slot].lane, before: slot, &effects)
         inherit(slot, &effects)
         if hasPermit(slot) { begins(slot, &effects) }

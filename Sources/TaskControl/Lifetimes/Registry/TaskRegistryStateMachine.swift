@@ -288,6 +288,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
     ///   once.
     mutating func park(_ id: ID, _ waiter: Waiter) -> Bool {
         switch phase(of: id) {
+        case .queued where sides[id.slot]?.mustReplace == true: return false
         case .waiting, .throttled, .queued:
             precondition(sides[id.slot]?.parked == nil, "A task parks once at a time.")
             sides[id.slot, default: Side()].parked = waiter
@@ -525,6 +526,9 @@ extension TaskRegistryStateMachine {
         var subject: TaskEvent.Identity?
         /// The cause of cancellation of a task that was cancelled while it was being created.
         var cause: RecordedCause?
+
+        /// Whether the task must call `begin` before it waits for a permit: to cancel the older tasks of its key, which may have that permit.
+        var mustReplace = false
 
         /// Whether the task cancels the older tasks of its key when it begins.
         var cancelsOlder: Bool { time != nil && afterQuietTime != .keepLatest }
