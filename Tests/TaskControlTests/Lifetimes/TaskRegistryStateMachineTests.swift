@@ -101,7 +101,7 @@ struct TaskRegistryStateMachineTests {
         machine.checkInvariants()
     }
 
-    /// The interval ends after the task was told to wait for it, and before the task waits.
+    /// The interval ends after the task has learned that it must wait, and before the task waits.
     @Test func aTaskThatIsAboutToWaitReplacesTheOneThatHasItsPermit() {
         var machine = RegistryMachine(limit: 1)
         let running = machine.added("a", .throttle(for: .seconds(1)))
@@ -111,10 +111,10 @@ struct TaskRegistryStateMachineTests {
         let interval = effects.actions!.interval!.id
         let next = machine.added("a", .throttle(for: .seconds(1)))
         machine.attach(next, job: 2, &effects)
-        let told = machine.begin(next, isCancelled: false, &effects)
+        let answer = machine.begin(next, isCancelled: false, &effects)
         _ = machine.intervalEnded(interval, &effects)
         let waits = machine.park(next, 7)
-        #expect(told == .throttle(.seconds(1)) && !waits)
+        #expect(answer == .throttle(.seconds(1)) && !waits)
         var replacing = RegistryMachine.Effects()
         let start = machine.begin(next, isCancelled: false, &replacing)
         let cancelled = replacing.actions?.cancelling
