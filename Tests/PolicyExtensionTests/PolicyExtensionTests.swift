@@ -57,6 +57,57 @@ final class Mutex: @unchecked Sendable {
     func decrement() { lock.withLock { number -= 1 } }
 }
 
+/// A part with a line of its own: `enter` gives the call a place in the line, and `waitToEnter` waits at the place that was
+/// given last. A place that nobody waits at stops the line.
+final class Line: PolicyPart {
+    private struct State {
+        var places: [Gate] = []
+        var isTaken = false
+        var given: Gate?
+    }
+
+    private let state = Protected(State())
+
+    func enter(at time: inout PolicyTime) -> Void? {
+        state.change {
+            if !$0.isTaken && $0.places.isEmpty {
+                $0.isTaken = true
+                return ()
+            }
+            let place = Gate()
+            $0.places.append(place)
+            $0.given = place
+            return nil
+        }
+    }
+
+    func waitToEnter() async throws {
+        let place = state.change { state in
+            defer { state.given = nil }
+            return state.given
+        }
+        guard let place else { throw CallRefusedError(.init("the call has no place in the line")) }
+        try await place.wait()
+    }
+
+    func leave(_ pass: Void, with outcome: PolicyOutcome, at time: inout PolicyTime) {
+        let next = state.change { state in
+            state.isTaken = !state.places.isEmpty
+            return state.isTaken ? state.places.removeFirst() : nil
+        }
+        next?.open()
+    }
+}
+
+final class Protected<Value>: @unchecked Sendable {
+    private let lock = NSLock()
+    private var value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    func change<Result>(_ body: (inout Value) -> Result) -> Result { lock.withLock { body(&value) } }
+}
+
 private struct Failure: Error {}
 
 /// Policies that other packages write.
@@ -95,6 +146,48 @@ struct PolicyExtensionTests {
         turn.release()
         #expect(try await available == 0)
         #expect(turn.available == 1)
+    }
+
+    /// The place of the line in a policy.
+    enum Place: CaseIterable {
+        case alone, aroundCalls, aroundCallsBehindAnother, aroundAttempts, aroundAttemptsBehindARate
+    }
+
+    /// Two of the three calls wait in the line, and behind a part that lets them wait as well.
+    @Test(arguments: Place.allCases, [nil, Duration.seconds(60)])
+    func aPartIsAskedOnceAndThenWaitedFor(_ place: Place, _ timeout: Duration?) async throws {
+        let (line, open, running) = (Line(), Gate(), OrderRecorder<Int>())
+        let other = FailureAllowance(1_000, name: "other", waiting: AsyncSemaphore(value: 3))
+        var policy = ResiliencePolicy(breaker: CircuitBreaker(), attemptTimeout: timeout)
+        switch place {
+        case .alone: break
+        case .aroundCalls: policy.callParts = [line]
+        case .aroundCallsBehindAnother: policy.callParts = [other, line, other]
+        case .aroundAttempts: policy.attemptParts = [line]
+        case .aroundAttemptsBehindARate:
+            policy.rate = RateLimiter(rate: 10_000, burst: 1)
+            policy.attemptParts = [other, line, other]
+        }
+        let protected = policy
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<3 {
+                group.addTask {
+                    @Sendable func work() async throws {
+                        running.record(number)
+                        try await open.wait()
+                    }
+                    if place == .alone {
+                        try await withPolicy(line) { try await work() }
+                    } else {
+                        try await withPolicy(protected) { try await work() }
+                    }
+                }
+            }
+            try await running.waitForEvents(count: 1)
+            open.open()
+            try await group.waitForAll()
+        }
+        #expect(running.count == 3)
     }
 
     @Test func theClientTakesThem() async throws {

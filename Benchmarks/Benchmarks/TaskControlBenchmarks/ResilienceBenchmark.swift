@@ -31,9 +31,9 @@ func registerResilience() {
     }
     Benchmark.row("withPolicy, four parts") {
         let policy = ResiliencePolicy(
-            concurrentCalls: AsyncSemaphore(value: 100),
             breaker: CircuitBreaker(),
             retry: RetryPolicy(),
+            permits: AsyncSemaphore(value: 100),
             rate: RateLimiter(rate: 1_000_000_000, burst: 1_000_000_000)
         )
         @Sendable func direct() async -> Duration { await time { try await service.answer($0) } }

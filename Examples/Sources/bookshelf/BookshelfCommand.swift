@@ -57,7 +57,7 @@ struct ServerOptions: ParsableArguments {
     /// Returns a client of the server. A call that is large or never ends is open-ended: it has no time limit for all of it.
     func client(isOpenEnded: Bool = false) -> EndpointClient {
         var connection = ServerConnection(server: server)
-        connection.timeLimit = isOpenEnded ? nil : timeout
+        connection.timeout = isOpenEnded ? nil : timeout
         connection.idleLimit = timeout
         connection.attempts = retries + 1
         return connection.client()

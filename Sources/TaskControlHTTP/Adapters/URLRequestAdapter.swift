@@ -31,7 +31,7 @@ public protocol URLRequestAdapter: Sendable {
     /// The method is called in the caller's isolation, and stays there if it is declared `nonisolated(nonsending)`.
     ///
     /// ## Cancellation
-    /// If the caller is cancelled, or the call reaches ``ClientPolicies/timeLimit``, the task that runs this method is
+    /// If the caller is cancelled, or the call reaches ``ClientPolicies/timeout``, the task that runs this method is
     /// cancelled. The caller then receives `CancellationError` or `TimeoutError`, regardless of the error that this
     /// method throws.
     ///

@@ -9,7 +9,7 @@ public import Foundation
 ///     policies: ClientPolicies(
 ///         authenticator: .bearer { try await login() },
 ///         retry: HTTPRetryPolicy(),
-///         timeLimit: .seconds(30)
+///         timeout: .seconds(30)
 ///     )
 /// )
 /// let books = try await client.request(BookListEndpoint())

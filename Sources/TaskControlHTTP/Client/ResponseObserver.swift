@@ -15,7 +15,7 @@ public import Foundation
 /// - The part of the body that has arrived; for a response that is streamed or written to a file, the part that the
 ///   endpoint's `validate` receives. `nil` if there is no such part.
 /// - The error, if the attempt failed; otherwise `nil`. A `CancellationError` if the caller was cancelled, or if the
-///   call reached ``ClientPolicies/timeLimit``.
+///   call reached ``ClientPolicies/timeout``.
 ///
 /// The closure is called once per attempt, whether it succeeded or failed, and before the caller resumes. The attempts
 /// of a call do not overlap. The closure is called in the caller's isolation, and should return quickly.

@@ -7,15 +7,18 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
     private let attach: @Sendable (Credential, inout URLRequest) throws -> Void
     private let refresh: @Sendable (Credential?) async throws -> Credential
     private let expiration: CredentialExpiration<Credential>?
+    private let refreshTimeout: Duration?
 
     init(
         _ initial: Credential?,
         expiration: CredentialExpiration<Credential>?,
+        refreshTimeout: Duration?,
         attach: @escaping @Sendable (Credential, inout URLRequest) throws -> Void,
         refresh: @escaping @Sendable (Credential?) async throws -> Credential
     ) {
         state = Locked(CredentialStateMachine(initial, initial.flatMap { expiration?.validity(of: $0) }))
         self.expiration = expiration
+        self.refreshTimeout = refreshTimeout
         self.attach = attach
         self.refresh = refresh
     }
@@ -86,7 +89,7 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
         guard case .refresh(let rejected) = state.withLock({ $0.begin(serial, at: now) }) else { return }
         let events = CallEvents.begin(.http, .refreshing, .running)
         do {
-            let new = try await refresh(rejected)
+            let new = try await ContinuousClock().limited(to: refreshTimeout) { try await refresh(rejected) }
             let obtained = self.now
             // A new credential that has expired already shows that the clocks differ. Its expiration is ignored.
             let validity = expiration?.validity(of: new).flatMap { $0.end > obtained ? $0 : nil }

@@ -30,8 +30,9 @@ public import Foundation
 ///
 /// ## Cancellation
 /// A caller that is cancelled while it waits for a refresh receives `CancellationError` at once. The refresh continues,
-/// even if no caller waits for it any more: a server may have replaced the old credential already. Give the refresh a
-/// time limit: while it runs, all requests that need a new credential wait for it.
+/// even if no caller waits for it any more: a server may have replaced the old credential already. While it runs, all
+/// requests that need a new credential wait for it, so it has a time limit, the `refreshTimeout` of the initializer. At the
+/// limit it is cancelled, and these requests fail with `TimeoutError`.
 public final class EndpointAuthenticator: Sendable {
     private let source: any CredentialSource
 
@@ -41,6 +42,9 @@ public final class EndpointAuthenticator: Sendable {
     ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
     ///   - expiration: The rule by which credentials are renewed before they expire. `nil`, the default: a credential
     ///     is renewed only when the server rejects it.
+    ///   - refreshTimeout: The longest time that a refresh may take, measured by the `ContinuousClock`. By default 30
+    ///     seconds, the time that the standard handler of Microsoft.Extensions.Http.Resilience gives to a call with all
+    ///     of its attempts. `nil`: no limit.
     ///   - attach: Puts the credential into a request. If this closure throws, the call of the client throws the same
     ///     error. If it does not change the request, nothing is sent, and the call of the client throws
     ///     ``EndpointError/Reason/request``: the credential was probably lost, since Foundation silently drops a header
@@ -52,10 +56,17 @@ public final class EndpointAuthenticator: Sendable {
     public init<Credential: Sendable>(
         initial: Credential? = nil,
         expiration: CredentialExpiration<Credential>? = nil,
+        refreshTimeout: Duration? = .seconds(30),
         attach: @escaping @Sendable (Credential, inout URLRequest) throws -> Void,
         refresh: @escaping @Sendable (_ rejected: Credential?) async throws -> Credential
     ) {
-        source = CredentialStorage(initial, expiration: expiration, attach: attach, refresh: refresh)
+        source = CredentialStorage(
+            initial,
+            expiration: expiration,
+            refreshTimeout: refreshTimeout,
+            attach: attach,
+            refresh: refresh
+        )
     }
 
     /// Returns an authenticator that attaches tokens as `Authorization: Bearer …` (RFC 6750).
@@ -67,16 +78,22 @@ public final class EndpointAuthenticator: Sendable {
     ///   - initial: The first token; `nil` or empty: the first request calls `refresh` to obtain one.
     ///   - expiration: The rule by which tokens are renewed before they expire. `nil`, the default: a token is renewed
     ///     only when the server rejects it.
+    ///   - refreshTimeout: The longest time that a refresh may take. By default 30 seconds. `nil`: no limit.
     ///   - refresh: Gets a new token. Receives the rejected or expiring token; `nil` if there was none. Runs in a task
     ///     of its own. Must not use a client that has this authenticator: a request that needs the new token would wait
     ///     for itself, and fails with ``EndpointError/Reason/request`` instead.
     public static func bearer(
         initial: String? = nil,
         expiration: CredentialExpiration<String>? = nil,
+        refreshTimeout: Duration? = .seconds(30),
         refresh: @escaping @Sendable (_ rejected: String?) async throws -> String
     ) -> EndpointAuthenticator {
         let initial = initial.flatMap { $0.isEmpty ? nil : $0 }
-        return EndpointAuthenticator(initial: initial, expiration: expiration) { token, request in
+        return EndpointAuthenticator(
+            initial: initial,
+            expiration: expiration,
+            refreshTimeout: refreshTimeout
+        ) { token, request in
             guard !token.isEmpty, HeaderField.isValid(value: token) else {
                 throw HeaderField.invalidValue(of: "Authorization")
             }
@@ -93,14 +110,16 @@ public final class EndpointAuthenticator: Sendable {
     ///   - initial: The first token; `nil` or empty: the first request calls `refresh` to obtain one.
     ///   - expiration: The rule by which tokens are renewed before they expire. `nil`, the default: a token is renewed
     ///     only when the server rejects it.
+    ///   - refreshTimeout: The longest time that a refresh may take. By default 30 seconds. `nil`: no limit.
     ///   - refresh: Gets a new token. Runs in a task of its own. Must not use a client that has this authenticator: a
     ///     request that needs the new token would wait for itself, and fails with ``EndpointError/Reason/request`` instead.
     public static func bearer(
         initial: String? = nil,
         expiration: CredentialExpiration<String>? = nil,
+        refreshTimeout: Duration? = .seconds(30),
         refresh: @escaping @Sendable () async throws -> String
     ) -> EndpointAuthenticator {
-        bearer(initial: initial, expiration: expiration) { _ in try await refresh() }
+        bearer(initial: initial, expiration: expiration, refreshTimeout: refreshTimeout) { _ in try await refresh() }
     }
 
     /// Discards the credential, for example when a user signs out: the next request calls the `refresh` closure to

@@ -51,7 +51,7 @@ public protocol ResponseEndpoint: Sendable {
     ///
     /// ```swift
     /// func adjust(_ policies: inout ClientPolicies) {
-    ///     policies.timeLimit = .seconds(120)
+    ///     policies.timeout = .seconds(120)
     ///     policies.retry?.attempts = 1
     /// }
     /// ```

@@ -24,8 +24,6 @@ struct Attempt: Sendable {
     /// The request; `nil` if the endpoint could not create one.
     var request: PreparedRequest?
     var response = ReceivedResponse()
-    /// The key of the exchange that this attempt shares with other calls; `nil` if it is not shared.
-    var sharingKey: ExchangeKey?
     /// Whether the attempt has failed because the server could not continue a download. The request is then sent again for the whole body.
     private(set) var restarts = false
     /// The serial number of the credential that the server rejected; `nil` if it has not rejected one.
@@ -132,11 +130,16 @@ struct ReceivedResponse: Sendable {
         }
         guard let error else { return .healthy }
         if request?.uploadFault?.hasOccurred == true { return head == nil ? .unknown : .healthy }
-        let isBrokenOff = error is TimeoutError || (error as? EndpointError)?.reason == .transport
+        let isBrokenOff = error.isOfLimit || (error as? EndpointError)?.reason == .transport && isRetryable(error)
         let hasWaitedInVain = head == nil && (request?.connectionWait.wasInVain == true || isWaitForConnection(error))
-        if isBrokenOff, isRetryable(error), !hasWaitedInVain { return .failed(error) }
+        if isBrokenOff, !hasWaitedInVain { return .failed(error) }
         return head == nil ? .unknown : .healthy
     }
+}
+
+extension Error {
+    /// Whether the error is that of a time limit or a deadline.
+    var isOfLimit: Bool { self is TimeoutError || self is DeadlineExceededError }
 }
 
 extension HTTPURLResponse {

@@ -4,8 +4,8 @@ internal import TaskControlResilience
 /// One call of a client: the request of its endpoint, and the attempts to send this request.
 ///
 /// The call goes through the policy of its host as `withPolicy` does, in the order of `PolicyOrder`. Between the parts
-/// around the call and those around an attempt are the steps of HTTP, from the outside in: the retries, the time limit
-/// of an attempt, the ``EndpointAuthenticator``, and the ``Exchange``.
+/// around the call and those around an attempt are the steps of HTTP, from the outside in: the retries, the
+/// ``EndpointAuthenticator``, and the ``Exchange``, which contains the time limit of an attempt.
 struct Call {
     /// A function that sends a request and reads the response. It records in the attempt of the call what has arrived,
     /// and when reading begins.
@@ -24,7 +24,7 @@ struct Call {
     private(set) var exchange: Exchange
     /// The number of attempts that have begun, for events. Each time that the request is sent counts, also where it is
     /// sent again with a new credential.
-    private var attempts = 0
+    private var number = 0
     /// The last attempt, or the current one.
     var attempt = Attempt()
     /// Whether the request was sent again with a new credential since the last retry.
@@ -55,8 +55,35 @@ struct Call {
         _ send: Send<Value>
     ) async throws -> Value {
         host = policies.resilience?.policy(of: request.host, in: pipeline.hostPolicies)
-        if let host, !(try host.value._enter(&passes)) { try await host.value._waitToEnter(&passes) }
-        exchange.apply(host?.value, to: request, isTransfer: !isCollected || body != nil)
+        if let host {
+            if !(try host.value._enter(&passes)) { try await host.value._waitToEnter(&passes) }
+            try host.value._checkAdmits(&passes)
+        }
+        exchange.apply(host?.value, &passes, to: request, isTransfer: !isCollected || body != nil)
+        do {
+            return try await attempts(request, body, change, send)
+        } catch {
+            // Here and not at the end of the call, where the task of its time limit has ended.
+            if Task.isCancelled { recordLimit() }
+            throw error
+        }
+    }
+
+    /// Records the outcome of a call that was cancelled: what the last attempt shows, if a deadline or a time limit has
+    /// ended the call, and its attempts had a fair share of its time.
+    private mutating func recordLimit() {
+        guard let host, outcome == nil, var call = exchange.call else { return }
+        let counts = hasReachedLimit && host.value._hasFairShare(&call)
+        outcome = counts ? attempt.outcome(DeadlineExceededError()) : .unknown
+    }
+
+    /// Makes attempts until one succeeds or none may follow.
+    private mutating func attempts<Value>(
+        _ request: URLRequest,
+        _ body: UploadEndpointBody?,
+        _ change: (inout URLRequest) throws -> Void,
+        _ send: Send<Value>
+    ) async throws -> Value {
         retry = policies.retry.flatMap { $0.allows(request) ? $0 : nil }
         guard let retry else { return try await repeated(request, body, change, send) }
         let budget = retry.budget.budget(for: request.host, in: pipeline.budgets)
@@ -84,6 +111,7 @@ struct Call {
     mutating func end(_ error: (any Error)?) {
         guard let host else { return }
         let isUnknown = error != nil && Task.isCancelled
+        exchange.call?.move(to: &passes)
         host.value._leave(&passes, outcome ?? (isUnknown ? .unknown : attempt.outcome(error)))
         host.giveBack()
     }
@@ -91,9 +119,9 @@ struct Call {
     /// Reports the outcome that follows from the head of a response, before the body is read. Called when the endpoint has
     /// accepted the head.
     mutating func reportHead() {
-        guard let host, outcome == nil else { return }
+        guard let host, outcome == nil, var call = exchange.call else { return }
         let outcome = attempt.outcome(nil)
-        host.value._report(&passes, outcome)
+        host.value._report(&call, outcome)
         self.outcome = outcome
     }
 
@@ -140,7 +168,7 @@ struct Call {
         }
         hasRestarted = false
         if let authenticator = policies.authenticator, let rejected = attempt.rejectedCredential, !hasRenewed {
-            pipeline.emitRejected(request, attempt: attempts)
+            pipeline.emitRejected(request, attempt: number)
             authenticator.reject(rejected)
             hasRenewed = body?.canBeSentAgain != false
         } else {
@@ -156,27 +184,21 @@ struct Call {
         _ change: (inout URLRequest) throws -> Void,
         _ send: Send<Value>
     ) async throws -> Value {
-        attempts += 1
+        number += 1
         attempt = Attempt()
         attempt.request = PreparedRequest(request, body, pipeline.coding.decoder)
-        let events = pipeline.emitStarted(request, attempt: attempts)
+        let events = pipeline.emitStarted(request, attempt: number)
         do {
-            let value = try await policies.limited(to: policies.attemptTimeLimit) {
-                try await send(try await prepare(request, body, change), &self)
-            }
+            let value = try await send(try await prepare(request, body, change), &self)
             // Recorded before any caller is notified, since callers may then read what this request has written.
             pipeline.sharing.didEnd(request)
-            events?.end(.completed, .completed, attempt: attempts, status: attempt.response.head?.statusCode)
+            events?.end(.completed, .completed, attempt: number, status: attempt.response.head?.statusCode)
             pipeline.notifyObserver(of: attempt, nil)
             return value
         } catch {
             pipeline.sharing.didEnd(request)
-            // Later attempts, of this call or of another, must not join an exchange that takes too long.
-            if error is TimeoutError, attempt.stage == .exchange, let key = attempt.sharingKey {
-                pipeline.sharing.didTimeOut(key)
-            }
             let failure = attempt.fail(with: error)
-            events?.end(.failed, .failed, error: failure, attempt: attempts, status: attempt.response.head?.statusCode)
+            events?.end(.failed, .failed, error: failure, attempt: number, status: attempt.response.head?.statusCode)
             pipeline.notifyObserver(of: attempt, failure)
             throw failure
         }

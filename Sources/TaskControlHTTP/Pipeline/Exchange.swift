@@ -3,12 +3,15 @@ internal import TaskControlResilience
 
 /// The exchanges of one attempt: one request on the network and its response, or, if the response takes long, several,
 /// of which the first that succeeds is used (*hedging*). Each exchange enters the parts that the policy of the host has
-/// around attempts.
+/// around attempts, and then has the time limit of an attempt.
 struct Exchange: Sendable {
     let transport: any HTTPTransport
     private let clock: any Clock<Duration>
     private let limit: Int?
+    private let timeout: Duration?
     private var policy: ResiliencePolicy?
+    /// The call under that policy; `nil` without a policy.
+    private(set) var call: _SharedCall?
     private var hedging: ResiliencePolicy.Hedging?
 
     /// Creates exchanges without a policy.
@@ -16,17 +19,25 @@ struct Exchange: Sendable {
         transport = pipeline.transport
         clock = pipeline.policies.clock
         limit = pipeline.policies.bodyLimit
+        timeout = pipeline.policies.attemptTimeout
     }
 
     /// Applies the policy of a host.
     ///
     /// - Parameters:
     ///   - policy: The policy; `nil` for none.
+    ///   - call: The call, which has entered the parts around it.
     ///   - request: The request of the call.
     ///   - isTransfer: Whether the duration of the call depends on the length of a body: `true` for an upload, and for
     ///     a response that is streamed or written to a file.
-    mutating func apply(_ policy: ResiliencePolicy?, to request: URLRequest, isTransfer: Bool) {
+    mutating func apply(
+        _ policy: ResiliencePolicy?,
+        _ call: inout _PolicyCall,
+        to request: URLRequest,
+        isTransfer: Bool
+    ) {
         self.policy = policy
+        self.call = policy.map { _ in _SharedCall(moving: &call) }
         hedging = isTransfer || !HTTPRetryPolicy.isIdempotent(request) ? nil : policy?.hedging
     }
 
@@ -44,35 +55,53 @@ struct Exchange: Sendable {
         isUsed: () -> Bool = { false },
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
-        guard let policy, policy.parts.hasAttemptParts else {
-            return try await transport.withResponse(to: request.transportRequest(progress), receive)
+        guard let policy, policy.parts.hasAttemptParts, var call else {
+            return try await clock.limited(to: timeout) {
+                try await transport.withResponse(to: request.transportRequest(progress), receive)
+            }
         }
         var response = ReceivedResponse()
         request.connectionWait.begin()
-        return try await policy._attempt(outcome: { Self.outcome(isUsed() ? nil : $0, response, of: request) }) {
+        return try await policy._attempt(
+            &call,
+            outcome: { Self.outcome(isUsed() ? nil : $0, response, of: request) }
+        ) {
             request.connectionWait.send()
-            return try await transport.withResponse(to: request.transportRequest(progress)) { arriving in
-                response.head = arriving.head
-                return try await receive(arriving)
+            // `self`: without it, the compiler (Swift 6.3) does not open the existential.
+            return try await self.clock.limited(to: timeout) {
+                try await transport.withResponse(to: request.transportRequest(progress)) { arriving in
+                    response.head = arriving.head
+                    return try await receive(arriving)
+                }
             }
         }
     }
 
-    /// Returns the outcome of one exchange, which may be cancelled by a time limit around it.
+    /// Returns the outcome of one exchange.
     private static func outcome(
         _ error: (any Error)?,
         _ response: ReceivedResponse,
         of request: PreparedRequest
     ) -> PolicyOutcome {
-        guard let error, Task.isCancelled else {
-            let isOfTransport = error.map { !($0 is TimeoutError) && isRetryable($0) } ?? false
-            return response.outcome(
-                isOfTransport ? EndpointError(.transport, underlyingError: error) : error,
-                of: request
-            )
+        let isOfTransport = error.map { !$0.isOfLimit && isRetryable($0) } ?? false
+        return response.outcome(
+            isOfTransport ? EndpointError(.transport, underlyingError: error) : error,
+            of: request
+        )
+    }
+
+    /// Sends a request that several calls share, and collects the response. The breaker counts it once, by itself.
+    func collectShared(_ request: PreparedRequest, into response: inout ReceivedResponse) async throws {
+        guard let policy else { return try await collect(request, into: &response, nil) }
+        var (exchange, call) = (self, _SharedCall())
+        exchange.call = call
+        do {
+            try await exchange.collect(request, into: &response, nil)
+            policy._report(&call, response.outcome(nil, of: request))
+        } catch {
+            policy._report(&call, policy._outcome(of: error, &call) { Self.outcome($0, response, of: request) })
+            throw error
         }
-        let isInTime = Task.currentDeadline.map { $0.remaining > .zero } ?? true
-        return Task.cancellationCause == .deadline && isInTime ? .failed(error) : .unknown
     }
 
     /// Sends a request and collects the response. With hedging, the request is sent again if the response takes long or

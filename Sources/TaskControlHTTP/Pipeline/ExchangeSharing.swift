@@ -15,12 +15,7 @@ internal import Foundation
 /// - No call joins after a redirect: the key does not contain the cookies of its target.
 final class ExchangeSharing: Sendable {
     private let flights = SingleFlight<ExchangeKey, ReceivedResponse>()
-    private struct Counts {
-        var writes = 0
-        var timeouts = 0
-    }
-
-    private let counts = Locked(Counts())
+    private let writes = Locked(0)
     /// The waits of the running exchanges, which are the same for all of their callers.
     private let waits = Locked<[ExchangeKey: ConnectionWait]>([:])
 
@@ -36,8 +31,7 @@ final class ExchangeSharing: Sendable {
         over transport: any HTTPTransport
     ) -> ExchangeKey? {
         let cookies = transport.cookies(for: request.request)
-        let counts = counts.withLock(\.self)
-        return ExchangeKey(request, policies, cookies: cookies, writes: counts.writes, timeouts: counts.timeouts)
+        return ExchangeKey(request, policies, cookies: cookies, writes: writes.withLock(\.self))
     }
 
     /// Joins the exchange with this key, or begins it, and waits for the response.
@@ -46,7 +40,7 @@ final class ExchangeSharing: Sendable {
     ///   - request: The request, which is sent if the exchange is a new one.
     ///   - key: The key of the exchange.
     ///   - exchange: Sends the request.
-    ///   - attempt: Receives the key, the head and the body.
+    ///   - attempt: Receives the head and the body.
     ///   - progress: Reports the progress at the end of the exchange; `nil` for no reports.
     /// - Throws: The error of the exchange, to all of its callers; `CancellationError` if the caller is cancelled. The
     ///   exchange is cancelled when its last caller is cancelled.
@@ -57,7 +51,6 @@ final class ExchangeSharing: Sendable {
         into attempt: inout Attempt,
         _ progress: ProgressReporter.Transfer?
     ) async throws {
-        attempt.sharingKey = key
         if let wait = waits.withLock({ $0[key] }) { attempt.request?.connectionWait = wait }
         do {
             attempt.response = try await flights.value(for: key) { [flights, waits] in
@@ -68,7 +61,7 @@ final class ExchangeSharing: Sendable {
                 if exchange.transport.cookies(for: request.request) != key.cookies { flights.forget(key) }
                 var response = ReceivedResponse()
                 do {
-                    try await exchange.collect(request, into: &response, nil)
+                    try await exchange.collectShared(request, into: &response)
                 } catch {
                     throw UnsuccessfulExchange(error: error, response: response)
                 }
@@ -81,17 +74,10 @@ final class ExchangeSharing: Sendable {
         progress?.show(attempt.response)
     }
 
-    /// Records that an attempt with this key has taken too long. Later calls do not join the exchange of the attempt,
-    /// nor any other that began before. Has no effect if an attempt that joined an exchange from that time has taken
-    /// too long before: the exchanges that have begun since then are not older than the attempt that took too long.
-    func didTimeOut(_ key: ExchangeKey) {
-        counts.withLock { if $0.timeouts == key.timeouts { $0.timeouts += 1 } }
-    }
-
     /// Records that a request has ended. If it may have changed something on the server, later calls do not join
     /// exchanges that began before.
     func didEnd(_ request: URLRequest) {
-        if !request.isSafe { counts.withLock { $0.writes += 1 } }
+        if !request.isSafe { writes.withLock { $0 += 1 } }
     }
 }
 
@@ -119,6 +105,8 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     private let authenticator: ObjectIdentifier?
     /// The largest allowed body, in bytes; `nil` for no limit. A larger body ends the exchange.
     private let bodyLimit: Int?
+    /// The time limit of the exchange; `nil` for no limit.
+    private let timeout: Duration?
     /// Whether the exchange follows redirects from HTTPS to HTTP.
     private let allowsInsecureRedirects: Bool
     /// The cookies that the transport adds to the request; `nil` if there are none.
@@ -126,9 +114,6 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     /// The number of requests of this client that have ended and may have changed something on the server. Exchanges
     /// from before such a request are not joined after it.
     private let writes: Int
-    /// The number of attempts of this client that had taken too long when the request was made, not counting those that
-    /// joined an exchange from before the last of them. Exchanges from before such an attempt are not joined after it.
-    let timeouts: Int
 
     /// Creates the key of a request; `nil` if its exchange must not be shared.
     ///
@@ -137,8 +122,7 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     ///   - policies: The policies of the call, with its authenticator and its limit for the body.
     ///   - cookies: The cookies that the transport adds to the request; `nil` if there are none.
     ///   - writes: The number of requests of this client that have ended and may have changed something on the server.
-    ///   - timeouts: The number of attempts of this client that have taken too long.
-    init?(_ prepared: PreparedRequest, _ policies: ClientPolicies, cookies: String?, writes: Int, timeouts: Int) {
+    init?(_ prepared: PreparedRequest, _ policies: ClientPolicies, cookies: String?, writes: Int) {
         let request = prepared.request
         guard request.httpMethod ?? "GET" == "GET", prepared.body == nil, request.httpBody == nil,
             request.httpBodyStream == nil,
@@ -155,7 +139,7 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
         allowsInsecureRedirects = policies.allowsInsecureRedirects
         self.cookies = cookies
         self.writes = writes
-        self.timeouts = timeouts
+        timeout = policies.attemptTimeout
     }
 
     /// The method and the URL without secrets, for events.

@@ -72,7 +72,7 @@ struct RequestPipeline: Sendable {
     ) async throws -> Value {
         var call = Call(self)
         do {
-            let value = try await policies.limited(to: policies.timeLimit) {
+            let value = try await policies.clock.limited(to: policies.timeout) {
                 try Task.checkCancellation()
                 let (request, body) = try await request(make)
                 return try await call.run(request, body, isCollected: isCollected, prepare, exchange)
@@ -174,13 +174,12 @@ extension URLRequest {
     var host: String? { url?.host?.lowercased() }
 }
 
-extension ClientPolicies {
+extension Clock<Duration> {
     /// Runs an operation, with a time limit if `limit` is not `nil`.
     ///
     /// - Throws: `TimeoutError` at the limit; the error of the operation.
     func limited<Value>(to limit: Duration?, _ operation: () async throws -> Value) async throws -> Value {
         guard let limit else { return try await operation() }
-        // `self`: without it, the compiler (Swift 6.3) does not open the existential.
-        return try await withTimeout(limit, clock: self.clock) { try await operation() }
+        return try await withTimeout(limit, clock: self) { try await operation() }
     }
 }

@@ -2,11 +2,11 @@ internal import Foundation
 
 /// The policies of a client: credentials, retries, and limits. All of them are off by default, except ``bodyLimit``.
 ///
-/// The policies apply in this order, from the outside in: ``timeLimit`` for the whole call; the client's
-/// ``URLRequestAdapter``; the limit of calls and the breaker of ``resilience``; ``retry``; the repetition of
-/// a request whose credential was rejected; ``attemptTimeLimit``; the ``authenticator``, which attaches the credential;
-/// ``coalescesGETRequests``; the hedging of ``resilience``, and its rate. The innermost step is the exchange: one request
-/// on the network, and its response.
+/// The policies apply in this order, from the outside in: ``timeout`` for the whole call; the client's
+/// ``URLRequestAdapter``; the parts of ``resilience`` around a call, and its breaker; ``retry``; the repetition of a
+/// request whose credential was rejected; the ``authenticator``, which attaches the credential; ``coalescesGETRequests``;
+/// the hedging of ``resilience``, its permit and its token; ``attemptTimeout``. The innermost step is the exchange: one
+/// request on the network, and its response.
 public struct ClientPolicies: Sendable {
     /// The authenticator that attaches credentials; `nil` for none.
     public var authenticator: EndpointAuthenticator?
@@ -20,14 +20,14 @@ public struct ClientPolicies: Sendable {
 
     /// The longest time that a call may take, including all of its attempts and delays, and the time in which a
     /// streamed response is read. At the limit the call throws `TimeoutError`. `nil`: no limit.
-    public var timeLimit: Duration?
+    public var timeout: Duration?
 
-    /// The longest time that an attempt may take, including the time in which a credential is obtained and that in
-    /// which a streamed response is read. At the limit the attempt fails with `TimeoutError`. After this error another
-    /// attempt can follow (see ``retry``), except if the credential was not obtained in time, or if the body of a
-    /// streamed response had begun. If a request is sent again with a new credential, the time begins again. `nil`: no
-    /// limit.
-    public var attemptTimeLimit: Duration?
+    /// The longest time that an exchange of an attempt may take, including the time in which a streamed response is read,
+    /// and without the waits before: for a credential, a permit or a token. At the limit the exchange fails with
+    /// `TimeoutError`. After this error another attempt can follow (see ``retry``), except if the body of a streamed
+    /// response had begun. If a request is sent again, with a new credential or as a hedge, the time begins again. All
+    /// callers of a shared exchange (``coalescesGETRequests``) have its limit. `nil`: no limit.
+    public var attemptTimeout: Duration?
 
     /// Whether equivalent GET requests share one exchange (one request on the network, and its response) while it is in
     /// flight. `false`, the default: each request has an exchange of its own.
@@ -91,8 +91,8 @@ public struct ClientPolicies: Sendable {
         authenticator: EndpointAuthenticator? = nil,
         retry: HTTPRetryPolicy? = nil,
         resilience: HTTPResilience? = nil,
-        timeLimit: Duration? = nil,
-        attemptTimeLimit: Duration? = nil,
+        timeout: Duration? = nil,
+        attemptTimeout: Duration? = nil,
         coalescesGETRequests: Bool = false,
         bodyLimit: Int? = 32 << 20,
         allowsInsecureRedirects: Bool = false,
@@ -102,8 +102,8 @@ public struct ClientPolicies: Sendable {
         self.authenticator = authenticator
         self.retry = retry
         self.resilience = resilience
-        self.timeLimit = timeLimit
-        self.attemptTimeLimit = attemptTimeLimit
+        self.timeout = timeout
+        self.attemptTimeout = attemptTimeout
         self.coalescesGETRequests = coalescesGETRequests
         self.bodyLimit = bodyLimit
         self.allowsInsecureRedirects = allowsInsecureRedirects

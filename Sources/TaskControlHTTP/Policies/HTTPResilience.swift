@@ -18,40 +18,42 @@ public import TaskControlResilience
 ///
 /// | part | applies to |
 /// |---|---|
-/// | `concurrentCalls`, `callParts`, `breaker` | each call, once, regardless of its attempts |
+/// | `callParts`, `breaker` | each call, once, regardless of its attempts |
 /// | `hedging` | each exchange, if the method is idempotent by RFC 9110 (9.2.2) and the call is no transfer |
-/// | `rate`, `attemptParts` | each exchange: of each attempt, retry, repeated request and hedge |
+/// | `permits`, `rate`, `attemptParts` | each exchange: of each attempt, retry, repeated request and hedge |
+///
+/// The breaker admits a call when its first exchange has its permit. While the breaker refuses calls, no call waits for a
+/// permit, and no credential is obtained.
 ///
 /// All requests that a transport sends within one exchange count as one, also for the ``HTTPRetryPolicy/budget``: those
 /// that follow redirects, and those that the transport sends again since the server has closed a kept connection (at most
 /// two by `AsyncHTTPClientTransport`, and five by ``URLSessionTransport`` on Linux). So a server that closes each
 /// connection after one response receives up to twice the ``HostPolicy/rate``.
 ///
-/// A call holds its permit of `concurrentCalls`, and its passes of `callParts`, until it has ended, even while a
-/// streamed response is read.
+/// An exchange holds its permit until its response has been read, which includes a streamed response, and not in the delay
+/// before a retry. A call holds its passes of `callParts` until it has ended.
 ///
 /// ## Attempts
 /// The retries and the time limits are those of ``ClientPolicies``.
 ///
 /// A hedge is a second exchange of the same attempt, with the same credential. For both exchanges together, the
-/// ``ResponseObserver`` is called once, and there is one `attemptTimeLimit`. (In `withPolicy`, a hedge is a second call
-/// with retries of its own.) The response that arrives first is returned after the other exchange has been cancelled
+/// ``ResponseObserver`` is called once. (In `withPolicy`, a hedge is a second call with retries of its own.) The response that arrives first is returned after the other exchange has been cancelled
 /// and has ended. An error begins a hedge only if it is transient: see ``HTTPRetryPolicy``. Requests that share an
-/// exchange (``ClientPolicies/coalescesGETRequests``) share its hedge, and its token of the rate. For a request that can
+/// exchange (``ClientPolicies/coalescesGETRequests``) share its permit, its token and its hedge. For a request that can
 /// be hedged, progress is reported only at the end.
 ///
-/// A wait for a token is a part of the time of its attempt.
-///
 /// ## Failures of the host
-/// The breaker counts a call by its last attempt:
+/// The breaker counts a call by its last attempt, and a shared exchange once, for all calls that share it:
 ///
 /// - A response with a 5xx status or 429 is a failure, even if the endpoint accepts that status. Any other response is
 ///   a success, even if the endpoint, the decoder or the closure of `withResponse` throws, whatever error it throws.
-/// - A transient error of the transport, and a `TimeoutError` of a time limit of the client, are failures.
-/// - A call does not count if it is cancelled, ends at a deadline, has sent nothing, or fails with an error of the
-///   transport that another attempt cannot change: ``HTTPRetryPolicy`` lists these errors. So a call does not count whose
-///   time limit ends while it waits for a permit, a credential, a token or a connection of the transport, because all of
-///   them were in use. (For a request to an `https` URL, ``URLSessionTransport`` cannot tell.)
+/// - A transient error of the transport, and the `TimeoutError` of ``ClientPolicies/attemptTimeout``, are failures.
+/// - A call that a deadline of its caller, ``ClientPolicies/timeout`` or another time limit around it has ended is a failure
+///   if its exchanges were under way for at least half of its time, and the last one still was: see `CircuitBreaker`.
+/// - A call does not count if it is cancelled, has sent nothing, or fails with an error of the transport that another
+///   attempt cannot change: ``HTTPRetryPolicy`` lists these errors. So a call does not count whose time ends while it waits
+///   for a permit, a credential, a token or a connection of the transport, because all of them were in use. (For a
+///   request to an `https` URL, ``URLSessionTransport`` cannot tell.)
 ///
 /// The closure `isFailure` of the breaker is called only for these failures, and can exclude some of them: for example,
 /// for a response with the status 501 it receives an ``EndpointError`` whose
@@ -63,8 +65,8 @@ public import TaskControlResilience
 ///
 /// ## Refused calls
 /// A call that a part refuses throws the unchanged `CallRefusedError` of the part. Nothing is sent, and the call is not
-/// retried. If a part around the call refuses it, the ``ResponseObserver`` is not called; if a part around an exchange
-/// does, the observer receives the error, as for any attempt.
+/// retried. If a part refuses the call before its first attempt, the ``ResponseObserver`` is not called; if a part refuses
+/// an exchange, the observer receives the error, as for any attempt.
 public struct HTTPResilience: Sendable {
     private enum Kind {
         case perHost(@Sendable (_ host: String) -> ResiliencePolicy)
@@ -112,14 +114,14 @@ public struct HTTPResilience: Sendable {
 /// The parts of a `ResiliencePolicy` that the calls to one host share. Retries and time limits are those of
 /// ``ClientPolicies``.
 public struct HostPolicy: Sendable {
-    /// The limit of the number of calls that run at the same time; `nil` for none.
-    public var concurrentCalls: AsyncSemaphore?
     /// Parts of your own around each call, from the outside in.
     public var callParts: [any PolicyPart]
     /// The circuit breaker, which refuses all calls while the host fails; `nil` for none.
     public var breaker: CircuitBreaker?
     /// The rule for when another exchange begins because the previous one takes unusually long; `nil` for none.
     public var hedging: ResiliencePolicy.Hedging?
+    /// The permits of the exchanges that run at the same time; `nil`: their number is not limited.
+    public var permits: AsyncSemaphore?
     /// The limit of the rate at which exchanges begin, which include retries and hedges; `nil` for none. Redirects, and
     /// requests that a transport repeats within an exchange, are not counted: see ``HTTPResilience``.
     public var rate: RateLimiter?
@@ -128,15 +130,15 @@ public struct HostPolicy: Sendable {
 
     /// Creates a policy. A part that is not given is absent. Each parameter is the property with its name.
     public init(
-        concurrentCalls: AsyncSemaphore? = nil,
         callParts: [any PolicyPart] = [],
         breaker: CircuitBreaker? = nil,
         hedging: ResiliencePolicy.Hedging? = nil,
+        permits: AsyncSemaphore? = nil,
         rate: RateLimiter? = nil,
         attemptParts: [any PolicyPart] = []
     ) {
-        (self.concurrentCalls, self.callParts, self.breaker) = (concurrentCalls, callParts, breaker)
-        (self.hedging, self.rate, self.attemptParts) = (hedging, rate, attemptParts)
+        (self.callParts, self.breaker, self.hedging) = (callParts, breaker, hedging)
+        (self.permits, self.rate, self.attemptParts) = (permits, rate, attemptParts)
     }
 
     /// Returns a policy with the breaker of `ResiliencePolicy.standard(name:isFailure:clock:)`.
@@ -148,10 +150,10 @@ public struct HostPolicy: Sendable {
 
     var policy: ResiliencePolicy {
         ResiliencePolicy(
-            concurrentCalls: concurrentCalls,
             callParts: callParts,
             breaker: breaker,
             hedging: hedging,
+            permits: permits,
             rate: rate,
             attemptParts: attemptParts
         )

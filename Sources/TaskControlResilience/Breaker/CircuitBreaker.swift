@@ -18,7 +18,8 @@ internal import TaskControl
 /// after that time, the breaker becomes *half-open*: it admits a few calls, called *probes*, and refuses the others.
 /// When enough probes have succeeded (by default one), the breaker closes. When a probe fails, the breaker opens again.
 ///
-/// Put a time limit inside the breaker, as above: a call that hangs never ends, so it never counts as a failure.
+/// Give each call a time limit or a deadline, inside the breaker as above or around it: a call that hangs without a limit
+/// never ends, so it never counts as a failure.
 ///
 /// ## Probes
 /// A probe has a limited time to end: `openDuration`, or less if the deadline of its caller (`Task.currentDeadline`) is
@@ -34,13 +35,19 @@ internal import TaskControl
 ///
 /// ## What counts
 /// - A call that returns a value counts as a success, even if its caller was cancelled.
-/// - A call that throws an error does not count if its caller was cancelled, if another policy of this module refused
-///   the call, or if the error is an interruption: a `CancellationError`, whether or not the caller was cancelled.
-/// - Any other call that throws an error counts as a failure if `isFailure` (a parameter of the initializer) returns
-///   `true` for the error. If it returns `false`, the call counts as a success: the service has answered, for example
-///   with a response that rejects the request.
-/// - Regardless of the rules above, a call that took `slowCall` (a parameter of the initializer) or longer counts as a
-///   failure.
+/// - A call that a deadline or a time limit *around* it has ended counts as a failure, for which `isFailure` (a parameter
+///   of the initializer) receives a `DeadlineExceededError`, if the service had a fair share of its time: if its attempts
+///   were under way for at least half of the time from its beginning to its end. Waits for a part of a
+///   ``ResiliencePolicy`` and delays between attempts are not time of an attempt. In ``withPolicy(_:operation:)`` all of
+///   its time is. (A service that hangs uses all the time that it gets, so half of it is enough to notice that, and a call
+///   that mostly waited for a permit says nothing about the service.)
+/// - Any other call that throws an error does not count if its caller was cancelled, if another policy of this module
+///   refused the call, or if the error is an interruption: a `CancellationError`, whether or not the caller was cancelled.
+/// - Any other call that throws an error counts as a failure if `isFailure` returns `true` for the error. If it returns
+///   `false`, the call counts as a success: the service has answered, for example with a response that rejects the
+///   request.
+/// - A call that counts, by the rules above, and whose attempts were under way for `slowCall` (a parameter of the
+///   initializer) or longer in sum counts as a failure.
 ///
 /// The breaker has no timer and no task: it looks at the clock when it is called. Safe to use from any thread and any
 /// isolation.
@@ -69,7 +76,10 @@ public final class CircuitBreaker: PolicyPart {
     private let source: EventSource
     private let machine: Locked<CircuitBreakerStateMachine>
     private let isFailure: @Sendable (any Error) -> Bool
-    private let time: Stopwatch
+    /// The time since the creation of the breaker.
+    let stopwatch: Stopwatch
+    /// Whether the duration of a call counts: `slowCall` was passed.
+    let countsSlowCalls: Bool
 
     /// Creates a closed breaker.
     ///
@@ -89,8 +99,8 @@ public final class CircuitBreaker: PolicyPart {
     ///     counts as one.
     ///   - probes: The number of probes that must succeed to close the breaker. Also the largest number of probes that
     ///     run at the same time. Less than 1 counts as 1.
-    ///   - slowCall: A call that takes this long or longer counts as a failure, regardless of its outcome. `nil`, the
-    ///     default: durations do not count. Less than a nanosecond counts as one.
+    ///   - slowCall: A call whose attempts take this long or longer in sum counts as a failure, even if it succeeds.
+    ///     `nil`, the default: durations do not count. Less than a nanosecond counts as one.
     ///   - isFailure: Returns whether a call that throws an error counts as a failure; `false`: it counts as a success.
     ///     By default `true` for every error. Not called for the calls that do not count: see "What counts" in
     ///     ``CircuitBreaker``.
@@ -132,7 +142,8 @@ public final class CircuitBreaker: PolicyPart {
             )
         )
         self.isFailure = isFailure
-        time = Stopwatch(clock)
+        countsSlowCalls = slowCall != nil
+        stopwatch = Stopwatch(clock)
         Diagnostics.emit(source.event(.created))
     }
 
@@ -140,7 +151,7 @@ public final class CircuitBreaker: PolicyPart {
 
     /// The current state. It may have changed by the time the caller uses it.
     public var state: State {
-        let now = time.now
+        let now = stopwatch.now
         return switch machine.withLock({ $0.state(at: now) }) {
         case .closed: .closed
         case .open(let retryAfter): .open(retryAfter: retryAfter)
@@ -156,28 +167,83 @@ public final class CircuitBreaker: PolicyPart {
     /// Admits a call, unless the breaker refuses it with ``CallRefusedError/Reason/circuitOpen``.
     public func enter(at time: inout PolicyTime) throws -> Pass? {
         if let permit = machine.withLock({ $0.admitWhileClosed() }) { return Pass(permit: permit) }
-        let (now, limit) = (self.time.now(&time.reading), remainingTime())
+        let (now, limit) = (stopwatch.now(&time.reading), remainingTime())
         let (admission, moment) = machine.withLock { ($0.admit(at: now, lease: limit), Diagnostics.moment) }
+        return try admitted(admission, moment)
+    }
+
+    private func admitted(_ admission: CircuitBreakerStateMachine.Admission, _ moment: EventMoment?) throws -> Pass {
         switch admission {
         case .admitted(let permit): return Pass(permit: permit)
         case .probe(let permit):
             Diagnostics.emit(at: moment, source.event(.probing))
             return Pass(permit: permit)
-        case .refused(let retryAfter):
-            Diagnostics.emit(at: moment, source.event(.callRefused, delay: retryAfter))
-            throw CallRefusedError(.circuitOpen, name: name, retryAfter: retryAfter)
+        case .refused(let retryAfter): throw refusal(retryAfter, moment)
         }
+    }
+
+    private func refusal(_ retryAfter: Duration, _ moment: EventMoment?) -> CallRefusedError {
+        Diagnostics.emit(at: moment, source.event(.callRefused, delay: retryAfter))
+        return CallRefusedError(.circuitOpen, name: name, retryAfter: retryAfter)
     }
 
     /// Counts the outcome of a call.
     public func leave(_ pass: Pass, with outcome: PolicyOutcome, at time: inout PolicyTime) {
         let counted = outcome.counted { isFailure($0) }
-        let now = self.time.now(&time.reading)
-        let (change, moment) = machine.withLock { ($0.report(counted, of: pass.permit, at: now), Diagnostics.moment) }
+        let now = stopwatch.now(&time.reading)
+        let underWay = time.underWay
+        let (change, moment) = machine.withLock {
+            ($0.report(counted, of: pass.permit, at: now, underWay: underWay), Diagnostics.moment)
+        }
         switch change {
         case nil: return
         case .opened: Diagnostics.emit(at: moment, source.event(.circuitOpened))
         case .closed: Diagnostics.emit(at: moment, source.event(.circuitClosed))
         }
+    }
+}
+
+/// The breaker of a policy, which admits a call once, although the call asks it at each of its attempts.
+extension CircuitBreaker {
+    /// Admits a call, unless it has been admitted, and the circuit has not changed while one of its attempts waited.
+    ///
+    /// - Parameters:
+    ///   - call: The call. Records the admission, or that the breaker has refused it.
+    ///   - isAfterWait: Whether the attempt that asks has waited.
+    ///   - time: The time of the attempt.
+    @inline(__always)
+    func admit(_ call: inout some _AdmittedCall, isAfterWait: Bool, at time: inout PolicyTime) throws {
+        let isAdmitted = call.change { record in
+            if record.admission != nil { return !isAfterWait }
+            record.admission = machine.withLock { $0.admitWhileClosed() }.map { Pass(permit: $0) }
+            return record.admission != nil
+        }
+        if !isAdmitted { try admitNow(&call, at: &time) }
+    }
+
+    @inline(never)
+    private func admitNow(_ call: inout some _AdmittedCall, at time: inout PolicyTime) throws {
+        let (now, limit) = (stopwatch.now(&time.reading), remainingTime())
+        // The lock of the machine inside that of the record: two attempts that ask at the same time are one call.
+        let (admission, moment): (CircuitBreakerStateMachine.Admission?, EventMoment?) = call.change { record in
+            machine.withLock {
+                if let held = record.admission, $0.isCurrent(held.permit, at: now) { return (nil, nil) }
+                let admission = $0.admit(at: now, lease: limit)
+                record.admission = admission.permit.map { Pass(permit: $0) }
+                record.isRefused = record.admission == nil
+                return (admission, Diagnostics.moment)
+            }
+        }
+        if let admission { _ = try admitted(admission, moment) }
+    }
+
+    /// Throws if the breaker refuses calls, and has not admitted this one.
+    func checkAdmits(_ call: inout some _AdmittedCall) throws {
+        guard call.change({ $0.admission == nil }) else { return }
+        let now = stopwatch.now
+        let (retryAfter, moment) = machine.withLock { ($0.refusal(at: now), Diagnostics.moment) }
+        guard let retryAfter else { return }
+        call.change { $0.isRefused = true }
+        throw refusal(retryAfter, moment)
     }
 }

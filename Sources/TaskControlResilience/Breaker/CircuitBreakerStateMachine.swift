@@ -64,6 +64,14 @@ struct CircuitBreakerStateMachine: Sendable {
         /// The call is admitted as a probe.
         case probe(Permit)
         case refused(retryAfter: Duration)
+
+        /// The admission; `nil` if the call is refused.
+        var permit: Permit? {
+            switch self {
+            case .admitted(let permit), .probe(let permit): permit
+            case .refused: nil
+            }
+        }
     }
 
     enum Change: Hashable, Sendable {
@@ -115,28 +123,57 @@ struct CircuitBreakerStateMachine: Sendable {
             begin(.probing)
         case .probing: expireLeases(at: now)
         }
-        guard successes + leases.count < configuration.probes else {
-            // There is a lease: enough successes would have closed the circuit.
-            let end = leases.map(\.end).min() ?? now
-            return .refused(retryAfter: max(.zero, end - now))
-        }
+        if let wait = waitForProbe(at: now) { return .refused(retryAfter: wait) }
         let length = max(.zero, min(limit ?? configuration.openDuration, configuration.openDuration))
         nextLease += 1
         leases.append(Lease(number: nextLease, end: now + length))
         return .probe(Permit(generation: generation, lease: nextLease, begun: begin(at: now)))
     }
 
+    /// Returns the time after which a call may become a probe of a circuit that is probing; `nil` if it may now. The
+    /// leases that have expired are not counted.
+    private func waitForProbe(at now: Duration) -> Duration? {
+        let ends = leases.map(\.end).filter { $0 > now }
+        guard successes + ends.count >= configuration.probes else { return nil }
+        // There is a lease: enough successes would have closed the circuit.
+        return (ends.min() ?? now) - now
+    }
+
+    /// Returns the time after which the circuit may admit a call that it refuses now; `nil` if it would admit the call.
+    /// Nothing changes.
+    func refusal(at now: Duration) -> Duration? {
+        switch phase {
+        case .closed: nil
+        case .open(let end): now < end ? end - now : nil
+        case .probing: waitForProbe(at: now)
+        }
+    }
+
+    /// Returns whether an admission still holds: the circuit has not changed since, and a probe has time left.
+    func isCurrent(_ permit: Permit, at now: Duration) -> Bool {
+        guard permit.generation == generation else { return false }
+        guard let number = permit.lease else { return true }
+        return leases.contains { $0.number == number && $0.end > now }
+    }
+
     private func begin(at now: Duration) -> Duration? { configuration.slowCall == nil ? nil : now }
 
     /// Records the outcome of a call.
     ///
+    /// - Parameter underWay: How long the attempts of the call were under way, without its waits; `nil`: all of its time.
     /// - Returns: The change of the circuit; `nil` if it has not changed.
     /// - Complexity: O(*n*) in the number of probes.
-    mutating func report(_ outcome: CallOutcome, of permit: Permit, at now: Duration) -> Change? {
+    mutating func report(
+        _ outcome: CallOutcome,
+        of permit: Permit,
+        at now: Duration,
+        underWay: Duration? = nil
+    ) -> Change? {
         guard permit.generation == generation else { return nil }
         var outcome = outcome
-        // This includes a cancelled call, which had already taken that long.
-        if let slowCall = configuration.slowCall, let begun = permit.begun, now - begun >= slowCall {
+        if let slowCall = configuration.slowCall, outcome != .unknown, let begun = permit.begun,
+            underWay ?? (now - begun) >= slowCall
+        {
             outcome = .failed
         }
         switch phase {

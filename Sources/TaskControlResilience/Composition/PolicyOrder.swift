@@ -2,115 +2,105 @@ public import TaskControl
 
 // The order of the parts, which stands here once: `withPolicy` and the client of TaskControlHTTP read it.
 //
-//     call ─▶ LimitOrder ─▶ HistoryOrder ─▶ hedging and retries ─▶ attempt ─▶ AttemptOrder ─▶ time limit ─▶ operation
+//     call ─▶ callParts ─▶ hedging and retries ─▶ attempt ─▶ permits ─▶ breaker ─▶ rate ─▶ attemptParts ─▶ time limit ─▶ operation
 //
-// To add a part of this module, write it in a folder of its own, and add its slot here and in `ResiliencePolicy`.
-
-/// The parts around a call that the call leaves when it has ended, from the outside in.
-package typealias LimitOrder = Chain<Slot<AsyncSemaphore>, PartList>
-
-/// The parts around a call that the call leaves as soon as its outcome is known. They come inside the limits.
-package typealias HistoryOrder = Slot<CircuitBreaker>
+// The breaker admits a call once, when its first attempt has its permit. An attempt that had to wait asks it again.
 
 /// The parts around each attempt of a call. They come inside hedging and retries, and outside the time limit of the
-/// attempt: see `_attempts`.
-package typealias AttemptOrder = Chain<Slot<RateLimiter>, PartList>
-
-extension _PolicyParts.Values {
-    var limits: LimitOrder { Chain(Slot(concurrentCalls), PartList(callParts)) }
-    var histories: HistoryOrder { Slot(breaker) }
-    var attempts: AttemptOrder { Chain(Slot(rate), PartList(attemptParts)) }
-}
-
-// MARK: How a call goes through an order
-
-/// Parts in an order. A call that waits for a part holds the passes of the parts before it.
-package protocol PartOrder: Sendable {
-    /// The passes of a call for the parts that it has entered.
-    associatedtype Passes: Sendable
-
-    static var noPasses: Passes { get }
-
-    /// Enters the parts that the call has not entered yet, up to the first for which it must wait.
-    ///
-    /// - Returns: Whether the call has entered all parts. If not, the caller must call `waitToEnter(_:)`.
-    /// - Throws: The error of the part that refuses the call. The caller must then call `leave(_:with:at:)`.
-    func enter(_ passes: inout Passes, at time: inout PolicyTime) throws -> Bool
-
-    /// Enters the parts that the call has not entered yet, after waits. Throws as `enter(_:at:)` does.
-    nonisolated(nonsending) func waitToEnter(_ passes: inout Passes) async throws
-
-    /// Leaves the parts that the call has entered, from the inside out.
-    func leave(_ passes: inout Passes, with outcome: PolicyOutcome, at time: inout PolicyTime)
-}
-
-/// An order, followed by another.
-package struct Chain<First: PartOrder, Rest: PartOrder>: PartOrder {
+/// attempt: see `_attempt`.
+package struct AttemptOrder: Sendable {
+    /// The passes of an attempt for the parts that it has entered.
     package struct Passes: Sendable {
-        fileprivate var first = First.noPasses
-        fileprivate var rest = Rest.noPasses
+        fileprivate var permit: AsyncSemaphore.Pass?
+        fileprivate var hasToken = false
+        fileprivate var parts = PartList.noPasses
+
+        init() {}
     }
 
-    private let first: First
-    private let rest: Rest
-
-    init(_ first: First, _ rest: Rest) {
-        (self.first, self.rest) = (first, rest)
+    /// The part that has admitted an attempt only after a wait.
+    enum Wait {
+        case permit, token, part
     }
 
-    package static var noPasses: Passes { Passes() }
+    private let permits: KeptReference<AsyncSemaphore>?
+    private let breaker: KeptReference<CircuitBreaker>?
+    private let rate: KeptReference<RateLimiter>?
+    private let parts: PartList
 
+    init(_ values: _PolicyParts.Values) {
+        permits = values.permits.map { KeptReference($0) }
+        breaker = values.breaker.map { KeptReference($0) }
+        rate = values.rate.map { KeptReference($0) }
+        parts = PartList(values.attemptParts)
+    }
+
+    /// Enters the parts that the attempt has not entered yet, up to the first for which it must wait.
+    ///
+    /// - Parameters:
+    ///   - passes: The passes of the attempt.
+    ///   - call: The call, which the breaker admits.
+    ///   - isAfterWait: Whether the attempt has waited, so that the breaker is asked again.
+    ///   - time: The time of the attempt.
+    /// - Returns: The part for which the attempt must wait; `nil` if it has entered all parts. The caller must then call
+    ///   `waitToEnter(_:_:_:)`.
+    /// - Throws: The error of the part that refuses the attempt. The caller must then call `leave(_:with:at:)`.
     @inline(__always)
-    package func enter(_ passes: inout Passes, at time: inout PolicyTime) throws -> Bool {
-        guard try first.enter(&passes.first, at: &time) else { return false }
-        return try rest.enter(&passes.rest, at: &time)
+    func enter(
+        _ passes: inout Passes,
+        _ call: inout some _AdmittedCall,
+        isAfterWait: Bool = false,
+        at time: inout PolicyTime
+    ) throws -> Wait? {
+        if let permits, passes.permit == nil {
+            guard let permit = permits.with({ $0.enter(at: &time) }) else { return .permit }
+            passes.permit = permit
+        }
+        if let breaker { try breaker.with { try $0.admit(&call, isAfterWait: isAfterWait, at: &time) } }
+        if let rate, !passes.hasToken {
+            guard rate.with({ $0.enter(at: &time) }) != nil else { return .token }
+            passes.hasToken = true
+        }
+        return try parts.enter(&passes.parts, at: &time) ? nil : .part
     }
 
-    package nonisolated(nonsending) func waitToEnter(_ passes: inout Passes) async throws {
-        try await first.waitToEnter(&passes.first)
-        var time = PolicyTime()
-        if try !rest.enter(&passes.rest, at: &time) { try await rest.waitToEnter(&passes.rest) }
+    /// Waits for a part that did not admit the attempt at once, and enters the rest. Throws as `enter` does.
+    nonisolated(nonsending) func waitToEnter(
+        _ wait: Wait,
+        _ passes: inout Passes,
+        _ call: inout some _AdmittedCall
+    ) async throws {
+        var next: Wait? = wait
+        while let wait = next {
+            var isAfterWait = true
+            switch wait {
+            case .permit:
+                // An open circuit refuses the attempt now, not only after a wait that can be long, since the attempts that
+                // hold the permits probably hang.
+                if let breaker { try breaker.with { $0 }.checkAdmits(&call) }
+                if let permits { passes.permit = try await permits.with { $0 }.waitToEnter(&isAfterWait) }
+            case .token:
+                if let rate { try await rate.with { $0 }.waitToEnter() }
+                passes.hasToken = true
+            case .part: try await parts.waitToEnterNext(&passes.parts)
+            }
+            var time = PolicyTime()
+            next = try enter(&passes, &call, isAfterWait: isAfterWait, at: &time)
+        }
     }
 
+    /// Leaves the parts that the attempt has entered, from the inside out.
     @inline(__always)
-    package func leave(_ passes: inout Passes, with outcome: PolicyOutcome, at time: inout PolicyTime) {
-        rest.leave(&passes.rest, with: outcome, at: &time)
-        first.leave(&passes.first, with: outcome, at: &time)
-    }
-}
-
-/// The place of a part of this module, which may be absent. The policy retains the part: see `KeptReference`.
-package struct Slot<Part: PolicyPart & AnyObject>: PartOrder {
-    private let part: KeptReference<Part>?
-
-    init(_ part: Part?) {
-        self.part = part.map { KeptReference($0) }
-    }
-
-    package static var noPasses: Part.Pass? { nil }
-
-    @inline(__always)
-    package func enter(_ pass: inout Part.Pass?, at time: inout PolicyTime) throws -> Bool {
-        guard let part, pass == nil else { return true }
-        pass = try part.with { try $0.enter(at: &time) }
-        return pass != nil
-    }
-
-    package nonisolated(nonsending) func waitToEnter(_ pass: inout Part.Pass?) async throws {
-        guard let part, pass == nil else { return }
-        pass = try await part.with { $0 }.waitToEnter()
-    }
-
-    @inline(__always)
-    package func leave(_ pass: inout Part.Pass?, with outcome: PolicyOutcome, at time: inout PolicyTime) {
-        guard let part, let held = pass else { return }
-        pass = nil
-        part.with { $0.leave(held, with: outcome, at: &time) }
+    func leave(_ passes: inout Passes, with outcome: PolicyOutcome, at time: inout PolicyTime) {
+        parts.leave(&passes.parts, with: outcome, at: &time)
+        guard let permit = passes.permit else { return }
+        passes.permit = nil
+        permits?.with { $0.leave(permit, with: outcome, at: &time) }
     }
 }
 
 /// Parts of the user of this package, from the outside in.
-package struct PartList: PartOrder {
+package struct PartList: Sendable {
     /// A part that a call has entered, with the pass of the call, and the parts before it.
     ///
     /// A call holds it without a reference count, so that the state of a call is copied and destroyed without cost: each
@@ -138,6 +128,10 @@ package struct PartList: PartOrder {
 
     package static var noPasses: Unmanaged<Entered>? { nil }
 
+    /// Enters the parts that the call has not entered yet, up to the first for which it must wait.
+    ///
+    /// - Returns: Whether the call has entered all parts. If not, the caller must call `waitToEnterNext(_:)`.
+    /// - Throws: The error of the part that refuses the call. The caller must then call `leave(_:with:at:)`.
     @inline(__always)
     package func enter(_ passes: inout Unmanaged<Entered>?, at time: inout PolicyTime) throws -> Bool {
         if isEmpty { return true }
@@ -153,14 +147,13 @@ package struct PartList: PartOrder {
         return true
     }
 
-    package nonisolated(nonsending) func waitToEnter(_ passes: inout Unmanaged<Entered>?) async throws {
-        while let part = parts.dropFirst(Self.count(passes)).first {
-            passes = .passRetained(try await part.enteredAfterWait(after: passes))
-            var time = PolicyTime()
-            if try enter(&passes, at: &time) { return }
-        }
+    /// Waits for the part that has not admitted the call at once. Throws as `enter(_:at:)` does.
+    package nonisolated(nonsending) func waitToEnterNext(_ passes: inout Unmanaged<Entered>?) async throws {
+        guard let part = parts.dropFirst(Self.count(passes)).first else { return }
+        passes = .passRetained(try await part.enteredAfterWait(after: passes))
     }
 
+    /// Leaves the parts that the call has entered, from the inside out.
     @inline(__always)
     package func leave(_ passes: inout Unmanaged<Entered>?, with outcome: PolicyOutcome, at time: inout PolicyTime) {
         if passes != nil { leaveAll(&passes, with: outcome, at: &time) }
@@ -209,8 +202,15 @@ extension AsyncSemaphore: PolicyPart {
 
     /// Acquires a permit, after a wait for the turn of the caller. A caller that is cancelled holds none, and throws `CancellationError`.
     public nonisolated(nonsending) func waitToEnter() async throws -> Pass {
+        var hasWaited = false
+        return try await waitToEnter(&hasWaited)
+    }
+
+    /// - Parameter hasWaited: Receives whether a permit was not available at once.
+    fileprivate nonisolated(nonsending) func waitToEnter(_ hasWaited: inout Bool) async throws -> Pass {
         var holding = _PermitHolding.scoped
-        if !_acquireAtOnce(1, &holding) { try await _acquireInLine(1, holding) }
+        hasWaited = !_acquireAtOnce(1, &holding)
+        if hasWaited { try await _acquireInLine(1, holding) }
         return Pass(holding: holding)
     }
 
@@ -227,36 +227,53 @@ extension AsyncSemaphore: PolicyPart {
 @usableFromInline
 package final class _PolicyParts: Sendable {
     struct Values: Sendable {
-        var concurrentCalls: AsyncSemaphore?
         var callParts: [any PolicyPart] = []
         var breaker: CircuitBreaker?
         var hedging: ResiliencePolicy.Hedging?
         var retry: RetryPolicy?
+        var permits: AsyncSemaphore?
         var rate: RateLimiter?
         var attemptParts: [any PolicyPart] = []
         var attemptTimeout: Duration?
     }
 
     let values: Values
-    package let limits: LimitOrder
-    package let histories: HistoryOrder
-    package let attempts: AttemptOrder
-    /// Whether there are parts around the attempts.
+    /// The parts around a call.
+    let calls: PartList
+    let attempts: AttemptOrder
+    let breaker: KeptReference<CircuitBreaker>?
+    /// Whether something is to be done around the attempts: parts are entered, or their time is measured.
     @usableFromInline package let hasAttemptParts: Bool
+    /// Whether the time of the attempts is measured: not for a call that has only one attempt, whose time is that of the
+    /// call unless it waits.
+    let measuresAttempts: Bool
+    /// Whether the parts of a call are told how long its attempts were under way.
+    let tellsTime: Bool
     /// Whether the first attempt can call the operation directly: the policy has no hedging and no time limit, which
     /// need child tasks, and no `maxElapsed`, which needs the time at which the call began.
     @usableFromInline let isDirect: Bool
     /// The budget to which a successful first attempt returns a token; `nil` if no budget pays for retries, or there is
     /// no `retry`.
     let budgetOfSuccess: KeptReference<RetryBudget>?
+    private let clock: Stopwatch?
 
     init(_ values: Values) {
         self.values = values
-        limits = values.limits
-        histories = values.histories
-        attempts = values.attempts
-        hasAttemptParts = values.rate != nil || !values.attemptParts.isEmpty
+        calls = PartList(values.callParts)
+        attempts = AttemptOrder(values)
+        breaker = values.breaker.map { KeptReference($0) }
+        let hasCallParts = !values.callParts.isEmpty
+        let countsSlowCalls = values.breaker?.countsSlowCalls == true
+        tellsTime = countsSlowCalls || hasCallParts
+        let hasParts = values.breaker != nil || hasCallParts || !values.attemptParts.isEmpty
+        hasAttemptParts = hasParts || values.permits != nil || values.rate != nil
+        measuresAttempts = tellsTime || hasParts && (values.retry != nil || values.hedging != nil)
         isDirect = values.hedging == nil && values.attemptTimeout == nil && values.retry?.maxElapsed == nil
         budgetOfSuccess = values.retry?.budget.map { KeptReference($0) }
+        clock = values.breaker?.stopwatch
     }
+
+    /// The time by the clock of the breaker, which judges by it, or by the `ContinuousClock` if there is no breaker.
+    @inline(__always)
+    func now(_ time: inout PolicyTime) -> Duration { clock?.now(&time.reading) ?? time.now }
 }

@@ -75,9 +75,18 @@ public enum PolicyOutcome: Sendable {
 
 extension PolicyOutcome {
     /// The outcome of a call that has thrown an error, in the current task.
+    ///
+    /// - Parameter isFairShare: Returns whether the attempts of the call were under way for a fair share of its time:
+    ///   see ``CircuitBreaker``. Called only if a deadline or a time limit around the call has ended it.
     @usableFromInline
-    package init(of error: any Error) {
-        self = _isTaskCancelled || error is CallRefusedError || isInterruption(error) ? .unknown : .failed(error)
+    package init(of error: any Error, isFairShare: () -> Bool = { true }) {
+        switch error {
+        case is CallRefusedError: self = .unknown
+        case _ where _isTaskCancelled:
+            self = hasReachedLimit && isFairShare() ? .failed(DeadlineExceededError()) : .unknown
+        case _ where isInterruption(error): self = .unknown
+        default: self = .failed(error)
+        }
     }
 
     /// The outcome as a machine counts it.
@@ -91,6 +100,16 @@ extension PolicyOutcome {
         case .failed(let error): isFailure(error) ? .failed : .healthy
         case .unknown: .unknown
         }
+    }
+}
+
+/// Whether a deadline or a time limit has cancelled the current task: its own, or that of each caller of the flight that it
+/// runs.
+package var hasReachedLimit: Bool {
+    switch Task.cancellationCause {
+    case .deadline?: true
+    case .lastCallerLeft?: Task.currentDeadline.map { $0.remaining <= .zero } ?? false
+    default: false
     }
 }
 
@@ -110,6 +129,8 @@ public struct PolicyTime: Sendable {
     private static let clock = Stopwatch(ContinuousClock())
 
     var reading = ClockReading()
+    /// For a call that leaves its parts: how long its attempts were under way; `nil` if that was not measured.
+    var underWay: Duration?
 
     /// Creates a time that has not been read yet.
     public init() {}

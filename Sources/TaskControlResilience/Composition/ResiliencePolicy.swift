@@ -13,41 +13,39 @@ public import TaskControl
 /// example in a constant.
 ///
 /// ## Order
-/// The parts from the outside in, with the reason for each place. The first three are *around the call*: a call enters
-/// them once, regardless of its attempts.
+/// The parts from the outside in, with the reason for each place. The first four are *around the call*:
 ///
-/// 1. ``concurrentCalls``. It comes before the parts that refuse calls while the service fails, so that these parts
-///    decide by the state of the service after the wait. A call holds its permit until it has ended, also between its
-///    attempts.
-/// 2. ``callParts``, parts of your own. They come here because they may let calls wait, too.
-/// 3. ``breaker``. It counts a call of the program once, regardless of its attempts, so its history shows how many
-///    callers were served.
-/// 4. ``hedging``. It is outside the retries, so that a hedge is another call with retries of its own. When one of the
+/// 1. ``callParts``, parts of your own. A call enters them once, regardless of its attempts, and holds their passes until
+///    it has ended, also between its attempts. For example, an `AsyncSemaphore` here limits how many *calls* run at the
+///    same time, for the sake of the program: of its memory, or of a queue of work.
+/// 2. ``breaker``. It counts a call of the program once, regardless of its attempts, so its history shows how many
+///    callers were served. It admits the call when its first attempt has its permit, so that it decides by the state of
+///    the service after the wait.
+/// 3. ``hedging``. It is outside the retries, so that a hedge is another call with retries of its own. When one of the
 ///    calls has succeeded, the other is cancelled, even while it waits before a retry.
-/// 5. ``retry``. It is inside the breaker: a call that succeeds at its second attempt is a success, and a breaker that
+/// 4. ``retry``. It is inside the breaker: a call that succeeds at its second attempt is a success, and a breaker that
 ///    opens does not refuse the retries of a call that it has admitted.
 ///
 /// The rest is *around each attempt*: the first, each retry and each hedge.
 ///
-/// 6. ``rate``. A service counts what it receives, so each attempt takes a token. The wait for the token is not a part
-///    of the time of the attempt.
+/// 5. ``permits``. A permit protects the service, so it is held while the service works, and not in a delay between
+///    attempts.
+/// 6. ``rate``. A service counts what it receives, so each attempt takes a token, when it has its permit.
 /// 7. ``attemptParts``, parts of your own.
-/// 8. ``attemptTimeout``. It is innermost: an attempt that hangs becomes a failure, which each of the parts above can
-///    count.
+/// 8. ``attemptTimeout``. It is innermost: the time of an attempt contains no wait for a permit, a token or a part. An
+///    attempt that hangs becomes a failure, which each of the parts above can count.
+///
+/// An attempt that had to wait is not sent if the breaker refuses calls by then: the call ends with
+/// ``CallRefusedError``. While the circuit is open, no attempt of a call that the breaker has not admitted waits.
 ///
 /// Every part of this module is a ``PolicyPart``. For an order of your own, pass the parts in it as `callParts` or
 /// `attemptParts`: a breaker among the `attemptParts` counts attempts, and a rate among the `callParts` limits calls.
 ///
 /// To limit the time of the whole call, put `withDeadline(in:)` around it: every part takes the deadline into account.
+/// To share calls, put `withSingleFlight` or a `SingleFlight` around it: a caller that joins takes no permit and no token.
 public struct ResiliencePolicy: Sendable {
     @usableFromInline package var parts: _PolicyParts
 
-    /// The limit of the number of calls that run at the same time; `nil` for none. Calls beyond this limit wait in a
-    /// FIFO queue.
-    public var concurrentCalls: AsyncSemaphore? {
-        get { parts.values.concurrentCalls }
-        set { change { $0.concurrentCalls = newValue } }
-    }
     /// Parts of your own around each call, from the outside in.
     public var callParts: [any PolicyPart] {
         get { parts.values.callParts }
@@ -69,6 +67,12 @@ public struct ResiliencePolicy: Sendable {
         get { parts.values.retry }
         set { change { $0.retry = newValue } }
     }
+    /// The permits of the attempts that run at the same time; `nil`: their number is not limited. An attempt for which
+    /// there is no permit waits in a FIFO queue.
+    public var permits: AsyncSemaphore? {
+        get { parts.values.permits }
+        set { change { $0.permits = newValue } }
+    }
     /// The limit of the rate at which attempts begin, which includes the first attempt of a call, retries and hedges;
     /// `nil` for none. Attempts beyond the rate wait in a FIFO queue.
     public var rate: RateLimiter? {
@@ -88,22 +92,22 @@ public struct ResiliencePolicy: Sendable {
 
     /// Creates a policy. A part that is not given is absent. Each parameter is the property with its name.
     public init(
-        concurrentCalls: AsyncSemaphore? = nil,
         callParts: [any PolicyPart] = [],
         breaker: CircuitBreaker? = nil,
         hedging: Hedging? = nil,
         retry: RetryPolicy? = nil,
+        permits: AsyncSemaphore? = nil,
         rate: RateLimiter? = nil,
         attemptParts: [any PolicyPart] = [],
         attemptTimeout: Duration? = nil
     ) {
         parts = _PolicyParts(
             _PolicyParts.Values(
-                concurrentCalls: concurrentCalls,
                 callParts: callParts,
                 breaker: breaker,
                 hedging: hedging,
                 retry: retry,
+                permits: permits,
                 rate: rate,
                 attemptParts: attemptParts,
                 attemptTimeout: attemptTimeout
@@ -120,7 +124,7 @@ public struct ResiliencePolicy: Sendable {
     /// | ``attemptTimeout`` | 10 s | the standard handler of Microsoft.Extensions.Http.Resilience |
     ///
     /// There is no ``hedging``, since not every operation can run twice at the same time. There are no limits
-    /// (``concurrentCalls`` and ``rate``), since the right ones depend on the service.
+    /// (``permits`` and ``rate``), since the right ones depend on the service.
     ///
     /// - Parameters:
     ///   - name: The name of the breaker, shown in diagnostics; `nil` for none.

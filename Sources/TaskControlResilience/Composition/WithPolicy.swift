@@ -1,7 +1,7 @@
 public import TaskControl
 
-/// Runs an operation under the parts of a policy, in their fixed order: around the call, its limits and
-/// its breaker; then hedging and retries; around each attempt, its rate and a time limit.
+/// Runs an operation under the parts of a policy, in their fixed order: around the call, its breaker, hedging and retries;
+/// around each attempt, its permit, its token and a time limit.
 ///
 /// ```swift
 /// let hits = try await withPolicy(search) { try await server.search(text) }
@@ -12,14 +12,14 @@ public import TaskControl
 ///
 /// ## Cancellation
 /// If the caller was cancelled before the call, the operation does not begin. A caller that is cancelled while it
-/// waits, for a limit or before a retry, stops waiting at once, and receives `CancellationError`. A caller that is
+/// waits, for a part or before a retry, stops waiting at once, and receives `CancellationError`. A caller that is
 /// cancelled while the operation runs receives the value if the operation returns one, and otherwise
 /// `CancellationError`, regardless of the error that the operation throws. No other attempt begins after the
 /// cancellation.
 ///
 /// ## Ordering
-/// Calls wait for each other only at ``ResiliencePolicy/concurrentCalls`` and ``ResiliencePolicy/rate``, which admit
-/// them in the order in which they come there, and at parts of your own.
+/// Attempts wait for each other only at ``ResiliencePolicy/permits`` and ``ResiliencePolicy/rate``, which admit them in the
+/// order in which they come there, and at parts of your own.
 ///
 /// - Parameters:
 ///   - policy: The policy. If it has no parts, the operation is called once.
@@ -60,9 +60,9 @@ public nonisolated(nonsending) func withPolicy<Value: Sendable>(
         }
         let value =
             if let failure {
-                try await policy._again(after: failure, clock, operation)
+                try await policy._again(after: failure, clock, &call, operation)
             } else {
-                try await policy._hedged(clock, operation)
+                try await policy._hedged(clock, &call, operation)
             }
         policy._leave(&call, .healthy)
         return value
@@ -78,21 +78,17 @@ extension ResiliencePolicy {
     nonisolated(nonsending) func _again<Value: Sendable>(
         after failure: any Error,
         _ clock: some Clock<Duration>,
+        _ call: inout _PolicyCall,
         _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let retry else { throw failure }
-        // Without parts, an attempt is the operation itself, without a frame around it.
-        guard parts.hasAttemptParts else {
-            return try await _retry(
-                retry,
-                after: failure,
-                clock: clock,
-                shouldRetry: retry.shouldRetry,
-                operation: operation
-            )
-        }
-        return try await _retry(retry, after: failure, clock: clock, shouldRetry: retry.shouldRetry) {
-            try await _attempt(operation)
+        return try await _retry(
+            retry,
+            after: failure,
+            clock: clock,
+            shouldRetry: { _mayFollow(&call, $0, retry.shouldRetry) }
+        ) {
+            try await _attempt(&call, operation)
         }
     }
 
@@ -100,17 +96,26 @@ extension ResiliencePolicy {
     @inlinable
     nonisolated(nonsending) func _hedged<Value: Sendable>(
         _ clock: some Clock<Duration>,
+        _ call: inout _PolicyCall,
         _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let hedging else { return try await _retried(clock, operation) }
+        guard let hedging else { return try await _retried(clock, &call, operation) }
+        let shared = _SharedCall(moving: &call)
+        defer { shared.move(to: &call) }
         return try await withoutActuallyEscaping(operation) { operation in
             try await withHedging(
                 after: hedging.delay,
                 maxHedges: hedging.maxHedges,
                 budget: hedging.budget,
                 clock: clock,
-                operation: { () async throws in try await _retried(clock, operation) },
-                shouldHedge: hedging.shouldHedge
+                operation: { () async throws in
+                    var call = shared
+                    return try await _retried(clock, &call, operation)
+                },
+                shouldHedge: {
+                    var call = shared
+                    return _mayFollow(&call, $0, hedging.shouldHedge)
+                }
             )
         }
     }
@@ -118,23 +123,37 @@ extension ResiliencePolicy {
     @inlinable
     nonisolated(nonsending) func _retried<Value: Sendable>(
         _ clock: some Clock<Duration>,
+        _ call: inout some _AdmittedCall,
         _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let retry else { return try await _limitedAttempt(clock, operation) }
-        return try await TaskControl.retry(retry, clock: clock) { () async throws in
-            try await _limitedAttempt(clock, operation)
+        guard let retry else { return try await _limitedAttempt(clock, &call, operation) }
+        return try await _retry(
+            retry,
+            after: nil,
+            clock: clock,
+            shouldRetry: { _mayFollow(&call, $0, retry.shouldRetry) }
+        ) { () async throws in
+            try await _limitedAttempt(clock, &call, operation)
         }
     }
 
     @inlinable
     nonisolated(nonsending) func _limitedAttempt<Value: Sendable>(
         _ clock: some Clock<Duration>,
+        _ call: inout some _AdmittedCall,
         _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let attemptTimeout else { return try await _attempt(operation) }
-        guard parts.hasAttemptParts else {
-            return try await withTimeout(attemptTimeout, clock: clock, operation: operation)
-        }
-        return try await _attempt { try await withTimeout(attemptTimeout, clock: clock, operation: operation) }
+        guard let attemptTimeout else { return try await _attempt(&call, operation) }
+        return try await _attempt(&call) { try await withTimeout(attemptTimeout, clock: clock, operation: operation) }
+    }
+
+    /// Returns whether another attempt of a call may follow one that has thrown an error: not if the breaker has refused it.
+    @usableFromInline
+    func _mayFollow(
+        _ call: inout some _AdmittedCall,
+        _ error: any Error,
+        _ isAllowed: (any Error) -> Bool
+    ) -> Bool {
+        !call.change { $0.isRefused } && isAllowed(error)
     }
 }

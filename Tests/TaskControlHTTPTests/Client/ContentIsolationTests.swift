@@ -25,8 +25,8 @@ struct ContentIsolationTests {
             transport: transport,
             policies: ClientPolicies(
                 retry: HTTPRetryPolicy(),
-                timeLimit: .seconds(3_600),
-                attemptTimeLimit: .seconds(3_600),
+                timeout: .seconds(3_600),
+                attemptTimeout: .seconds(3_600),
                 coalescesGETRequests: true
             ),
             decoder: decoder,

@@ -109,8 +109,8 @@ struct ContentTests {
             transport: ScriptedTransport(.ok("")),
             policies: ClientPolicies(
                 retry: HTTPRetryPolicy(),
-                timeLimit: .seconds(3_600),
-                attemptTimeLimit: .seconds(3_600)
+                timeout: .seconds(3_600),
+                attemptTimeout: .seconds(3_600)
             ),
             responseObserver: { _, _, _, _ in MainActor.preconditionIsolated() }
         )

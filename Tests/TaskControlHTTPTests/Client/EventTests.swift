@@ -116,8 +116,8 @@ struct EventTests {
             policies: ClientPolicies(
                 authenticator: .bearer(initial: "header-secret") { _ in "header-secret" },
                 retry: .atOnce,
-                timeLimit: .seconds(3_600),
-                attemptTimeLimit: .seconds(3_600),
+                timeout: .seconds(3_600),
+                attemptTimeout: .seconds(3_600),
                 coalescesGETRequests: true
             )
         )

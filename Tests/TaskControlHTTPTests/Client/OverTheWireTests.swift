@@ -94,7 +94,7 @@ struct OverTheWireTests {
     func aLimitEndsTheExchange(_ kind: TransportUnderTest) async throws {
         let server = try RawServer { connection, _ in connection.waitUntilClosed() }
         let clock = TestClock()
-        let client = client(of: server.url(), kind.make(), ClientPolicies(timeLimit: .seconds(30), clock: clock))
+        let client = client(of: server.url(), kind.make(), ClientPolicies(timeout: .seconds(30), clock: clock))
         let caller = Task { try await client.request(Text()) }
         try await server.log.wait { $0.requests.count == 1 }
         try await clock.waitForSleepers()

@@ -51,10 +51,10 @@ struct EndpointPolicyTests {
             try await gate.wait()
             return .ok("in time")
         }
-        let policies = ClientPolicies(timeLimit: .seconds(10), clock: clock)
+        let policies = ClientPolicies(timeout: .seconds(10), clock: clock)
         let client = EndpointClient(transport, policies: policies)
-        let short = Task { try await client.request(Adjusted { $0.timeLimit = .seconds(1) }) }
-        let long = Task { try await client.request(Adjusted { $0.timeLimit = nil }) }
+        let short = Task { try await client.request(Adjusted { $0.timeout = .seconds(1) }) }
+        let long = Task { try await client.request(Adjusted { $0.timeout = nil }) }
         try await gate.waitForWaiters(count: 2)
         try await clock.waitForSleepers(count: 1)
         await clock.advance(by: .seconds(1))

@@ -134,7 +134,7 @@ struct ExchangeHedgingTests {
 
     @Test func theLimitOfAnAttemptCountsOnceForBothExchanges() async throws {
         var policies = policies()
-        policies.attemptTimeLimit = .seconds(2)
+        policies.attemptTimeout = .seconds(2)
         let transport = ScriptedTransport { _ in
             try await Gate().wait(); return .ok("")
         }

@@ -86,7 +86,7 @@ struct HTTPResilienceTests {
 
     @Test func aStreamHoldsItsPermitUntilItIsRead() async throws {
         let semaphore = AsyncSemaphore(value: 1)
-        let client = client(ScriptedTransport(.ok("there")), HostPolicy(concurrentCalls: semaphore))
+        let client = client(ScriptedTransport(.ok("there")), HostPolicy(permits: semaphore))
         try await client.withResponse(to: Text()) { response in
             for try await _ in response.body { #expect(semaphore.available == 0) }
         }
@@ -118,7 +118,7 @@ struct HTTPResilienceTests {
             try await gate.wait(); return .ok("there")
         }
         let rate = RateLimiter(rate: 1, per: .seconds(1), burst: 1, clock: clock)
-        let client = client(transport, HostPolicy(concurrentCalls: AsyncSemaphore(value: 1), rate: rate))
+        let client = client(transport, HostPolicy(permits: AsyncSemaphore(value: 1), rate: rate))
         let calls = (0..<2).map { _ in Task { try await client.request(Text()) } }
         try await gate.waitForWaiters()
         #expect(transport.sent.count == 1)
@@ -301,7 +301,7 @@ struct HTTPResilienceTests {
             try await Gate().wait()
             return .ok("")
         }
-        let second = client(hanging, policy) { $0.attemptTimeLimit = .seconds(1) }
+        let second = client(hanging, policy) { $0.attemptTimeout = .seconds(1) }
         let call = Task { try await second.request(Text()) }
         try await hanging.sent.waitForEvents(count: 1)
         await clock.advance(by: .seconds(1), waking: 1)

@@ -79,7 +79,7 @@ struct HostFailureTests {
                 try await Gate().wait(); return .ok("")
             }
         ) {
-            $0.attemptTimeLimit = .seconds(1)
+            $0.attemptTimeout = .seconds(1)
             $0.clock = clock
         }
         let call = Task { try await client.request(Text()) }
@@ -95,7 +95,7 @@ struct HostFailureTests {
                 try await gate.wait(); return .ok("")
             }
         ) {
-            $0.timeLimit = .seconds(1)
+            $0.timeout = .seconds(1)
             $0.clock = clock
         }
         let call = Task { try await client.request(Text()) }
@@ -108,7 +108,7 @@ struct HostFailureTests {
     @Test func aCallWhoseLimitEndsItBeforeItSendsSaysNothing() async throws {
         let (clock, gate) = (TestClock(), Gate())
         let client = client(ScriptedTransport()) {
-            $0.timeLimit = .seconds(1)
+            $0.timeout = .seconds(1)
             $0.authenticator = .bearer {
                 try await gate.wait(); return ""
             }
@@ -121,26 +121,43 @@ struct HostFailureTests {
         #expect(await judge.verdict == .unknown)
     }
 
-    @Test func anAttemptWhoseLimitEndsItBeforeItSendsSaysNothing() async throws {
-        let clock = TestClock()
-        let client = client(ScriptedTransport()) {
-            $0.attemptTimeLimit = .seconds(1)
+    /// A credential, a permit and a token are waited for, each longer than an attempt may take.
+    @Test(arguments: [true, false])
+    func theTimeOfAnAttemptContainsNoWait(_ isShared: Bool) async throws {
+        let (clock, login, permits) = (TestClock(), Gate(), AsyncSemaphore(value: 1))
+        let rate = RateLimiter(rate: 1, per: .seconds(10), burst: 1, clock: clock)
+        #expect(rate.tryAcquire())
+        try await permits.acquire()
+        let client = client(ScriptedTransport(.ok("there"))) {
+            $0.resilience = .shared(HostPolicy(breaker: judge.breaker, permits: permits, rate: rate))
+            $0.attemptTimeout = .seconds(1)
+            $0.coalescesGETRequests = isShared
             $0.authenticator = .bearer {
-                try await Gate().wait()
-                return ""
+                try await login.wait()
+                return "token"
             }
             $0.clock = clock
         }
+        let waits = Collector { $0.primitive == .asyncSemaphore && $0.kind == .waiting }
+        let observation = TaskDiagnostics.observe(waits)
+        defer { observation.end() }
         let call = Task { try await client.request(Text()) }
-        await clock.advance(by: .seconds(1), waking: 1)
-        await #expect(throws: TimeoutError.self) { try await call.value }
-        #expect(await judge.verdict == .unknown)
+        try await login.waitForWaiters()
+        await clock.advance(by: .seconds(3))
+        login.open()
+        try await waits.wait { !$0.isEmpty }
+        await clock.advance(by: .seconds(3))
+        permits.release()
+        await clock.advance(by: .seconds(4), waking: 1)
+        #expect(try await call.value == "there")
+        #expect(await judge.verdict == .healthy)
+        #expect(permits.available == 1)
     }
 
     @Test func aCallWhoseLimitEndsWhileItWaitsForANewCredentialSaysNothing() async throws {
         let (clock, gate, logins) = (TestClock(), Gate(), OrderRecorder<Int>())
         let client = client(ScriptedTransport(.status(401))) {
-            $0.timeLimit = .seconds(1)
+            $0.timeout = .seconds(1)
             $0.authenticator = .bearer {
                 logins.record(1)
                 if logins.count > 1 { try await gate.wait() }
@@ -159,8 +176,8 @@ struct HostFailureTests {
         let (clock, permits) = (TestClock(), AsyncSemaphore(value: 1))
         try await permits.acquire()
         let client = client(ScriptedTransport()) {
-            $0.resilience = .shared(HostPolicy(concurrentCalls: permits, breaker: judge.breaker))
-            $0.timeLimit = .seconds(1)
+            $0.resilience = .shared(HostPolicy(breaker: judge.breaker, permits: permits))
+            $0.timeout = .seconds(1)
             $0.clock = clock
         }
         let call = Task { try await client.request(Text()) }
@@ -171,15 +188,14 @@ struct HostFailureTests {
         #expect(permits.available == 1)
     }
 
-    /// The limit of the call, and that of an attempt.
-    @Test(arguments: [true, false], [true, false])
-    func aLimitThatEndsDuringTheWaitForATokenSaysNothing(_ isOfTheCall: Bool, _ isShared: Bool) async throws {
+    @Test(arguments: [true, false])
+    func aLimitThatEndsDuringTheWaitForATokenSaysNothing(_ isShared: Bool) async throws {
         let (clock, rate) = (TestClock(), RateLimiter(rate: 1, per: .seconds(100), burst: 1, clock: TestClock()))
         #expect(rate.tryAcquire())
         let transport = ScriptedTransport()
         let client = client(transport) {
             $0.resilience = .shared(HostPolicy(breaker: judge.breaker, rate: rate))
-            if isOfTheCall { $0.timeLimit = .seconds(1) } else { $0.attemptTimeLimit = .seconds(1) }
+            $0.timeout = .seconds(1)
             $0.coalescesGETRequests = isShared
             $0.clock = clock
         }
@@ -205,7 +221,7 @@ struct HostFailureTests {
             }
         ) {
             $0.resilience = .shared(HostPolicy(breaker: judge.breaker, hedging: hedging, rate: rate))
-            $0.attemptTimeLimit = .seconds(2)
+            $0.timeout = .seconds(2)
             $0.clock = clock
         }
         let call = Task { try await client.request(Text()) }
@@ -232,20 +248,23 @@ struct HostFailureTests {
         #expect(await judge.verdict == .unknown)
     }
 
-    @Test func aCallThatEndsAtADeadlineSaysNothing() async throws {
+    @Test(arguments: [true, false])
+    func aCallThatHangsUntilTheDeadlineOfItsCallerIsAFailure(_ isShared: Bool) async throws {
         let (clock, gate) = (TestClock(), Gate())
         let client = client(
             ScriptedTransport { _ in
                 try await gate.wait(); return .ok("")
             }
-        )
+        ) {
+            $0.coalescesGETRequests = isShared
+        }
         let call = Task {
             try await withDeadline(in: .seconds(1), clock: clock) { try await client.request(Text()) }
         }
         try await gate.waitForWaiters()
         await clock.advance(by: .seconds(1), waking: 1)
         await #expect(throws: DeadlineExceededError.self) { try await call.value }
-        #expect(await judge.verdict == .unknown)
+        #expect(await judge.verdict == .failed)
     }
 
     @Test func aCallIsCountedByItsLastAttempt() async throws {

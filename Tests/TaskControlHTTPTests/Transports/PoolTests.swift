@@ -23,7 +23,7 @@ struct PoolTests {
         let (judge, clock, path) = (Judge(), TestClock(), server.url().absoluteString)
         let policies = ClientPolicies(
             resilience: .shared(judge.policy),
-            attemptTimeLimit: .seconds(1),
+            attemptTimeout: .seconds(1),
             clock: clock
         )
         let transport = kind.make()
@@ -53,7 +53,7 @@ struct PoolTests {
     func aRequestThatReachesItsTimeLimitOnAConnectionIsAFailureOfTheHost(_ kind: TransportUnderTest) async throws {
         let server = try RawServer { connection, _ in connection.waitUntilClosed() }
         let (judge, clock) = (Judge(), TestClock())
-        let policies = ClientPolicies(resilience: .shared(judge.policy), attemptTimeLimit: .seconds(1), clock: clock)
+        let policies = ClientPolicies(resilience: .shared(judge.policy), attemptTimeout: .seconds(1), clock: clock)
         let client = EndpointClient(requestAdapter: AnyHost(), transport: kind.make(), policies: policies)
         let call = Task { try await client.request(Text(path: server.url().absoluteString)) }
         try await server.log.wait { $0.requests.count == 1 }

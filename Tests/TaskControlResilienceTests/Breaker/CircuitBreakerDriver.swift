@@ -70,13 +70,27 @@ struct CircuitBreakerModel: Hashable {
         return nil
     }
 
+    /// The time after which the circuit may admit a call; `nil`: now.
+    var refusal: Int? {
+        switch status {
+        case .closed: nil
+        case .open(let end): now < end ? end - now : nil
+        case .probing: successes + livingLeases.count < probes ? nil : livingLeases.min()! - now
+        }
+    }
+
+    /// Whether the admission of a call still holds.
+    func isCurrent(_ call: Call) -> Bool {
+        call.isOfThisGeneration && (!call.isProbe || call.leaseEnd.map { $0 > now } == true)
+    }
+
     mutating func report(_ outcome: CallOutcome, at index: Int) -> CircuitBreakerStateMachine.Change? {
         let call = calls[index]
         guard call.isOfThisGeneration else {
             calls.remove(at: index)
             return nil
         }
-        let isSlow = slowCall.map { now - call.begun >= $0 } ?? false
+        let isSlow = outcome != .unknown && slowCall.map { now - call.begun >= $0 } ?? false
         let outcome = isSlow ? .failed : outcome
         guard status == .probing else {
             calls.remove(at: index)
@@ -216,6 +230,10 @@ struct CircuitBreakerDriver: MachineDriver {
         let state = machine.state(at: .seconds(model.now))
         #expect(state == model.state)
         #expect((state == .halfOpen) == !model.livingLeases.isEmpty, "half-open only with a living lease")
+        #expect(machine.refusal(at: .seconds(model.now)) == model.refusal.map { .seconds($0) })
+        for (permit, call) in zip(permits, model.calls) {
+            #expect(machine.isCurrent(permit, at: .seconds(model.now)) == model.isCurrent(call))
+        }
         machine.checkInvariants()
     }
 }

@@ -82,17 +82,17 @@ struct PolicyPartTests {
     func aCallThatWaitsHoldsWhatItHasEntered(_ timeout: Duration?) async throws {
         let (first, second, semaphore) = (Gate(), Gate(), AsyncSemaphore(value: 1))
         let policy = ResiliencePolicy(
-            concurrentCalls: semaphore,
             callParts: [part("a"), part("b", gate: first), part("c")],
+            permits: semaphore,
             attemptParts: [part("x"), part("y", gate: second), part("z")],
             attemptTimeout: timeout
         )
         let call = Task { [log] in try await withPolicy(policy) { log.record("run") } }
         try await first.waitForWaiters()
-        #expect(log.events == ["a in"] && semaphore.available == 0)
+        #expect(log.events == ["a in"] && semaphore.available == 1)
         first.open()
         try await second.waitForWaiters()
-        #expect(log.events == ["a in", "b in", "c in", "x in"])
+        #expect(log.events == ["a in", "b in", "c in", "x in"] && semaphore.available == 0)
         second.open()
         try await call.value
         #expect(

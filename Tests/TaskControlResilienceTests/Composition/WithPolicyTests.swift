@@ -33,19 +33,17 @@ struct WithPolicyTests {
         await #expect(throws: CancellationError.self) { try await call.value }
     }
 
-    /// The limit of the calls waits before the breaker is asked, and a call takes its token when it has its permit and is
-    /// not refused.
-    @Test func theLimitsComeFirst() async throws {
+    @Test func anAttemptTakesItsTokenWhenItHasItsPermitAndIsNotRefused() async throws {
         let concurrency = AsyncSemaphore(value: 1)
         let rate = RateLimiter(rate: 1, burst: 2, clock: clock)
         let breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 1, openDuration: .seconds(2), clock: clock)
-        let policy = ResiliencePolicy(concurrentCalls: concurrency, breaker: breaker, rate: rate)
+        let policy = ResiliencePolicy(breaker: breaker, permits: concurrency, rate: rate)
         await #expect(throws: MarkedError.self) { try await withPolicy(policy) { throw MarkedError() } }
         #expect(rate.available == 1)
         await #expect(throws: CallRefusedError.self) { try await withPolicy(policy) {} }
         #expect(rate.available == 1, "a call that the breaker refuses takes no token")
         try await concurrency.acquire()
-        await clock.advance(by: .seconds(1))
+        await clock.advance(by: .seconds(2))
         let call = Task { [clock] in
             try await withDeadline(in: .seconds(1), clock: clock) { try await withPolicy(policy) {} }
         }

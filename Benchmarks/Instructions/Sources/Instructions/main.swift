@@ -319,9 +319,9 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
         "withPolicy, four parts",
         { count in
             let policy = ResiliencePolicy(
-                concurrentCalls: AsyncSemaphore(value: 100),
                 breaker: CircuitBreaker(),
                 retry: RetryPolicy(),
+                permits: AsyncSemaphore(value: 100),
                 rate: RateLimiter(rate: 1_000_000_000, burst: 1_000_000_000)
             )
             for _ in 0..<count { try await withPolicy(policy) {} }

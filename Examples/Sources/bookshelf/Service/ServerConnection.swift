@@ -6,7 +6,7 @@ struct ServerConnection: Sendable {
     var server: URL
     var account = Account()
     /// The time limit of a call, with all of its attempts; `nil` for no limit.
-    var timeLimit: Duration?
+    var timeout: Duration?
     /// The time limit for the next byte or sign of life of the server.
     var idleLimit: Duration = .seconds(30)
     var attempts = 4
@@ -26,7 +26,7 @@ struct ServerConnection: Sendable {
     private func policies(retrying methods: Set<String> = []) -> ClientPolicies {
         var retry = HTTPRetryPolicy(attempts: attempts)
         retry.methods.formUnion(methods)
-        return ClientPolicies(retry: retry, timeLimit: timeLimit, clock: clock)
+        return ClientPolicies(retry: retry, timeout: timeout, clock: clock)
     }
 
     private func client(_ policies: ClientPolicies) -> EndpointClient {

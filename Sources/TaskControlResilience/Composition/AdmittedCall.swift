@@ -1,0 +1,92 @@
+internal import TaskControl
+
+/// What the policy knows of a call, beside its passes: its admission by the breaker, and its time.
+@usableFromInline
+package struct _CallRecord: Sendable {
+    /// The admission by the breaker; `nil` before the breaker has admitted the call.
+    var admission: CircuitBreaker.Pass?
+    /// Whether the breaker has refused the call or one of its attempts, so that no further attempt follows.
+    var isRefused = false
+    var time = CallTime()
+
+    init() {}
+}
+
+/// A call under a policy, with the record that its attempts change: a value if they run one after the other, an object if
+/// they run at the same time.
+@usableFromInline
+package protocol _AdmittedCall: Sendable {
+    mutating func change<Result>(_ body: (inout _CallRecord) -> Result) -> Result
+}
+
+/// The record of a call whose attempts run at the same time.
+@usableFromInline
+package final class _SharedCall: _AdmittedCall {
+    private let record: Locked<_CallRecord>
+
+    package init(_ record: _CallRecord = _CallRecord()) { self.record = Locked(record) }
+
+    /// Creates the record of a call whose attempts may run at the same time from now on.
+    @usableFromInline
+    package convenience init(moving call: inout _PolicyCall) { self.init(call.change { $0 }) }
+
+    /// Returns the record to a call whose attempts have ended.
+    @usableFromInline
+    package func move(to call: inout _PolicyCall) {
+        let record = record.withLock { $0 }
+        call.change { $0 = record }
+    }
+
+    @usableFromInline
+    package func change<Result>(_ body: (inout _CallRecord) -> Result) -> Result {
+        record.withLock(body)
+    }
+}
+
+/// The time of a call, and the part of it in which attempts were *under way*: not in a wait for a part, nor in a delay
+/// between attempts. Pure: a value that is told the time.
+///
+/// A call that is one attempt from its beginning to its end needs no clock: its time is that of the attempt.
+struct CallTime: Sendable {
+    /// The time at which the call began; `nil` if the call is not measured.
+    private var began: Duration?
+    /// Whether an attempt has begun.
+    private var hasBegun = false
+    /// The number of attempts that are under way, which is more than one with hedges.
+    private var attempts = 0
+    /// The time at which the current attempts began, if any are under way.
+    private var since = Duration.zero
+    /// The time in which attempts were under way, up to `since`.
+    private var sum = Duration.zero
+
+    var isMeasured: Bool { began != nil }
+
+    /// Begins to measure the call, unless that has begun.
+    mutating func begin(at now: Duration) {
+        if began == nil { began = now }
+    }
+
+    /// - Parameter now: The current time; `nil` if the call is not measured.
+    mutating func attemptBegan(at now: Duration?) {
+        if attempts == 0, let now { since = now }
+        attempts += 1
+        hasBegun = true
+    }
+
+    /// - Parameter now: The current time; `nil` if the call is not measured.
+    mutating func attemptEnded(at now: Duration?) {
+        attempts -= 1
+        if attempts == 0, let now { sum += now - since }
+    }
+
+    /// Returns how long attempts were under way; `nil` if the call is not measured.
+    func underWay(at now: Duration) -> Duration? {
+        began == nil ? nil : attempts == 0 ? sum : sum + (now - since)
+    }
+
+    /// Returns whether attempts were under way for at least half of the time of a call that ends now.
+    func isFairShare(at now: Duration) -> Bool {
+        guard hasBegun, let began, let underWay = underWay(at: now) else { return hasBegun }
+        return underWay * 2 >= now - began
+    }
+}
