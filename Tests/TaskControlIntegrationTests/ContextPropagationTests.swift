@@ -62,7 +62,7 @@ struct ContextPropagationTests {
                 try await queue.run { look("run") }
                 _ = try await withSingleFlight(key: "\(Self.self)") { look("withSingleFlight") }
                 _ = try await SingleFlight<Int, Void>().value(for: 1) { look("SingleFlight") }
-                try await retry(attempts: 2, backoff: .none, budget: nil) { attempt in
+                try await retry(attempts: 2, backoff: .none) { attempt in
                     look("retry")
                     if attempt == 1 { throw MarkedError() }
                 }

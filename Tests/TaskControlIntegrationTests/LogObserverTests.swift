@@ -20,7 +20,7 @@ struct LogObserverTests {
             }
             TaskDiagnostics.configure(.init(reportsMistakes: false))
             TaskDiagnostics.install(LogObserver(logger: debugLogger()))
-            try? await retry(attempts: 2, backoff: .none, budget: nil) { throw MarkedError("lost") }
+            try? await retry(attempts: 2, backoff: .none) { throw MarkedError("lost") }
             await AsyncTask(name: "orders") { throw MarkedError("unheard") }.detached().value
             let (entries, error) = (log.entries, #"MarkedError(mark: "lost")"#)
             precondition(entries.prefix(2).map(\.message) == ["retry.failed", "retry.waiting"])

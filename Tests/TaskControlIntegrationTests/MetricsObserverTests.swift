@@ -56,7 +56,7 @@ struct MetricsObserverTests {
             try await told.wait { $0.named("SingleFlight.joined").count == 1 }
             gate.open()
             _ = try await (first.value, second.value)
-            try? await retry(attempts: 3, backoff: .none, budget: nil) { throw MarkedError() }
+            try? await retry(attempts: 3, backoff: .none) { throw MarkedError() }
             let clock = TestClock()
             let timed = Task {
                 try await withTimeout(.seconds(1), clock: clock) { try await Gate().wait() }

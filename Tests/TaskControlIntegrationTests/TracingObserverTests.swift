@@ -91,7 +91,7 @@ struct TracingObserverTests {
             try await gate.waitForWaiters()
             task.cancel()
             _ = await task.result
-            try? await retry(attempts: 2, backoff: .none, budget: nil) { throw MarkedError("no") }
+            try? await retry(attempts: 2, backoff: .none) { throw MarkedError("no") }
         }
         let turns = spans("FIFOQueue")
         try #require(turns.count == 2)
@@ -106,7 +106,7 @@ struct TracingObserverTests {
     @Test func onlyTheChosenPrimitivesHaveSpans() async throws {
         try await Audience.of(TracingObserver(tracer: tracer, primitives: [.asyncSemaphore])) { _ in
             try await AsyncSemaphore(value: 1).withPermit { await Task(on: FIFOQueue()) {}.value }
-            try? await retry(attempts: 2, backoff: .none, budget: nil) { throw MarkedError() }
+            try? await retry(attempts: 2, backoff: .none) { throw MarkedError() }
         }
         #expect(tracer.finishedSpans.map(\.operationName) == ["AsyncSemaphore"] && tracer.activeSpans.isEmpty)
     }

@@ -142,7 +142,7 @@ private struct SnapshotWorld {
             case 7:
                 tasks.append(
                     Task(name: name) {
-                        _ = try? await retry(attempts: 3, backoff: .fixed(.milliseconds(1)), budget: nil) { attempt in
+                        _ = try? await retry(attempts: 3, backoff: .fixed(.milliseconds(1))) { attempt in
                             if attempt > 1 { say(name, .running) }
                             await Task.yield()
                             say(name, .waiting)

@@ -83,7 +83,7 @@ struct SnapshotTests {
         try await watched { books, recorder in
             let (lifetime, gate, clock) = (AsyncLifetime(), Gate(), TestClock())
             AsyncTask(name: "load") {
-                try await retry(attempts: 2, backoff: .fixed(.zero), budget: nil) { attempt in
+                try await retry(attempts: 2, backoff: .fixed(.zero)) { attempt in
                     if attempt == 1 { throw MarkedError() }
                     try await withTimeout(.seconds(9), clock: clock) {
                         try await withSingleFlight(key: "SnapshotTests") { try await gate.wait() }

@@ -270,7 +270,7 @@ struct TraceModelTests {
         try await EventLog.recording { recorder in
             for _ in 0..<5 { bag.addTask { try? await semaphore.withPermit { try? await queue.run {} } } }
             for number in 0..<5 { store.addTask(forKey: number % 2) {} }
-            _ = try? await retry(attempts: 2, backoff: .fixed(.zero), budget: nil) { throw MarkedError() }
+            _ = try? await retry(attempts: 2, backoff: .fixed(.zero)) { throw MarkedError() }
             _ = try? await withTimeout(.seconds(100)) { throw MarkedError() }
             try await bag.registry.drain()
             try await store.drain()

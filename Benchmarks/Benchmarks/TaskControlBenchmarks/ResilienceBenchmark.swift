@@ -65,7 +65,7 @@ private struct Echo: Service {
 }
 
 private func retried(_ number: Int) async throws -> Int {
-    try await retry(attempts: 3, backoff: .none, budget: nil) { try await service.answer(number) }
+    try await retry(attempts: 3, backoff: .none) { try await service.answer(number) }
 }
 
 private func time(_ call: (Int) async throws -> Int) async -> Duration {

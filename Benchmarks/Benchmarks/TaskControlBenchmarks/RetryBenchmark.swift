@@ -28,7 +28,7 @@ func registerRetry() {
                     ContinuousClock().measure {
                         _ = try? simulate(seed: 1) { sim in
                             let backoff = RetryBackoff.exponential(base: .milliseconds(50)).capped(at: .seconds(20))
-                            try? await retry(attempts: attemptsInAnHour, backoff: backoff, budget: nil) {
+                            try? await retry(attempts: attemptsInAnHour, backoff: backoff) {
                                 throw Failure()
                             }
                             precondition(sim.now >= .seconds(3_600), "This is not an hour.")
@@ -81,7 +81,7 @@ private let retried: @Sendable () async -> Duration = {
     let client = client
     return await ContinuousClock().measure {
         for number in 0..<calls {
-            _ = try? await retry(attempts: 3, backoff: .exponential(base: .seconds(1)), budget: nil) {
+            _ = try? await retry(attempts: 3, backoff: .exponential(base: .seconds(1))) {
                 try await client.fetch(number)
             }
         }

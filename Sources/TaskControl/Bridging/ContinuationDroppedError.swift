@@ -29,3 +29,5 @@ public struct ContinuationDroppedError: Error, Hashable, Sendable, CustomStringC
             + "path on which the callback is not called, and for an owner of the callback, such as a delegate, that was deallocated too early."
     }
 }
+
+extension ContinuationDroppedError: ProgrammingMistake {}

@@ -124,7 +124,7 @@ struct EventTests {
         let endpoint = Text(path: "a?token=query-secret", headers: ["Cookie": "session=cookie-secret"])
         let events = await events {
             _ = try? await client.request(endpoint)
-            _ = try? await retry(attempts: 1, backoff: .none, budget: nil) { try await client.request(endpoint) }
+            _ = try? await retry(attempts: 1, backoff: .none) { try await client.request(endpoint) }
         }
         let everything = events.map { "\($0) \($0.detail ?? "") \($0.key ?? "")" }.joined(separator: "\n")
         #expect(events.contains { $0.primitive == .singleFlight } && events.contains { $0.primitive == .withTimeout })

@@ -1,6 +1,8 @@
 import Foundation
+import TaskControl
 import TaskControlHTTP
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(15)))
@@ -17,6 +19,39 @@ struct EndpointAuthenticatorTests {
             policies: ClientPolicies(authenticator: .bearer(initial: "old") { "new" })
         )
         #expect(try await client.request(Text()) == "in")
+    }
+
+    /// The time of the refresh is virtual. By default it has 30 seconds.
+    @Test(.enabled(if: Simulation.isSupported), arguments: [nil, Duration.seconds(5)])
+    func aRefreshThatHangsEndsAtItsLimitForAllRequestsThatWaitForIt(_ limit: Duration?) async throws {
+        try await offThePool {
+            try simulate(seeds: 0..<2) { sim in
+                let begun = OrderRecorder<Int>()
+                @Sendable func refresh() async throws -> String {
+                    begun.record(1)
+                    if begun.count == 1 { try await Task.sleep(for: .seconds(3_600)) }
+                    return "new"
+                }
+                let authenticator =
+                    if let limit {
+                        EndpointAuthenticator.bearer(refreshTimeout: limit) { try await refresh() }
+                    } else {
+                        EndpointAuthenticator.bearer { try await refresh() }
+                    }
+                let client = EndpointClient(
+                    ScriptedTransport(.ok("in")),
+                    policies: ClientPolicies(authenticator: authenticator, retry: HTTPRetryPolicy())
+                )
+                let expected = TimeoutError(duration: limit ?? .seconds(30))
+                await withTaskGroup { group in
+                    for _ in 0..<3 {
+                        group.addTask { await #expect(throws: expected) { try await client.request(Text()) } }
+                    }
+                }
+                sim.expect(begun.count == 1, "they share the refresh")
+                sim.expect(try await client.request(Text()) == "in", "the next request begins another")
+            }
+        }
     }
 
     @Test func aTokenIsAttached() async throws {

@@ -29,7 +29,7 @@ import FoundationNetworking
         let error = try error(status)
         var attempts = 0
         await #expect(throws: EndpointError.self) {
-            try await retry(attempts: 3, backoff: .none, budget: nil) {
+            try await retry(attempts: 3, backoff: .none) {
                 attempts += 1
                 throw error
             }

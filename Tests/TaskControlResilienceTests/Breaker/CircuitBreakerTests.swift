@@ -94,7 +94,7 @@ struct CircuitBreakerTests {
     @Test func retryWaitsForTheProbe() async throws {
         let (breaker, clock) = (breaker(), TestClock(advancesAutomatically: true))
         let attempts = OrderRecorder<Int>()
-        let value = try await retry(attempts: 10, backoff: .none, budget: nil, clock: clock) { attempt in
+        let value = try await retry(attempts: 10, backoff: .none, clock: clock) { attempt in
             attempts.record(attempt)
             // The two clocks are in step: the breaker's is the one that the test moves.
             if attempt == 4 { await self.clock.advance(by: .seconds(5)) }

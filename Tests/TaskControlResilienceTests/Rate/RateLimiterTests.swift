@@ -92,7 +92,7 @@ struct RateLimiterTests {
         let clock = TestClock(advancesAutomatically: true)
         let limiter = RateLimiter(rate: 1, clock: clock)
         try await limiter.acquire()
-        try await retry(attempts: 2, backoff: .none, budget: nil, clock: clock) {
+        try await retry(attempts: 2, backoff: .none, clock: clock) {
             try await limiter.acquire(within: .zero)
         }
         #expect(clock.now.offset == .seconds(1))

@@ -93,7 +93,7 @@ struct NoTaskLeftBehindTests {
             bag.addTask {}
             try await bag.drain()
             try await FIFOQueue().run {}
-            _ = try await retry(attempts: 1, backoff: .none, budget: nil) { 1 }
+            _ = try await retry(attempts: 1, backoff: .none) { 1 }
         }
         #expect(outcome.issues.isEmpty && outcome.error == nil)
     }

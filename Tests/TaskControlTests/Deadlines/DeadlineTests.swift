@@ -282,7 +282,7 @@ struct DeadlineTests {
         let attempts = Locked(0)
         await #expect(throws: MarkedError("1")) {
             try await withDeadline(in: .seconds(1), clock: clock) {
-                try await retry(attempts: 3, backoff: .fixed(.seconds(1)), budget: nil, clock: clock) { attempt in
+                try await retry(attempts: 3, backoff: .fixed(.seconds(1)), clock: clock) { attempt in
                     attempts.withLock { $0 = attempt }
                     throw MarkedError("\(attempt)")
                 }
@@ -293,7 +293,7 @@ struct DeadlineTests {
         let automatic = TestClock(advancesAutomatically: true)
         await #expect(throws: MarkedError("2")) {
             try await withDeadline(in: .seconds(10), clock: clock) {
-                try await retry(attempts: 2, backoff: .fixed(.seconds(9)), budget: nil, clock: automatic) { attempt in
+                try await retry(attempts: 2, backoff: .fixed(.seconds(9)), clock: automatic) { attempt in
                     throw MarkedError("\(attempt)")
                 }
             }

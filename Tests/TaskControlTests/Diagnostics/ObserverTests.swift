@@ -136,7 +136,7 @@ struct ObserverTests {
             _ = try? await flights.value(for: 1) { 1 }
             try await semaphore.withPermit {}
             try await queue.run {}
-            try? await retry(attempts: 2, backoff: .none, budget: nil) { throw MarkedError() }
+            try? await retry(attempts: 2, backoff: .none) { throw MarkedError() }
             try await withTimeout(.seconds(100)) {}
             try await lifetime.drain()
             try await store.drain()
@@ -274,7 +274,7 @@ struct ObserverTests {
             await Task { _ = AsyncLifetime() }.value
             precondition(collector.events.map(\.time) == [.zero, .zero, .seconds(3), .seconds(3)])
             precondition(collector.events[0].task != nil && collector.events[0].task != collector.events[2].task)
-            try? await retry(attempts: 2, backoff: .fixed(.zero), budget: nil) {
+            try? await retry(attempts: 2, backoff: .fixed(.zero)) {
                 await clock.advance(by: .seconds(2))
                 throw MarkedError()
             }
@@ -304,7 +304,7 @@ struct ObserverTests {
             let collector = Collector { _ in true }
             TaskDiagnostics.install(collector)
             // The events of the call begin with its first failure.
-            try? await retry(attempts: 2, backoff: .fixed(.zero), budget: nil) { attempt in
+            try? await retry(attempts: 2, backoff: .fixed(.zero)) { attempt in
                 clock.offset.withLock { $0 = attempt == 1 ? .zero - longest : longest }
                 throw MarkedError()
             }
@@ -371,7 +371,7 @@ struct ObserverTests {
         store.addTask(forKey: Silent(), duplicateKeyBehavior: .preferPrevious) {}
         _ = try? await withSingleFlight(key: Silent()) { throw Silent() }
         _ = try? await SingleFlight<Silent, Int>().value(for: Silent()) { 1 }
-        try? await retry(attempts: 2, backoff: .none, budget: nil) { throw Silent() }
+        try? await retry(attempts: 2, backoff: .none) { throw Silent() }
         try? await withTimeout(.seconds(100)) { throw Silent() }
         _ = await Task(on: FIFOQueue()) { throw Silent() }.result
         await AsyncTask {

@@ -101,7 +101,7 @@ struct SharingEventTests {
 
     @Test func aRetryTellsItsFailuresAndItsSuccess() async throws {
         let events = try await EventLog.events {
-            try await retry(attempts: 3, backoff: .none, budget: nil) { attempt in
+            try await retry(attempts: 3, backoff: .none) { attempt in
                 if attempt < 3 { throw MarkedError("\(attempt)") }
             }
         }
@@ -118,13 +118,13 @@ struct SharingEventTests {
     }
 
     @Test func whatSucceedsAtOnceIsNoRetry() async throws {
-        let events = try await EventLog.events { try await retry(attempts: 3, backoff: .none, budget: nil) {} }
+        let events = try await EventLog.events { try await retry(attempts: 3, backoff: .none) {} }
         #expect(events.isEmpty)
     }
 
     @Test func aRetryThatGivesUpSaysSo() async {
         let events = await EventLog.events {
-            try? await retry(attempts: 1, backoff: .none, budget: nil) { throw MarkedError("no") }
+            try? await retry(attempts: 1, backoff: .none) { throw MarkedError("no") }
         }
         #expect(
             events.lines == [
@@ -139,7 +139,7 @@ struct SharingEventTests {
         let clock = TestClock()
         try await EventLog.recording { recorder in
             let caller = Task {
-                try await retry(attempts: 2, backoff: .fixed(.seconds(1)), budget: nil, clock: clock) {
+                try await retry(attempts: 2, backoff: .fixed(.seconds(1)), clock: clock) {
                     throw MarkedError("no")
                 }
             }

@@ -94,7 +94,7 @@ struct SystemLogTests {
                 lifetime.cancelAll()
             }
             _ = try? await withSingleFlight(key: "token-refresh") { 1 }
-            try? await retry(attempts: 2, backoff: .none, budget: nil) { attempt in
+            try? await retry(attempts: 2, backoff: .none) { attempt in
                 if attempt == 1 { throw MarkedError("lost") }
             }
         }

@@ -28,7 +28,7 @@ struct FairLoopTests {
     @Test @MainActor func aRetryWithoutADelayLetsOtherTasksOfItsActorRun() async throws {
         let turns = Turns()
         await #expect(throws: MarkedError()) {
-            try await retry(attempts: 10_000, backoff: .none, budget: nil) {
+            try await retry(attempts: 10_000, backoff: .none) {
                 turns.next()
                 throw MarkedError()
             }
@@ -52,7 +52,7 @@ struct FairLoopTests {
     /// The caller's task is suspended once for many attempts: the first attempt, and a few after it, cost nothing.
     @Test @MainActor func aFewAttemptsAreMadeWithoutASuspension() async throws {
         let turns = Turns()
-        try await retry(attempts: 3, backoff: .none, budget: nil) {
+        try await retry(attempts: 3, backoff: .none) {
             turns.next()
             if turns.count < 2 { throw MarkedError() }
         }

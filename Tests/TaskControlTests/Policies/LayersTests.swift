@@ -19,7 +19,7 @@ struct LayersTests {
             _ work: @escaping @Sendable () async throws -> Int
         ) async throws -> Int {
             try await withTimeout(outer) {
-                try await retry(attempts: 3, backoff: .fixed(.seconds(1)), shouldRetry: shouldRetry, budget: nil) {
+                try await retry(attempts: 3, backoff: .fixed(.seconds(1)), shouldRetry: shouldRetry) {
                     attempts.record(1)
                     return try await withTimeout(inner) {
                         try await semaphore.withPermit {

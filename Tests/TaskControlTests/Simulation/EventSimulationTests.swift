@@ -100,7 +100,7 @@ struct EventSimulationTests {
                     tasks.append(task)
                 case 14:
                     let task = Task {
-                        _ = try? await retry(attempts: 3, backoff: .fixed(.milliseconds(1)), budget: nil) {
+                        _ = try? await retry(attempts: 3, backoff: .fixed(.milliseconds(1))) {
                             throw Oops()
                         }
                     }

@@ -293,7 +293,7 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
     ("concurrentForEach, limit 8", { count in try await forEachByFanOut(count) }),
     (
         "retry, first attempt succeeds",
-        { count in for _ in 0..<count { try await retry(attempts: 3, backoff: .none, budget: nil) {} } }
+        { count in for _ in 0..<count { try await retry(attempts: 3, backoff: .none) {} } }
     ),
     (
         "withCancellableContinuation",

@@ -29,8 +29,8 @@ enum Strategy: CaseIterable, Sendable {
             .capped(at: .seconds(60))
             .jittered(.full, using: SeededGenerator(seed: seed))
         switch self {
-        case .naive: try await retry(attempts: .max, backoff: .fixed(.seconds(5)), budget: nil, operation: request)
-        case .backoff: try await retry(attempts: .max, backoff: backoff, budget: nil, operation: request)
+        case .naive: try await retry(attempts: .max, backoff: .fixed(.seconds(5)), operation: request)
+        case .backoff: try await retry(attempts: .max, backoff: backoff, operation: request)
         case .budget: try await retry(attempts: .max, backoff: backoff, budget: shared.budget, operation: request)
         case .breaker:
             try await withPolicy(shared.breaker) {

@@ -16,7 +16,7 @@
 public nonisolated(nonsending) func retry<Value, C: Clock>(
     attempts: Int,
     backoff: RetryBackoff = RetryPolicy.default.backoff,
-    budget: RetryBudget? = RetryPolicy.default.budget,
+    budget: RetryBudget? = nil,
     maxElapsed: Duration? = nil,
     clock: C = ContinuousClock(),
     onRetry: (RetryEvent) -> Void = { _ in },

@@ -9,8 +9,8 @@
 /// ``withTimeout(_:clock:operation:)`` inside the operation. To share the work with other callers, call `retry` inside
 /// the shared operation, for example that of a ``SingleFlight``.
 ///
-/// The settings that a call leaves out are those of ``RetryPolicy/default``: the delays, the budget, and which errors
-/// are retried.
+/// The delays, and which errors are retried, are those of ``RetryPolicy/default`` unless the call states others. There is no
+/// budget unless the call passes one: a number of attempts that is written at a call is the number of attempts.
 ///
 /// ```swift
 /// let feed = try await retry(
@@ -47,8 +47,7 @@
 ///   - backoff: The delays between the attempts. By default those of ``RetryPolicy/default``.
 ///   - shouldRetry: Returns whether another attempt may follow an error; if `false`, the call throws the error. Not
 ///     called after the last attempt that is allowed. By default ``RetryPolicy/isWorthRetrying(_:)``.
-///   - budget: The budget that limits the retries of several calls together. By default that of
-///     ``RetryPolicy/default``, which all calls share. `nil`: no such limit.
+///   - budget: The budget that limits the retries of several calls together. `nil`, the default: no such limit.
 ///   - maxElapsed: The time after the call of `retry`, measured by `clock`, in which further attempts may begin. If the
 ///     delay before an attempt would end later, the attempt is not made, and the call throws the last error without
 ///     waiting. A running attempt is not ended. `nil`: no limit. With zero, an attempt is repeated only if no time has
@@ -65,7 +64,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     attempts: Int,
     backoff: RetryBackoff = RetryPolicy.default.backoff,
     shouldRetry: (any Error) -> Bool = RetryPolicy.isWorthRetrying,
-    budget: RetryBudget? = RetryPolicy.default.budget,
+    budget: RetryBudget? = nil,
     maxElapsed: Duration? = nil,
     clock: C = ContinuousClock(),
     onRetry: (RetryEvent) -> Void = { _ in },
@@ -98,7 +97,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     attempts: Int,
     backoff: RetryBackoff = RetryPolicy.default.backoff,
     shouldRetry: (any Error) -> Bool = RetryPolicy.isWorthRetrying,
-    budget: RetryBudget? = RetryPolicy.default.budget,
+    budget: RetryBudget? = nil,
     maxElapsed: Duration? = nil,
     clock: C = ContinuousClock(),
     onRetry: (RetryEvent) -> Void = { _ in },

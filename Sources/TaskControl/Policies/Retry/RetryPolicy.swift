@@ -72,7 +72,7 @@ public struct RetryPolicy: Sendable {
     ///
     /// Returns what the error states, if it conforms to ``RetryClassifying``. Otherwise returns `false` for an
     /// interruption, such as a `CancellationError`, an error of encoding or decoding, and a mistake in the program, such as
-    /// ``SingleFlightReentrancyError`` and ``QueueReentrancyError``; `true` for every other error.
+    /// ``SingleFlightReentrancyError``, ``QueueReentrancyError`` and ``ContinuationDroppedError``; `true` for every other error.
     public static func isWorthRetrying(_ error: any Error) -> Bool {
         switch error {
         case let error as any RetryClassifying: error.isWorthRetrying

@@ -24,7 +24,7 @@ struct RetryCancellationTests {
     func aCallerThatWasCancelledBeforeDoesNotBegin(maxElapsed: Duration?) async {
         let (made, error) = await attempts { made in
             cancelCaller()
-            try await retry(attempts: 3, backoff: .none, budget: nil, maxElapsed: maxElapsed) { made.record($0) }
+            try await retry(attempts: 3, backoff: .none, maxElapsed: maxElapsed) { made.record($0) }
         }
         #expect(made == 0 && error is CancellationError)
     }
@@ -54,7 +54,7 @@ struct RetryCancellationTests {
 
     @Test func aValueThatAnAttemptReturnedIsReturned() async throws {
         let value = try await Task {
-            try await retry(attempts: 3, backoff: .none, budget: nil) { attempt in
+            try await retry(attempts: 3, backoff: .none) { attempt in
                 cancelCaller()
                 return attempt
             }
@@ -162,7 +162,7 @@ struct RetryCancellationTests {
         }
         #expect(value == 3 && asked.events == [true, true])
         await #expect(throws: CancellationError.self) {
-            try await retry(attempts: 3, backoff: .none, budget: nil) {
+            try await retry(attempts: 3, backoff: .none) {
                 throw CancellationError()
             } shouldRetry: { _ in
                 false

@@ -52,6 +52,22 @@ struct RetryFormsTests {
         }
     }
 
+    /// More attempts than a budget would pay for.
+    @Test func eachFormMakesAsManyAttemptsAsTheCallStates() async {
+        let attempts = OrderRecorder<Int>()
+        func fail() throws { attempts.record(attempts.count); throw MarkedError() }
+        try? await retry(attempts: 70, backoff: .none) { try fail() }
+        #expect(attempts.count == 70)
+        try? await retry(attempts: 70, backoff: .none) { _ in try fail() }
+        #expect(attempts.count == 140)
+        try? await retry(attempts: 70, backoff: .none) {
+            try fail()
+        } shouldRetry: { _ in
+            true
+        }
+        #expect(attempts.count == 210)
+    }
+
     @Test func insideAnActorTheClosuresAreTheActors() async throws {
         // Four refusals; 300 in three attempts; 300 - 3 more.
         #expect(try await Client().fetch() == 40_597)

@@ -19,7 +19,7 @@ struct RetryTests {
 
     @Test func theFirstSuccessIsReturnedAndNothingFollowsIt() async throws {
         let attempts = OrderRecorder<Int>()
-        let value = try await retry(attempts: 5, backoff: .none, budget: nil) { attempt in
+        let value = try await retry(attempts: 5, backoff: .none) { attempt in
             attempts.record(attempt)
             if attempt < 3 { throw Failure(attempt: attempt) }
             return attempt * 10
@@ -31,14 +31,14 @@ struct RetryTests {
     @Test func whenAttemptsRunOutTheLastErrorIsThrownAsItIs() async {
         for attempts in [1, 2, 70] {
             await #expect(throws: Failure(attempt: attempts)) {
-                try await retry(attempts: attempts, backoff: .none, budget: nil) { throw Failure(attempt: $0) }
+                try await retry(attempts: attempts, backoff: .none) { throw Failure(attempt: $0) }
             }
         }
     }
 
     @Test func unlessTheCallSaysSoThereIsNoDelay() async {
         await #expect(throws: Failure(attempt: 3)) {
-            try await retry(attempts: 3, backoff: .none, budget: nil, clock: BrokenClock()) {
+            try await retry(attempts: 3, backoff: .none, clock: BrokenClock()) {
                 throw Failure(attempt: $0)
             }
         }
@@ -46,7 +46,7 @@ struct RetryTests {
 
     @Test func theDelaysAreThoseOfTheBackoff() async {
         await #expect(throws: Failure(attempt: 4)) {
-            try await retry(attempts: 4, backoff: .exponential(base: .seconds(1)), budget: nil, clock: clock) {
+            try await retry(attempts: 4, backoff: .exponential(base: .seconds(1)), clock: clock) {
                 attempt in
                 begun.record(clock.now.offset)
                 throw Failure(attempt: attempt)
@@ -57,7 +57,7 @@ struct RetryTests {
     }
 
     @Test func aDelayBeginsWhenTheAttemptHasFailed() async {
-        try? await retry(attempts: 3, backoff: .fixed(.seconds(1)), budget: nil, clock: clock) {
+        try? await retry(attempts: 3, backoff: .fixed(.seconds(1)), clock: clock) {
             begun.record(clock.now.offset)
             try await clock.sleep(for: .seconds(10))
             throw MarkedError()
@@ -66,7 +66,7 @@ struct RetryTests {
     }
 
     @Test func aHintLiftsTheDelay() async {
-        try? await retry(attempts: 4, backoff: .fixed(.seconds(2)), budget: nil, clock: clock) { attempt in
+        try? await retry(attempts: 4, backoff: .fixed(.seconds(2)), clock: clock) { attempt in
             begun.record(clock.now.offset)
             throw Throttled(retryAfter: [.seconds(1), .seconds(3), .seconds(60), nil][attempt - 1])
         }
@@ -88,7 +88,7 @@ struct RetryTests {
     }
 
     @Test func anAbsurdDelayIsACentury() async {
-        try? await retry(attempts: 3, backoff: .exponential(base: .seconds(Int64.max)), budget: nil, clock: clock) {
+        try? await retry(attempts: 3, backoff: .exponential(base: .seconds(Int64.max)), clock: clock) {
             throw MarkedError()
         }
         #expect(clock.now.offset == .longestWait + .longestWait)
@@ -117,7 +117,7 @@ struct RetryTests {
 
     @Test func aBackoffThatReturnsNilEndsItWithTheError() async {
         await #expect(throws: Failure(attempt: 2)) {
-            try await retry(attempts: 5, backoff: .custom { attempt, _ in attempt < 2 ? .zero : nil }, budget: nil) {
+            try await retry(attempts: 5, backoff: .custom { attempt, _ in attempt < 2 ? .zero : nil }) {
                 throw Failure(attempt: $0)
             }
         }
@@ -144,7 +144,7 @@ struct RetryTests {
 
     @Test func theTimeOfAttemptsCountsAndNoneIsCutShort() async {
         await #expect(throws: Failure(attempt: 2)) {
-            try await retry(attempts: 5, backoff: .none, budget: nil, maxElapsed: .seconds(10), clock: clock) {
+            try await retry(attempts: 5, backoff: .none, maxElapsed: .seconds(10), clock: clock) {
                 attempt in
                 try await clock.sleep(for: .seconds(6))
                 throw Failure(attempt: attempt)
@@ -170,7 +170,7 @@ struct RetryTests {
 
     @Test func whereNoTimePassesZeroIsALimitLikeAnyOther() async {
         await #expect(throws: Failure(attempt: 3)) {
-            try await retry(attempts: 3, backoff: .none, budget: nil, maxElapsed: .zero, clock: clock) {
+            try await retry(attempts: 3, backoff: .none, maxElapsed: .zero, clock: clock) {
                 throw Failure(attempt: $0)
             }
         }
@@ -178,7 +178,7 @@ struct RetryTests {
 
     @Test func aHintThatPassesTheLimitEndsIt() async {
         await #expect(throws: Throttled.self) {
-            try await retry(attempts: 3, backoff: .none, budget: nil, maxElapsed: .seconds(2), clock: clock) {
+            try await retry(attempts: 3, backoff: .none, maxElapsed: .seconds(2), clock: clock) {
                 throw Throttled(retryAfter: .seconds(3))
             }
         }

@@ -58,7 +58,6 @@ final class PriceList: Sendable {
     /// Returns the policy of all calls to the supplier. There is one policy per supplier: its parts hold the state of the service.
     private static func policy(backoff: RetryBackoff, clock: any Clock<Duration>) -> ResiliencePolicy {
         ResiliencePolicy(
-            concurrentCalls: AsyncSemaphore(name: "supplier", value: 16),
             breaker: CircuitBreaker(
                 name: "supplier",
                 failureThreshold: 0.5,
@@ -74,6 +73,7 @@ final class PriceList: Sendable {
                     RetryPolicy.isWorthRetrying($0) && !($0 is UnknownProductError)
                 }
             ),
+            permits: AsyncSemaphore(name: "supplier", value: 16),
             attemptTimeout: .seconds(1)
         )
     }
