@@ -58,7 +58,7 @@ final class Mutex: @unchecked Sendable {
 }
 
 /// A part with a line of its own: `enter` gives the call a place in the line, and `waitToEnter` waits at the place that was
-/// given last. A place that nobody waits at stops the line.
+/// given last. A place at which no call waits stops the line.
 final class Line: PolicyPart {
     private struct State {
         var places: [Gate] = []

@@ -29,6 +29,8 @@ package enum CancellationCauses {
         var cause: RecordedCause?
         /// The position of this cause in the order in which causes were recorded; the maximum while there is no cause.
         var order: UInt64 = .max
+        /// Whether the cancellation has ended a wait for a permit or a token.
+        var hasEndedWait = false
         /// The address of the parent task, for a child task that this library created; `nil` for other tasks.
         var parent: TaskAddress?
         var nextInBucket = Chain.none
@@ -101,7 +103,21 @@ package enum CancellationCauses {
     }
 
     /// Returns the cause that was recorded first among those of a task and its parent tasks; `nil` if there is none.
-    static func cause(of task: TaskAddress) -> RecordedCause? {
+    static func cause(of task: TaskAddress) -> RecordedCause? { first(of: task)?.cause }
+
+    /// Records that the cancellation of the running task has ended a wait for a permit or a token: its time was not that of
+    /// a service. A circuit breaker asks for that.
+    package static func recordEndOfWait() {
+        guard let task = first(of: .running)?.key else { return }
+        part(of: task).withLock { records in
+            if let index = records.index(of: task) { records[index].hasEndedWait = true }
+        }
+    }
+
+    /// Whether the cancellation of the running task has ended a wait for a permit or a token.
+    package static var hasEndedWait: Bool { first(of: .running)?.hasEndedWait ?? false }
+
+    private static func first(of task: TaskAddress) -> Record? {
         var first: Record?
         var next: TaskAddress? = task
         // Each part is read under its lock, since the count alone may be out of date.
@@ -110,6 +126,6 @@ package enum CancellationCauses {
             if let record, record.cause != nil, record.order < first?.order ?? .max { first = record }
             next = record?.parent
         }
-        return first?.cause
+        return first
     }
 }

@@ -39,7 +39,7 @@ internal import TaskControl
 ///   of the initializer) receives a `DeadlineExceededError`, if the service had a fair share of its time: if its attempts
 ///   were under way for at least half of the time from its beginning to its end. Waits for a part of a
 ///   ``ResiliencePolicy`` and delays between attempts are not time of an attempt. In ``withPolicy(_:operation:)`` all of
-///   its time is. (A service that hangs uses all the time that it gets, so half of it is enough to notice that, and a call
+///   its time is, unless the limit has ended it in a wait of the operation for a permit or a token. (A service that hangs uses all the time that it gets, so half of it is enough to notice that, and a call
 ///   that mostly waited for a permit says nothing about the service.)
 /// - Any other call that throws an error does not count if its caller was cancelled, if another policy of this module
 ///   refused the call, or if the error is an interruption: a `CancellationError`, whether or not the caller was cancelled.

@@ -160,7 +160,7 @@ struct CircuitBreakerStateMachine: Sendable {
 
     /// Records the outcome of a call.
     ///
-    /// - Parameter underWay: How long the attempts of the call were under way, without its waits; `nil`: all of its time.
+    /// - Parameter underWay: The time in which attempts of the call were under way, without its waits; `nil`: all of its time.
     /// - Returns: The change of the circuit; `nil` if it has not changed.
     /// - Complexity: O(*n*) in the number of probes.
     mutating func report(

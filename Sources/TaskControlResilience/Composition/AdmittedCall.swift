@@ -1,6 +1,6 @@
 internal import TaskControl
 
-/// What the policy knows of a call, beside its passes: its admission by the breaker, and its time.
+/// The record of a call: its admission by the breaker, and its time.
 @usableFromInline
 package struct _CallRecord: Sendable {
     /// The admission by the breaker; `nil` before the breaker has admitted the call.
@@ -44,7 +44,7 @@ package final class _SharedCall: _AdmittedCall {
 }
 
 /// The time of a call, and the part of it in which attempts were *under way*: not in a wait for a part, nor in a delay
-/// between attempts. Pure: a value that is told the time.
+/// between attempts. Pure: a value that receives the time.
 ///
 /// A call that is one attempt from its beginning to its end needs no clock: its time is that of the attempt.
 struct CallTime: Sendable {

@@ -242,12 +242,12 @@ package final class _PolicyParts: Sendable {
     let calls: PartList
     let attempts: AttemptOrder
     let breaker: KeptReference<CircuitBreaker>?
-    /// Whether something is to be done around the attempts: parts are entered, or their time is measured.
+    /// Whether the attempts enter parts, or their time is measured.
     @usableFromInline package let hasAttemptParts: Bool
     /// Whether the time of the attempts is measured: not for a call that has only one attempt, whose time is that of the
     /// call unless it waits.
     let measuresAttempts: Bool
-    /// Whether the parts of a call are told how long its attempts were under way.
+    /// Whether the parts of a call receive the time in which its attempts were under way.
     let tellsTime: Bool
     /// Whether the first attempt can call the operation directly: the policy has no hedging and no time limit, which
     /// need child tasks, and no `maxElapsed`, which needs the time at which the call began.

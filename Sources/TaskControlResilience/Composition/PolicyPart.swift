@@ -78,8 +78,7 @@ extension PolicyOutcome {
     ///
     /// - Parameter isFairShare: Returns whether the attempts of the call were under way for a fair share of its time:
     ///   see ``CircuitBreaker``. Called only if a deadline or a time limit around the call has ended it.
-    @usableFromInline
-    package init(of error: any Error, isFairShare: () -> Bool = { true }) {
+    package init(of error: any Error, isFairShare: () -> Bool) {
         switch error {
         case is CallRefusedError: self = .unknown
         case _ where _isTaskCancelled:
@@ -87,6 +86,12 @@ extension PolicyOutcome {
         case _ where isInterruption(error): self = .unknown
         default: self = .failed(error)
         }
+    }
+
+    /// The outcome of a call whose time is that of its operation.
+    @usableFromInline
+    init(of error: any Error) {
+        self.init(of: error) { !CancellationCauses.hasEndedWait }
     }
 
     /// The outcome as a machine counts it.

@@ -17,7 +17,7 @@ public import TaskControl
 ///
 /// 1. ``callParts``, parts of your own. A call enters them once, regardless of its attempts, and holds their passes until
 ///    it has ended, also between its attempts. For example, an `AsyncSemaphore` here limits how many *calls* run at the
-///    same time, for the sake of the program: of its memory, or of a queue of work.
+///    same time, which protects the memory of the program, not the service.
 /// 2. ``breaker``. It counts a call of the program once, regardless of its attempts, so its history shows how many
 ///    callers were served. It admits the call when its first attempt has its permit, so that it decides by the state of
 ///    the service after the wait.

@@ -210,7 +210,10 @@ public final class RateLimiter: PolicyPart {
             } onCancel: {
                 machine.withLock { $0.leave(id, weight) }?.resume(returning: .left)
             }
-            if outcome == .left { throw CancellationError() }
+            if outcome == .left {
+                CancellationCauses.recordEndOfWait()
+                throw CancellationError()
+            }
         }
         // The caller is now the first. Only the first caller sleeps, and only it makes the next caller the first.
         do {
@@ -226,7 +229,9 @@ public final class RateLimiter: PolicyPart {
             }
         } catch {
             machine.withLock { $0.leaveFirst(weight) }?.resume(returning: .reached)
-            throw Task.isCancelled ? CancellationError() : error
+            guard Task.isCancelled else { throw error }
+            CancellationCauses.recordEndOfWait()
+            throw CancellationError()
         }
     }
 }

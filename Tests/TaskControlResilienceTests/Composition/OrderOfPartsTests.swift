@@ -5,7 +5,7 @@ import Testing
 @testable import TaskControl
 @testable import TaskControlResilience
 
-/// What is held, and what is measured, while a call waits for a part or before its next attempt.
+/// The permits and the time of a call that waits for a part, or for its next attempt.
 @Suite(.timeLimit(.minutes(15)))
 struct OrderOfPartsTests {
     private let clock = TestClock()
@@ -354,6 +354,34 @@ struct UnansweredCallTests {
                     }
                 }
                 #expect(breaker.state == .closed)
+            }
+        }
+    }
+
+    /// The parts are put together by hand, so that the breaker does not know of the waits.
+    @Test func callsThatOnlyWaitedForAPermitInTheirOperationSayNothing() async throws {
+        try await offThePool {
+            try simulate(seeds: 0..<2) { _ in
+                let breaker = CircuitBreaker(failureThreshold: 0.01, minimumCalls: 1)
+                let (permits, rate) = (AsyncSemaphore(value: 1), RateLimiter(rate: 1, per: .seconds(3_600)))
+                try await permits.acquire()
+                #expect(rate.tryAcquire())
+                for number in 0..<Self.calls {
+                    _ = try? await withDeadline(in: .seconds(2)) {
+                        try await withPolicy(breaker) {
+                            try await retry(attempts: 3) {
+                                try await withTimeout(.seconds(10)) {
+                                    if number.isMultiple(of: 2) {
+                                        try await permits.acquire()
+                                    } else {
+                                        try await withoutDeadline { try await rate.acquire() }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    #expect(breaker.state == .closed)
+                }
             }
         }
     }

@@ -287,6 +287,7 @@ public final class AsyncSemaphore: Sendable {
     private func leave(_ count: Int, _ holding: _PermitHolding, _ outcome: WaitOutcome, isLate: Bool = false) {
         let moment = Diagnostics.moment
         if outcome == .reached { giveBack(count) }
+        if !isLate { CancellationCauses.recordEndOfWait() }
         emitLeft(count, holding, isLate: isLate, at: moment)
     }
 
