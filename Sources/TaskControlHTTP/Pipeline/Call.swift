@@ -5,7 +5,8 @@ internal import TaskControlResilience
 ///
 /// The call goes through the policy of its host as `withPolicy` does, in the order of `PolicyOrder`. Between the parts
 /// around the call and those around an attempt are the steps of HTTP, from the outside in: the retries, the
-/// ``EndpointAuthenticator``, and the ``Exchange``, which contains the time limit of an attempt.
+/// ``EndpointAuthenticator``, and the sharing of exchanges. The ``Exchange`` has the hedging, the parts around an attempt
+/// and, innermost, the time limit of an attempt.
 struct Call {
     /// A function that sends a request and reads the response. It records in the attempt of the call what has arrived,
     /// and when reading begins.
@@ -59,7 +60,7 @@ struct Call {
             if !(try host.value._enter(&passes)) { try await host.value._waitToEnter(&passes) }
             try host.value._checkAdmits(&passes)
         }
-        exchange.apply(host?.value, &passes, to: request, isTransfer: !isCollected || body != nil)
+        exchange.apply(host?.value, passes, to: request, isTransfer: !isCollected || body != nil)
         do {
             return try await attempts(request, body, change, send)
         } catch {

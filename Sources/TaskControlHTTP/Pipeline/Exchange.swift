@@ -32,12 +32,12 @@ struct Exchange: Sendable {
     ///     a response that is streamed or written to a file.
     mutating func apply(
         _ policy: ResiliencePolicy?,
-        _ call: inout _PolicyCall,
+        _ call: _PolicyCall,
         to request: URLRequest,
         isTransfer: Bool
     ) {
         self.policy = policy
-        self.call = policy.map { _ in _SharedCall(moving: &call) }
+        self.call = policy.map { _ in _SharedCall(of: call) }
         hedging = isTransfer || !HTTPRetryPolicy.isIdempotent(request) ? nil : policy?.hedging
     }
 

@@ -5,8 +5,8 @@ internal import Foundation
 /// The policies apply in this order, from the outside in: ``timeout`` for the whole call; the client's
 /// ``URLRequestAdapter``; the parts of ``resilience`` around a call, and its breaker; ``retry``; the repetition of a
 /// request whose credential was rejected; the ``authenticator``, which attaches the credential; ``coalescesGETRequests``;
-/// the hedging of ``resilience``, its permit and its token; ``attemptTimeout``. The innermost step is the exchange: one
-/// request on the network, and its response.
+/// the hedging of ``resilience``, its permit, its token and its parts around an exchange; ``attemptTimeout``. The
+/// innermost step is the exchange: one request on the network, and its response.
 public struct ClientPolicies: Sendable {
     /// The authenticator that attaches credentials; `nil` for none.
     public var authenticator: EndpointAuthenticator?

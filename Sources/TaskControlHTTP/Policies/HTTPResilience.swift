@@ -14,7 +14,8 @@ public import TaskControlResilience
 /// A *transfer* is an upload, a response that is streamed, or a download to a file: its duration depends on its length.
 /// An *exchange* is one request on the network, and its response.
 ///
-/// The parts apply to a call as follows, from the outside in. They are those of `ResiliencePolicy`:
+/// The parts apply to a call as follows, from the outside in. They are those of `ResiliencePolicy`, in its order, except
+/// that `hedging` is inside the retries: see *Attempts*.
 ///
 /// | part | applies to |
 /// |---|---|

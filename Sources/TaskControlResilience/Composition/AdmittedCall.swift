@@ -12,11 +12,17 @@ package struct _CallRecord: Sendable {
     init() {}
 }
 
-/// A call under a policy, with the record that its attempts change: a value if they run one after the other, an object if
-/// they run at the same time.
+/// The record of a call, as its attempts change it: the value itself if they run one after the other, an object if they
+/// run at the same time.
 @usableFromInline
 package protocol _AdmittedCall: Sendable {
     mutating func change<Result>(_ body: (inout _CallRecord) -> Result) -> Result
+}
+
+extension _CallRecord: _AdmittedCall {
+    @usableFromInline
+    @inline(__always)
+    package mutating func change<Result>(_ body: (inout _CallRecord) -> Result) -> Result { body(&self) }
 }
 
 /// The record of a call whose attempts run at the same time.
@@ -28,13 +34,12 @@ package final class _SharedCall: _AdmittedCall {
 
     /// Creates the record of a call whose attempts may run at the same time from now on.
     @usableFromInline
-    package convenience init(moving call: inout _PolicyCall) { self.init(call.change { $0 }) }
+    package convenience init(of call: _PolicyCall) { self.init(call.record) }
 
     /// Returns the record to a call whose attempts have ended.
     @usableFromInline
     package func move(to call: inout _PolicyCall) {
-        let record = record.withLock { $0 }
-        call.change { $0 = record }
+        call.record = record.withLock { $0 }
     }
 
     @usableFromInline
@@ -48,45 +53,47 @@ package final class _SharedCall: _AdmittedCall {
 ///
 /// A call that is one attempt from its beginning to its end needs no clock: its time is that of the attempt.
 struct CallTime: Sendable {
-    /// The time at which the call began; `nil` if the call is not measured.
-    private var began: Duration?
+    /// Whether the call is measured.
+    private(set) var isMeasured = false
     /// Whether an attempt has begun.
     private var hasBegun = false
     /// The number of attempts that are under way, which is more than one with hedges.
-    private var attempts = 0
-    /// The time at which the current attempts began, if any are under way.
-    private var since = Duration.zero
-    /// The time in which attempts were under way, up to `since`.
+    private var attempts: Int32 = 0
+    /// The time at which the call began.
+    private var began = Duration.zero
+    /// The time in which attempts were under way; while one is, less the time at which it began.
     private var sum = Duration.zero
 
-    var isMeasured: Bool { began != nil }
-
     /// Begins to measure the call, unless that has begun.
+    @inline(__always)
     mutating func begin(at now: Duration) {
-        if began == nil { began = now }
+        if !isMeasured { (isMeasured, began) = (true, now) }
     }
 
-    /// - Parameter now: The current time; `nil` if the call is not measured.
-    mutating func attemptBegan(at now: Duration?) {
-        if attempts == 0, let now { since = now }
+    /// Records the first attempt of a call that has not waited: it began with the call.
+    mutating func attemptBeganWithCall() { attemptBegan(at: began) }
+
+    /// - Parameter now: The current time. Ignored if the call is not measured.
+    mutating func attemptBegan(at now: Duration) {
+        if attempts == 0 { sum -= now }
         attempts += 1
         hasBegun = true
     }
 
-    /// - Parameter now: The current time; `nil` if the call is not measured.
-    mutating func attemptEnded(at now: Duration?) {
+    /// - Parameter now: The current time. Ignored if the call is not measured.
+    mutating func attemptEnded(at now: Duration) {
         attempts -= 1
-        if attempts == 0, let now { sum += now - since }
+        if attempts == 0 { sum += now }
     }
 
     /// Returns how long attempts were under way; `nil` if the call is not measured.
     func underWay(at now: Duration) -> Duration? {
-        began == nil ? nil : attempts == 0 ? sum : sum + (now - since)
+        isMeasured ? attempts == 0 ? sum : sum + now : nil
     }
 
     /// Returns whether attempts were under way for at least half of the time of a call that ends now.
     func isFairShare(at now: Duration) -> Bool {
-        guard hasBegun, let began, let underWay = underWay(at: now) else { return hasBegun }
+        guard hasBegun, let underWay = underWay(at: now) else { return hasBegun }
         return underWay * 2 >= now - began
     }
 }

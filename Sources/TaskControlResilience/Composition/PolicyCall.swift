@@ -5,24 +5,19 @@ internal import TaskControl
 ///
 /// It contains no reference to the built-in parts of the policy, so that a call does not retain them.
 @usableFromInline
-package struct _PolicyCall: _AdmittedCall {
+package struct _PolicyCall: Sendable {
     fileprivate var time = PolicyTime()
     fileprivate var passes = PartList.noPasses
-    fileprivate var record = _CallRecord()
+    @usableFromInline package var record = _CallRecord()
     /// The passes of an attempt that `withPolicy` makes itself: the first, if that needs no child task.
     fileprivate var first = AttemptOrder.Passes()
-    /// Whether that attempt is under way.
+    /// Whether that attempt is under way. If it has not waited, its time is that of the call, and is recorded only when it
+    /// is needed.
     fileprivate var isFirstUnderWay = false
     /// The part for which that attempt must wait; otherwise `nil`.
     fileprivate var wait: AttemptOrder.Wait?
 
     @usableFromInline package init() {}
-
-    @usableFromInline
-    @inline(__always)
-    package mutating func change<Result>(_ body: (inout _CallRecord) -> Result) -> Result {
-        body(&record)
-    }
 }
 
 extension ResiliencePolicy {
@@ -66,7 +61,7 @@ extension ResiliencePolicy {
     /// - Throws: The error of the breaker. The call has then left all parts.
     package func _checkAdmits(_ call: inout _PolicyCall) throws {
         do {
-            try breaker?.checkAdmits(&call)
+            try breaker?.checkAdmits(&call.record)
         } catch {
             throw refused(&call, error)
         }
@@ -78,22 +73,16 @@ extension ResiliencePolicy {
     /// - Throws: The error of the part that refuses the attempt, which has then left all of its parts.
     @usableFromInline
     func _enterAttempt(_ call: inout _PolicyCall) throws -> Bool {
-        var (passes, time) = (call.first, call.time)
-        defer { (call.first, call.time) = (passes, time) }
-        call.wait = try parts.attempts.enter(&passes, &call, at: &time)
-        guard call.wait == nil else { return false }
-        began(&call, at: &time)
-        call.isFirstUnderWay = true
-        return true
+        call.wait = try parts.attempts.enter(&call.first, &call.record, at: &call.time)
+        call.isFirstUnderWay = call.wait == nil
+        return call.isFirstUnderWay
     }
 
     /// Waits for the parts that did not admit the first attempt at once. Throws as `_enterAttempt(_:)` does.
     @usableFromInline
     nonisolated(nonsending) func _waitToEnterAttempt(_ call: inout _PolicyCall) async throws {
         guard let wait = call.wait else { return }
-        var passes = call.first
-        defer { call.first = passes }
-        try await waited(wait, &passes, &call, since: call.time)
+        try await waited(wait, &call.first, &call.record, since: call.time)
         call.isFirstUnderWay = true
     }
 
@@ -116,24 +105,26 @@ extension ResiliencePolicy {
     @usableFromInline
     func _succeededAtOnce(_ call: inout _PolicyCall) {
         parts.budgetOfSuccess?.with { $0._give(1) }
-        call.time = PolicyTime()
-        if parts.hasAttemptParts { firstEnded(&call, with: .healthy) }
-        leave(&call, .healthy)
+        var time = PolicyTime()
+        if parts.tellsTime { firstEnded(&call, at: &time) }
+        if parts.hasAttemptParts { parts.attempts.leave(&call.first, with: .healthy, at: &time) }
+        leave(&call, .healthy, at: &time)
     }
 
-    @inline(__always)
-    private func firstEnded(_ call: inout _PolicyCall, with outcome: PolicyOutcome) {
-        var (passes, time) = (call.first, call.time)
-        if call.isFirstUnderWay { ended(&call, at: &time) }
-        parts.attempts.leave(&passes, with: outcome, at: &time)
-        (call.first, call.time, call.isFirstUnderWay) = (passes, time, false)
+    private func firstEnded(_ call: inout _PolicyCall, at time: inout PolicyTime) {
+        guard call.isFirstUnderWay else { return }
+        call.isFirstUnderWay = false
+        if call.wait == nil { call.record.time.attemptBeganWithCall() }
+        ended(&call.record, at: &time)
     }
 
     /// Ends the first attempt of a call, which has failed. The call itself has not ended.
     @usableFromInline
     func _attemptFailed(_ call: inout _PolicyCall, _ error: any Error) {
-        call.time = PolicyTime()
-        firstEnded(&call, with: call.isFirstUnderWay ? _outcome(of: error, &call) : .unknown)
+        var time = PolicyTime()
+        let hasBegun = call.isFirstUnderWay
+        firstEnded(&call, at: &time)
+        parts.attempts.leave(&call.first, with: hasBegun ? _outcome(of: error, &call.record) : .unknown, at: &time)
     }
 
     /// Ends a call that has failed.
@@ -141,23 +132,21 @@ extension ResiliencePolicy {
     /// - Returns: The error for the caller: `CancellationError` if the current task is cancelled, otherwise `error`.
     @usableFromInline
     func _failed(_ call: inout _PolicyCall, _ error: any Error) -> any Error {
-        _leave(&call, _outcome(of: error, &call))
+        _leave(&call, _outcome(of: error, &call.record))
         return _isTaskCancelled ? CancellationError() : error
     }
 
     /// Ends a call: it leaves all parts that it has entered.
     @usableFromInline
     package func _leave(_ call: inout _PolicyCall, _ outcome: PolicyOutcome) {
-        call.time = PolicyTime()
-        leave(&call, outcome)
+        var time = PolicyTime()
+        leave(&call, outcome, at: &time)
     }
 
     @inline(__always)
-    private func leave(_ call: inout _PolicyCall, _ outcome: PolicyOutcome) {
-        var (passes, time) = (call.passes, call.time)
-        leaveBreaker(&call, outcome, at: &time)
-        parts.calls.leave(&passes, with: outcome, at: &time)
-        (call.passes, call.time) = (passes, time)
+    private func leave(_ call: inout _PolicyCall, _ outcome: PolicyOutcome, at time: inout PolicyTime) {
+        leaveBreaker(&call.record, outcome, at: &time)
+        parts.calls.leave(&call.passes, with: outcome, at: &time)
     }
 
     /// Tells the breaker the outcome of a call, which may not have ended yet.
@@ -172,25 +161,30 @@ extension ResiliencePolicy {
         _ outcome: PolicyOutcome,
         at time: inout PolicyTime
     ) {
-        let (admission, callTime) = call.change { record in
-            defer { record.admission = nil }
-            return (record.admission, record.time)
+        if parts.tellsTime {
+            let now = parts.now(&time)
+            time.underWay = call.change { $0.time.underWay(at: now) }
         }
-        if parts.tellsTime { time.underWay = callTime.underWay(at: parts.now(&time)) }
-        if let admission { parts.breaker?.with { $0.leave(admission, with: outcome, at: &time) } }
+        guard let breaker = parts.breaker else { return }
+        let admission = call.change { record in
+            let admission = record.admission
+            record.admission = nil
+            return admission
+        }
+        if let admission { breaker.with { $0.leave(admission, with: outcome, at: &time) } }
     }
 
     // MARK: The time of an attempt
 
     @inline(__always)
     private func began(_ call: inout some _AdmittedCall, at time: inout PolicyTime) {
-        let now = call.change { $0.time.isMeasured } ? parts.now(&time) : nil
+        let now = call.change { $0.time.isMeasured } ? parts.now(&time) : .zero
         call.change { $0.time.attemptBegan(at: now) }
     }
 
     @inline(__always)
     private func ended(_ call: inout some _AdmittedCall, at time: inout PolicyTime) {
-        let now = call.change { $0.time.isMeasured } ? parts.now(&time) : nil
+        let now = call.change { $0.time.isMeasured } ? parts.now(&time) : .zero
         call.change { $0.time.attemptEnded(at: now) }
     }
 

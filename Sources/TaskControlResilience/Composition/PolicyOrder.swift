@@ -4,7 +4,8 @@ public import TaskControl
 //
 //     call ─▶ callParts ─▶ hedging and retries ─▶ attempt ─▶ permits ─▶ breaker ─▶ rate ─▶ attemptParts ─▶ time limit ─▶ operation
 //
-// The breaker admits a call once, when its first attempt has its permit. An attempt that had to wait asks it again.
+// The breaker is around the call, outside hedging and retries, and counts it once. The picture shows when it is asked: it
+// admits the call when its first attempt has its permit, and an attempt that had to wait asks it again.
 
 /// The parts around each attempt of a call. They come inside hedging and retries, and outside the time limit of the
 /// attempt: see `_attempt`.
@@ -255,7 +256,6 @@ package final class _PolicyParts: Sendable {
     /// The budget to which a successful first attempt returns a token; `nil` if no budget pays for retries, or there is
     /// no `retry`.
     let budgetOfSuccess: KeptReference<RetryBudget>?
-    private let clock: Stopwatch?
 
     init(_ values: Values) {
         self.values = values
@@ -270,10 +270,12 @@ package final class _PolicyParts: Sendable {
         measuresAttempts = tellsTime || hasParts && (values.retry != nil || values.hedging != nil)
         isDirect = values.hedging == nil && values.attemptTimeout == nil && values.retry?.maxElapsed == nil
         budgetOfSuccess = values.retry?.budget.map { KeptReference($0) }
-        clock = values.breaker?.stopwatch
     }
 
     /// The time by the clock of the breaker, which judges by it, or by the `ContinuousClock` if there is no breaker.
     @inline(__always)
-    func now(_ time: inout PolicyTime) -> Duration { clock?.now(&time.reading) ?? time.now }
+    func now(_ time: inout PolicyTime) -> Duration {
+        guard let breaker else { return time.now }
+        return breaker.with { $0.stopwatch.now(&time.reading) }
+    }
 }

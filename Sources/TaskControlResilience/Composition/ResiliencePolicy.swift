@@ -120,7 +120,7 @@ public struct ResiliencePolicy: Sendable {
     /// | part | value | source |
     /// |---|---|---|
     /// | ``breaker`` | opens for 5 s when 10 % of at least 100 calls in 30 s have failed | Polly 8 |
-    /// | ``retry`` | 3 attempts, 50 ms to 20 s, full jitter | the standard mode of the AWS SDKs |
+    /// | ``retry`` | 3 attempts, 50 ms that double up to 20 s, full jitter, a budget of its own | the standard mode of the AWS SDKs |
     /// | ``attemptTimeout`` | 10 s | the standard handler of Microsoft.Extensions.Http.Resilience |
     ///
     /// There is no ``hedging``, since not every operation can run twice at the same time. There are no limits
@@ -150,7 +150,7 @@ public struct ResiliencePolicy: Sendable {
 
     /// The rule for when ``withPolicy(_:clock:operation:)`` begins another attempt: because the previous one takes
     /// long, or because an attempt has failed with an error for which ``shouldHedge`` returns `true`. An attempt here
-    /// includes the retries of ``ResiliencePolicy/retry``. See
+    /// includes the retries of ``ResiliencePolicy/retry``, and the waits for a permit, a token or a part. See
     /// ``withHedging(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public struct Hedging: Sendable {
         /// The time after which another attempt begins if there is no result yet, counted from the beginning of the

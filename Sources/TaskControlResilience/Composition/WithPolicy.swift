@@ -86,9 +86,9 @@ extension ResiliencePolicy {
             retry,
             after: failure,
             clock: clock,
-            shouldRetry: { _mayFollow(&call, $0, retry.shouldRetry) }
+            shouldRetry: { _mayFollow(&call.record, $0, retry.shouldRetry) }
         ) {
-            try await _attempt(&call, operation)
+            try await _attempt(&call.record, operation)
         }
     }
 
@@ -99,8 +99,8 @@ extension ResiliencePolicy {
         _ call: inout _PolicyCall,
         _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let hedging else { return try await _retried(clock, &call, operation) }
-        let shared = _SharedCall(moving: &call)
+        guard let hedging else { return try await _retried(clock, &call.record, operation) }
+        let shared = _SharedCall(of: call)
         defer { shared.move(to: &call) }
         return try await withoutActuallyEscaping(operation) { operation in
             try await withHedging(

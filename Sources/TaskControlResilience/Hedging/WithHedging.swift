@@ -27,8 +27,7 @@ public import TaskControl
 /// begins. An attempt that replaces an interrupted one is free. So a service that becomes slow as a whole does not receive a
 /// multiple of the calls. The full budget above,
 /// of 100 tokens, pays for five hedges at a cost of 20 tokens each; then, each call that succeeds returns 1 token,
-/// which allows one hedge per 20 such calls. Share one budget between the retries and the hedges of a
-/// service.
+/// which allows one hedge per 20 such calls.
 ///
 /// ## Cancellation
 /// If the caller was cancelled before the call, no attempt begins. If the caller is cancelled later, all attempts are

@@ -29,7 +29,7 @@ struct CallTimeTests {
             if depth == 0 { return }
             for event in Event.allCases {
                 var (time, model) = (time, model)
-                let measured = model.began.map { _ in now }
+                let measured = model.began == nil ? .zero : now
                 switch event {
                 case .begin:
                     // A call is measured from its beginning, or from its first wait.
