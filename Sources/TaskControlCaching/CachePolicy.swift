@@ -23,14 +23,15 @@ public struct CachePolicy: Hashable, Sendable {
     /// calls this *stale-while-revalidate*.
     public var staleWhileRevalidate: Duration
 
-    /// The time after its time to live for which a value is still returned if a load fails. Until ``refreshRetryDelay``
-    /// has passed after the failure, the value is returned without another load. RFC 5861 calls this *stale-if-error*.
+    /// The time after its time to live for which a value is still returned if a load fails, or if a load has not ended
+    /// shortly before the deadline of a caller (see ``CachedFlight``). Until ``refreshRetryDelay`` has passed after a
+    /// failure, the value is returned without another load. RFC 5861 calls this *stale-if-error*.
     public var staleIfError: Duration
 
     /// The longest time for which a caller that finds a stale value waits for the new value, which the cache loads in
     /// the background during ``staleWhileRevalidate``. If the load succeeds in this time, the caller receives the new
-    /// value; if it fails or takes longer, the caller receives the stale value. Zero: the caller receives the stale
-    /// value at once.
+    /// value; if it fails or takes longer, the caller receives the stale value. The wait also ends shortly before the
+    /// deadline of the caller (see ``CachedFlight``). Zero: the caller receives the stale value at once.
     ///
     /// If ``staleWhileRevalidate`` ends during this wait, the caller waits for the load without this limit, as it does
     /// if the cache has no value.
@@ -65,8 +66,8 @@ public struct CachePolicy: Hashable, Sendable {
     ///   - timeToLive: The time for which a value is fresh.
     ///   - staleWhileRevalidate: The time after `timeToLive` for which a value is still returned while a new one is
     ///     loaded in the background. By default zero.
-    ///   - staleIfError: The time after `timeToLive` for which a value is still returned if a load fails. By default
-    ///     zero.
+    ///   - staleIfError: The time after `timeToLive` for which a value is still returned if a load fails or lasts until
+    ///     shortly before the deadline of a caller. By default zero.
     ///   - patience: The longest time for which a caller that finds a stale value waits for the new one. By default
     ///     zero: the caller does not wait.
     ///   - errorTimeToLive: The time for which an error is kept and thrown to later callers. By default zero: errors

@@ -47,8 +47,8 @@ public import TaskControl
 ///
 /// ## Cancellation
 /// A caller that is cancelled while it waits receives `CancellationError` immediately. The load continues for its other
-/// callers; if the last caller stops waiting, the load is cancelled, unless it is a refresh. Inside a cancelled load,
-/// `Task.cancellationCause` is `CancellationCause.lastCallerLeft`, `CancellationCause.superseded(key:)` after a write
+/// callers; if the last caller stops waiting, the load is cancelled, unless it is a refresh, or a caller has left it with
+/// an old value before its deadline. Inside a cancelled load, `Task.cancellationCause` is `CancellationCause.lastCallerLeft`, `CancellationCause.superseded(key:)` after a write
 /// or an invalidation, or `CancellationCause.ownerDeallocated(name:)` after the cache was deallocated.
 ///
 /// ## Deadlines
@@ -56,6 +56,11 @@ public import TaskControl
 /// caller, nor, unlike a flight of `SingleFlight`, the latest deadline of its callers. Use
 /// `withDeadline(in:clock:operation:)` or `withTimeout(_:clock:operation:)` inside the load function. A deadline around
 /// ``value(for:)`` limits how long that caller waits.
+///
+/// If the policy allows an old value to be returned, a caller waits for a load only until shortly before its deadline, and
+/// receives the old value in time: a tenth of the time that is left when its wait begins, and at most 50 ms, before the
+/// deadline, measured with the clock of the deadline. The load then continues, even if the caller was the last one. The
+/// cache does not know a limit that is no deadline, such as that of `withTimeout(_:clock:operation:)` around the call.
 ///
 /// ## Priorities
 /// A load has the priority of its first caller, and is escalated to the highest priority of its callers, where the system supports it (macOS 26,
@@ -162,7 +167,8 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     ///   and must not call the cache.
     /// - Returns: The value.
     /// - Throws: The error of the load, unless the cache then has a newer value, or an old one that
-    ///   ``CachePolicy/staleIfError`` or ``CachePolicy/staleWhileRevalidate`` allows to be returned; an error that is
+    ///   ``CachePolicy/staleIfError`` or ``CachePolicy/staleWhileRevalidate`` allows to be returned (a caller with a
+    ///   deadline receives an old value shortly before it, if the load has not ended); an error that is
     ///   cached; `CancellationError` if the caller is cancelled; `CancellationCause` if it is not, and the load is
     ///   cancelled by ``cancelAll()`` or refused after ``close()``; `SingleFlightReentrancyError` if the caller is inside the load of the same key, or if two loads would wait for
     ///   each other.
@@ -205,8 +211,8 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     /// ```
     ///
     /// If the cached value is fresh, it is the only element. If there is no value that may be returned at once, the
-    /// only element is the loaded value, or an old value if the load fails and ``CachePolicy/staleIfError`` allows the
-    /// old value. Each loop over the sequence reads the cache again. If the load after a stale value fails, the loop
+    /// only element is the loaded value, or an old value as ``value(for:)`` returns it: if the load fails, or shortly before
+    /// the deadline of the caller. Each loop over the sequence reads the cache again. If the load after a stale value fails, the loop
     /// receives the stale value, and then throws the error of the load.
     ///
     /// - Parameter key: The key.

@@ -17,6 +17,8 @@ final class CacheFixture: Sendable {
         case wait(Gate)
         /// Ignores its cancellation.
         case hang(Gate)
+        /// Waits, with a time limit.
+        case limited(Gate, Duration)
         case fail(any Error)
     }
 
@@ -31,8 +33,9 @@ final class CacheFixture: Sendable {
     private final class Source: Sendable {
         let books = Locked(Books())
         let loads: OrderRecorder<String>
+        let clock: TestClock
 
-        init(_ loads: OrderRecorder<String>) { self.loads = loads }
+        init(_ loads: OrderRecorder<String>, _ clock: TestClock) { (self.loads, self.clock) = (loads, clock) }
 
         func load(_ key: String) async throws -> Int {
             let (number, plan) = books.withLock { books in
@@ -47,6 +50,7 @@ final class CacheFixture: Sendable {
             case nil: break
             case .wait(let gate): try await gate.wait()
             case .hang(let gate): await gate.waitIgnoringCancellation()
+            case .limited(let gate, let limit): try await withTimeout(limit, clock: clock) { try await gate.wait() }
             case .fail(let error): throw error
             }
             return number
@@ -59,7 +63,7 @@ final class CacheFixture: Sendable {
         freshnessLifetime: (@Sendable (Result<Int, any Error>) -> Duration?)? = nil,
         random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: 0...UInt64.max) }
     ) {
-        let source = Source(loads)
+        let source = Source(loads, clock)
         self.source = source
         cache = CachedFlight(
             name: "articles",
@@ -81,6 +85,11 @@ final class CacheFixture: Sendable {
 
     /// A reader in a task of its own.
     func reader(_ key: String = "a") -> Task<Int, any Error> { Task { try await self.cache.value(for: key) } }
+
+    /// A reader in a task of its own, with a deadline.
+    func reader(_ key: String = "a", within time: Duration) -> Task<Int, any Error> {
+        Task { try await withDeadline(in: time, clock: self.clock) { try await self.cache.value(for: key) } }
+    }
 
     /// Waits until the given number of callers wait for flights.
     func waitForCallers(_ count: Int) async throws {

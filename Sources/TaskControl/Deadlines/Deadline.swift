@@ -138,6 +138,27 @@ extension Task where Success == Never, Failure == Never {
     public static var currentDeadline: Deadline? { Deadline.current }
 }
 
+extension Deadline {
+    /// The time before a deadline at which a caller that has an old result stops waiting for a new one, so that the caller
+    /// receives the old result in time: a tenth of the time that remains now, and at most 50 ms.
+    package var margin: Duration { max(.zero, min(remaining / 10, .milliseconds(50))) }
+
+    /// Suspends until the time that remains until the deadline of the current task is not longer than `margin`. Measures
+    /// the time with the clock of the deadline.
+    ///
+    /// - Returns: Whether the deadline is that near; `false` if the task has no deadline any more, because it is inside a
+    ///   flight that a caller without a deadline has joined, or if the task is cancelled.
+    package static func waitUntilNear(_ margin: Duration) async -> Bool {
+        while let deadline = current {
+            let time = deadline.remaining - margin
+            if time <= .zero { return true }
+            // A clock that can't sleep ends the wait at once.
+            do { try await sleep(for: time, on: deadline.clock) } catch { return !Task.isCancelled }
+        }
+        return false
+    }
+}
+
 /// An instant together with its clock. The protocol requires a class, because a reference is copied with few
 /// instructions.
 private protocol InstantOfAnyClock: AnyObject, Sendable {

@@ -12,7 +12,6 @@ final class _CacheStorage: Sendable {
     let state: Locked<Machine>
     let flights: _FlightTable
     private let time: Stopwatch
-    private let clock: any Clock<Duration>
     private let policy: CachePolicy
     private let loader: _CacheLoader
     private let random: @Sendable () -> UInt64
@@ -31,7 +30,6 @@ final class _CacheStorage: Sendable {
         // A failed load is reported by the events of its flight only: a refresh that fails is not an unhandled error.
         flights = _FlightTable(origin: .cachedFlight, name: name, unheard: .isHandled, emitsLife: true)
         time = Stopwatch(clock)
-        self.clock = clock
         var policy = policy
         policy.earlyRefresh = ComputedNumber.number(
             policy.earlyRefresh,
@@ -127,14 +125,16 @@ final class _CacheStorage: Sendable {
         // read tries again if the refresh has failed already.
         if outlook.isClaimed { launch(entry, after) }
         let flight = _ErasedKey(LoadKey(entry, after: after))
+        // An expired value is not returned, even if the patience of the policy is longer.
+        let end = start + min(policy.patience, outlook.remaining)
         do {
-            // An expired value is not returned, even if the patience of the policy is longer.
-            let result = try await withTimeout(min(policy.patience, outlook.remaining), clock: clock) {
-                // Joins inside the closure, which may never run: a caller that has joined a flight must wait for it, or
-                // the caller is never removed.
-                try await flights.joinIfPresent(flight, of: _CachedResult.self)?.value()
+            let caller = try flights.joinIfPresent(flight, of: _CachedResult.self)
+            let patience: Limit = { [time] in
+                // A clock that can't sleep ends the wait at once.
+                try? await time.sleep(until: end)
+                return !Task.isCancelled
             }
-            if let result { return result }
+            if let result = try await caller?.value(until: [patience] + limits { true }) { return result }
         } catch {
             try Task.checkCancellation()
         }
@@ -142,21 +142,43 @@ final class _CacheStorage: Sendable {
         return state.withLock { $0.peek(entry.place, at: now) }
     }
 
-    /// Returns the result of the load that comes after the serial number `after`, or an old value if the load fails and
-    /// the policy allows an old value to be returned.
+    /// A function that suspends until a limit of a wait, and returns whether the wait must then end.
+    private typealias Limit = @Sendable () async -> Bool
+
+    /// Returns the limit of the current task's wait if the task has a deadline: shortly before the deadline. The wait
+    /// then ends if `hasOld` returns `true`.
+    private func limits(_ hasOld: @escaping @Sendable () -> Bool) -> [Limit] {
+        guard let margin = Task.currentDeadline?.margin else { return [] }
+        return [{ await Deadline.waitUntilNear(margin) && hasOld() }]
+    }
+
+    /// Returns the result of the load that comes after the serial number `after`, or an old value if the policy allows an
+    /// old value to be returned, and the load fails or has not ended shortly before the caller's deadline.
     nonisolated(nonsending) func loadOrOld(_ entry: _PinnedEntry, _ after: UInt64) async throws -> _CachedResult {
         do {
-            return try await load(entry, after)
+            guard Task.currentDeadline != nil, old(entry) != nil else { return try await load(entry, after) }
+            let limits = limits { [self] in old(entry) != nil }
+            if let result = try await join(entry, after).value(until: limits) { return result }
         } catch {
-            let now = time.now
+            let old = old(entry)
             // A cancelled caller receives CancellationError, whatever was thrown.
             try Task.checkCancellation()
             // A mistake of the program is not hidden by an old value.
-            guard !(error is any ProgrammingMistake), let old = state.withLock({ $0.fallback(entry.place, at: now) }),
-                old.error == nil
-            else { throw error }
+            guard !(error is any ProgrammingMistake), let old else { throw error }
             return old
         }
+        if let old = old(entry) { return old }
+        // The old value was invalidated when the wait ended.
+        switch read(entry) {
+        case .hit(let result), .refresh(let result, _, _), .old(let result, _, _): return result
+        case .load(let after, _): return try await load(entry, after)
+        }
+    }
+
+    /// Returns the value of an entry that the policy allows to be returned if a load fails; `nil` if there is none.
+    func old(_ entry: _PinnedEntry) -> _CachedResult? {
+        let now = time.now
+        return state.withLock { $0.fallback(entry.place, at: now) }.flatMap { $0.error == nil ? $0 : nil }
     }
 
     /// Returns the result of a load of a key that begins after this call, or a value that was written after this call.
@@ -195,11 +217,17 @@ final class _CacheStorage: Sendable {
     ///   if the caller is inside the flight.
     @usableFromInline
     nonisolated(nonsending) func load(_ entry: _PinnedEntry, _ after: UInt64) async throws -> _CachedResult {
+        try await join(entry, after).value()
+    }
+
+    /// Joins the key's flight that comes after the serial number `after`, or begins it. The caller must then wait. Throws
+    /// as `load(_:_:)` does.
+    private func join(_ entry: _PinnedEntry, _ after: UInt64) throws -> _FlightCaller<_CachedResult> {
         let flight = _ErasedKey(LoadKey(entry, after: after))
         guard let caller = try flights.join(flight, operation: { try await self.fly(entry, after) }) else {
             throw entry.reentrancyError
         }
-        return try await caller.value()
+        return caller
     }
 
     /// Returns the result of the key's flight that comes after the serial number `after`. Begins the flight if there is

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct CacheSimulationTests {
     private enum Operation: Sendable {
-        case read(Int, isFresh: Bool, isCancelled: Bool)
+        case read(Int, isFresh: Bool, isCancelled: Bool, limit: Int?)
         /// An iteration over the stale and the fresh value.
         case values(Int, isCancelled: Bool)
         case peek(Int)
@@ -23,11 +23,13 @@ struct CacheSimulationTests {
             case 1: self = .invalidate(key)
             case 2: self = Bool.random(using: &random) ? .removeAll : .sleep(6)
             case 3, 4: self = .sleep(Int.random(in: 1...4, using: &random))
-            case 5: self = .read(key, isFresh: true, isCancelled: Bool.random(using: &random))
+            case 5: self = .read(key, isFresh: true, isCancelled: Bool.random(using: &random), limit: nil)
             case 6, 7: self = .values(key, isCancelled: Bool.random(using: &random))
             case 8: self = .peek(key)
             case 9: self = .removeOld
-            default: self = .read(key, isFresh: false, isCancelled: Bool.random(using: &random))
+            default:
+                let limit = [nil, 1, 4].randomElement(using: &random)!
+                self = .read(key, isFresh: false, isCancelled: Bool.random(using: &random), limit: limit)
             }
         }
     }
@@ -57,8 +59,8 @@ struct CacheSimulationTests {
         var ends: [@Sendable () async -> Void] = []
         for operation in operations {
             switch operation {
-            case .read(let key, let isFresh, let isCancelled):
-                ends.append(world.read(key, isFresh: isFresh, isCancelled: isCancelled))
+            case .read(let key, let isFresh, let isCancelled, let limit):
+                ends.append(world.read(key, isFresh: isFresh, isCancelled: isCancelled, limit: limit))
             case .values(let key, let isCancelled): ends.append(world.values(key, isCancelled: isCancelled))
             case .peek(let key): world.peek(key)
             case .removeOld: world.removeOld()

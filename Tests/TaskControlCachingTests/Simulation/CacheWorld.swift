@@ -114,11 +114,27 @@ final class CacheWorld: Sendable {
 
     /// Reads in a task of its own, which the seed cancels at any point if the program says so.
     ///
+    /// - Parameter limit: The time in milliseconds after which the caller has its deadline; `nil` for none.
     /// - Returns: Returns when the caller has its answer.
-    func read(_ key: Int, isFresh: Bool, isCancelled: Bool) -> @Sendable () async -> Void {
+    func read(_ key: Int, isFresh: Bool, isCancelled: Bool, limit: Int? = nil) -> @Sendable () async -> Void {
         perform(key, isFresh: isFresh, isCancelled: isCancelled) { call in
-            let number = isFresh ? try await self.cache.fresh(for: key) : try await self.cache.value(for: key)
-            self.check(number, call)
+            try await self.limited(limit, call) {
+                let number = isFresh ? try await self.cache.fresh(for: key) : try await self.cache.value(for: key)
+                self.check(number, call)
+            }
+        }
+    }
+
+    /// Performs a read, with a deadline if it has a limit. A read that ends at the deadline had no old value to receive.
+    private func limited(_ limit: Int?, _ call: Call, _ read: () async throws -> Void) async throws {
+        guard let limit else { return try await read() }
+        do {
+            try await withDeadline(in: .milliseconds(limit), operation: read)
+        } catch is DeadlineExceededError {
+            guard let old = cache._storage.old(cache._storage.pin(_ErasedKey(call.key))) else { return }
+            let number = try CachedFlight<Int, Int>._value(old)
+            let order = history.state.withLock { $0.loads[number].end ?? .max }
+            sim.expect(order > call.order, "a caller receives the old value before its deadline")
         }
     }
 
@@ -189,7 +205,9 @@ final class CacheWorld: Sendable {
         let (age, limit) = (ContinuousClock.now - load.start, policy.timeToLive + policy.staleWhileRevalidate)
         sim.expect(load.version >= version, "a value that the cache has is that of the last write or invalidation")
         let fallbackLimit = max(limit, policy.timeToLive + policy.staleIfError)
-        sim.expect(age < (hasFailed ? fallbackLimit : limit), "a value of \(age) has expired")
+        // A tenth of the longest time until a deadline.
+        let isNearDeadline = Task.currentDeadline.map { $0.remaining <= .microseconds(400) } ?? false
+        sim.expect(age < (hasFailed || isNearDeadline ? fallbackLimit : limit), "a value of \(age) has expired")
     }
 
     private func check(_ error: Failed, _ call: Call) {

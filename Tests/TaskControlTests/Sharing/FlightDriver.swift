@@ -66,6 +66,8 @@ enum FlightEvent: Hashable {
     case begin(Int)
     case park(Int)
     case leave(Int)
+    /// Leaves, and keeps the flight.
+    case leaveKeeping(Int)
     case raise(Int, UInt8)
     case finish(Int)
     case forget(Int)
@@ -129,6 +131,7 @@ struct FlightDriver: MachineDriver {
                 if flights.count < mostFlights || model.current(key) != nil { events.append(.launch(key)) }
             }
             for flight in flights.indices { events += [.release(flight), .retire(flight)] }
+            events += callers.indices.map { .leaveKeeping($0) }
         }
         if callers.count < most {
             events += keys.map { .join(key: $0) }
@@ -154,7 +157,8 @@ struct FlightDriver: MachineDriver {
         case .attach(let number): attach(number)
         case .begin(let number): begin(number)
         case .park(let number): park(number)
-        case .leave(let number): leave(number)
+        case .leave(let number): leave(number, keepsFlight: false)
+        case .leaveKeeping(let number): leave(number, keepsFlight: true)
         case .raise(let number, let level):
             let owed = model.flight(number).flatMap { $0.level < level && $0.hasJob ? number : nil }
             model.update(number) { $0.level = max($0.level, level) }
@@ -300,14 +304,22 @@ struct FlightDriver: MachineDriver {
         if outcome == nil { model.callers[index].isParked = true } else { model.callers.remove(at: index) }
     }
 
-    private mutating func leave(_ number: Int) {
-        let leaving = machine.leave(callers[number])
+    private mutating func leave(_ number: Int, keepsFlight: Bool) {
+        let leaving = machine.leave(callers[number], keepsFlight: keepsFlight)
         guard let index = model.callers.firstIndex(where: { $0.number == number && !$0.isLeft }),
             let flight = model.flight(model.callers[index].flight)
-        else { return #expect(leaving.waiter == nil && leaving.cancelling == nil, "it has left, or been told") }
+        else {
+            return #expect(
+                !leaving.hasLeft && leaving.waiter == nil && leaving.cancelling == nil,
+                "it has left, or been told"
+            )
+        }
+        #expect(leaving.hasLeft)
+        if keepsFlight { model.update(flight.number) { $0.isKept = true } }
         #expect(leaving.waiter == (model.callers[index].isParked ? number : nil))
         if model.callers[index].isParked { model.callers.remove(at: index) } else { model.callers[index].isLeft = true }
-        let isLast = model.callers(on: flight.number).isEmpty && !model.runsToCompletion && !flight.isKept
+        let isLast =
+            model.callers(on: flight.number).isEmpty && !model.runsToCompletion && !flight.isKept && !keepsFlight
         #expect(leaving.cancelling == (isLast && flight.hasJob ? flight.number : nil))
         #expect(leaving.cancelled == (isLast ? flights[flight.number] : nil))
         if isLast { cancel(flight.number) }

@@ -79,9 +79,16 @@ package struct _FlightCaller<Value: Sendable>: Sendable {
     @inlinable
     @inline(__always)
     package nonisolated(nonsending) func value() async throws -> Value {
-        guard await _FlightTable.wait(for: flight, at: place), let result = flight.result else {
-            throw flight.errorOfCancellation
-        }
+        try value(isReached: await _FlightTable.wait(for: flight, at: place))
+    }
+
+    /// Returns the value of the flight after the wait for it.
+    ///
+    /// - Parameter isReached: Whether the flight has a result.
+    @inlinable
+    @inline(__always)
+    func value(isReached: Bool) throws -> Value {
+        guard isReached, let result = flight.result else { throw flight.errorOfCancellation }
         do {
             return try result.get()
         } catch {
@@ -89,6 +96,32 @@ package struct _FlightCaller<Value: Sendable>: Sendable {
             try Task.checkCancellation()
             throw error
         }
+    }
+
+    /// Waits for the value of the flight, as ``value()`` does, but not beyond limits. A caller that stops waiting at a limit
+    /// keeps the flight: it continues, even without callers.
+    ///
+    /// - Parameter limits: Functions that suspend until a limit, and return whether the caller must then stop waiting. Each
+    ///   runs in a child task, which is cancelled when the wait has ended.
+    /// - Returns: The value; `nil` if the caller has stopped waiting at a limit.
+    /// - Throws: The same errors as ``value()``.
+    package nonisolated(nonsending) func value(
+        until limits: [@Sendable () async -> Bool]
+    ) async throws -> Value? {
+        let (flight, place) = (flight, place)
+        let (isReached, isOverLimit) = await withTaskGroup(of: Bool.self) { group in
+            for limit in limits {
+                group.addTask { await limit() && flight.table.leave(flight, at: place, keepsFlight: true) }
+            }
+            let isReached = await _FlightTable.wait(for: flight, at: place)
+            group.cancelAll()
+            return (isReached, await group.contains(true))
+        }
+        if isOverLimit {
+            try Task.checkCancellation()
+            return nil
+        }
+        return try value(isReached: isReached)
     }
 
     /// Waits for the result of the flight, and does not replace its error by `CancellationError` if the caller has been

@@ -21,8 +21,8 @@
 ///    the end of its flight or caller finds nothing.
 /// 2. Each element of `current` leads to a flight in the phase `current`, and each such flight leads to its element.
 /// 3. A cancelled flight is not in `current`, and has no callers: no caller joins a cancelled flight.
-/// 4. A flight without callers is cancelled, unless `runsToCompletion` is true, or `launch` was called for it
-///    (`isKept`).
+/// 4. A flight without callers is cancelled, unless `runsToCompletion` is true, or it is kept (`isKept`): `launch` was
+///    called for it, or a caller has left it with `keepsFlight`.
 struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     typealias ID = Ticket
 
@@ -52,7 +52,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var phase: Phase
         /// The index in `current` while the phase is `current`.
         var link = Chain.none
-        /// Whether the flight continues without callers, because `launch` was called for it.
+        /// Whether the flight continues without callers, because `launch` was called for it, or a caller has left it with
+        /// `keepsFlight`.
         var isKept = false
         /// The raw priority of the flight: the one that it began with, or the higher one of a caller.
         var level: UInt8
@@ -216,6 +217,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     }
 
     struct Leaving {
+        /// Whether the caller has left now, and had not left before.
+        var hasLeft = false
         /// The continuation of the caller that has left, to be resumed; `nil` if the caller has not parked.
         var waiter: Waiter?
         /// The flight that was cancelled, because it has no callers any more; `nil` if none was cancelled.
@@ -228,8 +231,9 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// Removes a caller. The last caller that leaves cancels the flight, unless the flight may continue without
     /// callers. Has no effect if the caller has left before, or if its flight has ended.
     ///
+    /// - Parameter keepsFlight: Whether the flight continues without callers from now on, as after `launch`.
     /// - Complexity: O(1).
-    mutating func leave(_ caller: Caller) -> Leaving {
+    mutating func leave(_ caller: Caller, keepsFlight: Bool = false) -> Leaving {
         var (leaving, flight) = (Leaving(), caller.id)
         if isThere(flight) {
             guard flights[flight.slot].first.isWaiting else { return leaving }
@@ -239,6 +243,8 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
             flight = flights.ticket(at: waits[flight.slot].flight)
             leaving.waiter = settle(caller.id.slot, of: flight.slot, with: .left)
         }
+        leaving.hasLeft = true
+        if keepsFlight { flights[flight.slot].isKept = true }
         if !flights[flight.slot].hasCallers, !runsToCompletion, !flights[flight.slot].isKept {
             cancel(flight, &leaving)
         }

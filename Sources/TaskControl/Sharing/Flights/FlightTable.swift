@@ -251,23 +251,27 @@ package final class _FlightTable: PlaceOwner {
         if let task { TaskControl.raise([task], to: priority) }
     }
 
-    /// Removes a caller that was cancelled. Called by the cancellation handler of the caller's task, so it resumes no
-    /// other task.
+    /// Removes a caller that was cancelled, or whose time has ended. Called by the cancellation handler of the caller's
+    /// task, so it resumes no other task.
     ///
     /// If no caller is left, the flight is cancelled, unless it may continue without callers. It is cancelled in the
     /// table at once, so work that has not begun does not begin. The task of the flight is cancelled by another thread:
     /// see `completeLeaving(_:)`.
-    private func leave(_ flight: _Flight, at place: CallerPlace) {
+    ///
+    /// - Parameter keepsFlight: Whether the flight continues without callers from now on.
+    /// - Returns: Whether the caller has left now; `false` if it had left before, or if the flight has ended.
+    @discardableResult
+    func leave(_ flight: _Flight, at place: CallerPlace, keepsFlight: Bool = false) -> Bool {
         place.wait.end()
         let (leaving, task, moment) = state.withLock { machine in
-            let leaving = machine.leave(place.caller)
+            let leaving = machine.leave(place.caller, keepsFlight: keepsFlight)
             let task = leaving.cancelling?.owned
             // Under the lock: a flight leaves the table before its task ends, so the task has not ended.
             if let task { CancellationCauses.record(.known(.lastCallerLeft), for: task.address) }
             return (leaving, task, Diagnostics.moment)
         }
         leaving.waiter?.resume(returning: .left)
-        guard let cancelled = leaving.cancelled else { return }
+        guard let cancelled = leaving.cancelled else { return leaving.hasLeft }
         performOutsideHandler { [self] in
             // A flight that has ended meanwhile has reported its end.
             let isNews = moment != nil && isHeld(cancelled)
@@ -278,6 +282,7 @@ package final class _FlightTable: PlaceOwner {
             }
             withExtendedLifetime(leaving.payload) {}
         }
+        return true
     }
 
     /// Completes what the departure of the current task has caused: if it has cancelled the flight, waits until the task
