@@ -80,8 +80,12 @@ public struct HTTPResilience: Sendable {
     /// lowercase, even if a redirect leads to another host.
     ///
     /// A client keeps the policies of 64 hosts. For further hosts it evicts other policies. An evicted policy is
-    /// created again for the next request to its host. A policy that a running call uses, or whose breaker refuses
-    /// calls, is not evicted, so a client can temporarily keep more than 64.
+    /// created again for the next request to its host. A policy is not evicted while it matters, so a client can
+    /// temporarily keep more than 64: while a running call uses it, a permit is in use, the bucket of the limiter is not
+    /// full, the window of the breaker contains failures, or the breaker is open (for its `openDuration` or its `window`,
+    /// whichever is longer). This also holds for these parts among the ``HostPolicy/callParts`` and
+    /// ``HostPolicy/attemptParts``. The history of ``HostPolicy/hedging`` and of parts of your own has no known end: it
+    /// is lost with an eviction, unless `make` returns the same objects again.
     ///
     /// - Parameter make: Creates the policy of a host when a request goes to a host for which the client has no policy.
     ///   The client has one policy per host, regardless of which closure created it: if an endpoint sets another

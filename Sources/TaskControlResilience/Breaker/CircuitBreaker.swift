@@ -159,6 +159,11 @@ public final class CircuitBreaker: PolicyPart {
         }
     }
 
+    package var hasHistory: Bool {
+        let now = stopwatch.now
+        return machine.withLock { $0.hasHistory(at: now) }
+    }
+
     /// The admission of a call.
     public struct Pass: Sendable {
         fileprivate let permit: CircuitBreakerStateMachine.Permit

@@ -92,6 +92,9 @@ struct CircuitBreakerStateMachine: Sendable {
     private var successes = 0
     /// The number of probes in a row that ended without a verdict before their leases ended.
     private var withoutVerdict = 0
+    /// The time at which the circuit, without further calls, has no history any more: the failures have left the window, and
+    /// would have left it if they had not opened the circuit.
+    private var historyEnd = Duration.zero
 
     init(_ configuration: Configuration) {
         self.configuration = configuration
@@ -190,7 +193,9 @@ struct CircuitBreakerStateMachine: Sendable {
         window.add(Outcomes(calls: 1, failures: outcome == .failed ? 1 : 0), to: window.current)
         // A success never opens the circuit, even if it is the call with which the number of calls reaches
         // `minimumCalls`.
-        guard outcome == .failed, isTooMuch(window.total) else { return nil }
+        guard outcome == .failed else { return nil }
+        historyEnd = now + configuration.window
+        guard isTooMuch(window.total) else { return nil }
         return open(at: now)
     }
 
@@ -232,11 +237,13 @@ struct CircuitBreakerStateMachine: Sendable {
 
     private mutating func open(at now: Duration) -> Change {
         begin(.open(until: now + configuration.openDuration))
+        historyEnd = now + max(configuration.openDuration, configuration.window)
         return .opened
     }
 
     private mutating func close() -> Change {
         begin(.closed)
+        historyEnd = .zero
         return .closed
     }
 
@@ -248,6 +255,10 @@ struct CircuitBreakerStateMachine: Sendable {
         successes = 0
         withoutVerdict = 0
     }
+
+    /// Returns whether earlier calls still matter at the time `now`: the window contains failures, the circuit has opened
+    /// because of failures that it could still contain, or a probe runs.
+    func hasHistory(at now: Duration) -> Bool { now < historyEnd || leases.contains { $0.end > now } }
 
     /// Returns the state of the circuit at the time `now`, counted from the creation of the breaker.
     func state(at now: Duration) -> State {

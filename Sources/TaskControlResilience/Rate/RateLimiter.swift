@@ -84,6 +84,11 @@ public final class RateLimiter: PolicyPart {
         return machine.withLock { $0.available(at: now) }
     }
 
+    package var hasHistory: Bool {
+        let now = time.now
+        return machine.withLock { $0.hasHistory(at: now) }
+    }
+
     /// Takes tokens if they are available and no caller waits for tokens. Never waits.
     ///
     /// - Parameter weight: The number of tokens to take. More than `burst` tokens are available when the bucket is

@@ -88,6 +88,9 @@ struct RateLimiterStateMachine<Waiter> {
         return tokens >= Double(burst) ? burst : Int(tokens)
     }
 
+    /// Returns whether the bucket is not full, or callers wait.
+    func hasHistory(at now: Duration) -> Bool { fullTime > now || hasFirst }
+
     /// Takes `weight` tokens if they are available and no caller waits for tokens.
     ///
     /// - Returns: Whether the tokens were taken.

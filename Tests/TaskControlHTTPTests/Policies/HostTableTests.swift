@@ -52,6 +52,34 @@ struct HostTableTests {
         weak var budget: RetryBudget?
     }
 
+    // MARK: Many hosts that matter
+
+    @Test func aNewHostIsNoReasonToLookAtAllOthers() {
+        let judged = OrderRecorder<Int>()
+        let table = HostTable<Int> {
+            judged.record($0)
+            return .needed
+        }
+        for number in 0..<1_000 {
+            let before = judged.count
+            _ = table.value(of: "\(number)") { _ in number }
+            #expect(judged.count - before <= 4)
+        }
+    }
+
+    @Test func entriesThatNoLongerMatterGoWithTheNextCallOfAnotherHost() {
+        let use = Locked(HostValueUse.needed)
+        let table = HostTable<RetryBudget> { _ in use.withLock(\.self) }
+        var made: [WeakBudget] = []
+        for number in 0..<200 {
+            made.append(WeakBudget(budget: table.value(of: "\(number)") { _ in RetryBudget() }))
+        }
+        #expect(made.count { $0.budget != nil } == 200)
+        use.withLock { $0 = .unused }
+        table.borrow(of: "0") { _ in RetryBudget() }.giveBack()
+        #expect(made.count { $0.budget != nil } == 64)
+    }
+
     // MARK: Policies
 
     /// Enough hosts to evict each that may be evicted: a table has room for 64.
@@ -102,13 +130,56 @@ struct HostTableTests {
             made.append(WeakBreaker(breaker: policy.breaker))
         }
         #expect(made.count { $0.breaker != nil } == 200)
-        await clock.advance(by: .seconds(5))
+        // The window in which the calls have failed.
+        await clock.advance(by: .seconds(30))
         _ = policy("another")
         #expect(made.count { $0.breaker != nil } == 63)
     }
 
     private struct WeakBreaker {
         weak var breaker: CircuitBreaker?
+    }
+
+    /// A history that a policy has of its host.
+    private enum History: CaseIterable {
+        case spentToken, failure, permitInUse, spentTokenOfAnOwnPart, failureOfAnOwnPart
+
+        func policy(_ clock: TestClock) -> ResiliencePolicy {
+            let rate = RateLimiter(rate: 1, per: .seconds(60), burst: 1, clock: clock)
+            let breaker = CircuitBreaker(window: .seconds(60), clock: clock)
+            return switch self {
+            case .spentToken: ResiliencePolicy(rate: rate)
+            case .failure: ResiliencePolicy(breaker: breaker)
+            case .permitInUse: ResiliencePolicy(permits: AsyncSemaphore(value: 2))
+            case .spentTokenOfAnOwnPart: ResiliencePolicy(attemptParts: [rate])
+            case .failureOfAnOwnPart: ResiliencePolicy(callParts: [breaker])
+            }
+        }
+    }
+
+    @Test(arguments: History.allCases)
+    private func aPolicyStaysForAsLongAsItsHistoryMatters(_ history: History) async throws {
+        let (clock, made) = (clock, OrderRecorder<String>())
+        func policy(_ host: String) -> ResiliencePolicy {
+            policies.value(of: host) {
+                made.record($0)
+                return history.policy(clock)
+            }
+        }
+        let first = policy("first")
+        switch history {
+        case .permitInUse: try await first.permits?.acquire()
+        case .failure, .failureOfAnOwnPart: await fail(first)
+        case .spentToken, .spentTokenOfAnOwnPart: try await withPolicy(first) {}
+        }
+        for number in 0..<Self.manyHosts { _ = policy("\(number)") }
+        _ = policy("first")
+        #expect(made.events.count { $0 == "first" } == 1)
+        await clock.advance(by: .seconds(60))
+        first.permits?.release()
+        for number in 0..<Self.manyHosts { _ = policy("\(number)") }
+        _ = policy("first")
+        #expect(made.events.count { $0 == "first" } == 2, "the entry goes when its history has ended")
     }
 
     @Test func aPolicyWithACallStaysAmongAnyNumberOfHosts() async throws {
@@ -127,79 +198,5 @@ struct HostTableTests {
         try await call.value
         for number in 0..<Self.manyHosts { _ = policy("\(number)") }
         #expect(policy("busy").breaker !== kept.withLock(\.self))
-    }
-}
-
-@Suite(.timeLimit(.minutes(15)), .tags(.machine))
-struct HostTableStateMachineTests {
-    private enum Event: CaseIterable {
-        case useA, useB, borrowA, borrowB, giveBackA, giveBackB, judge, remove
-    }
-
-    /// All sequences of events on a table with room for two hosts, of which a third one is added after each eviction.
-    @Test func onlyWhatIsNotBorrowedMayBeRemoved() {
-        var machine = HostTableStateMachine<Int>(comfortable: 1)
-        _ = machine.add(1, "a", isBorrowed: false)
-        _ = machine.add(2, "b", isBorrowed: true)
-        #expect(machine.candidates().map(\.host) == ["a"])
-        machine.giveBack("b")
-        #expect(machine.candidates().map(\.host) == ["a", "b"])
-    }
-
-    @Test func nothingThatIsUsedMeanwhileIsRemoved() {
-        let length = fullSize(6, inDebug: 5)
-        var count = 0
-        play(HostTableStateMachine<Int>(comfortable: 1), [:], [], used: [], length, &count)
-        #expect(count > 1_000)
-    }
-
-    private func play(
-        _ machine: HostTableStateMachine<Int>,
-        _ borrowed: [String: Int],
-        _ judged: [HostTableStateMachine<Int>.Candidate],
-        used: Set<String>,
-        _ rest: Int,
-        _ count: inout Int
-    ) {
-        count += 1
-        machine.checkInvariants(borrowed: Set(borrowed.filter { $0.value > 0 }.keys))
-        guard rest > 0 else { return }
-        for event in Event.allCases {
-            var (machine, borrowed, judged, used) = (machine, borrowed, judged, used)
-            func use(_ host: String, isBorrowed: Bool) {
-                if machine.use(host, isBorrowed: isBorrowed) == nil {
-                    #expect(machine.add(7, host, isBorrowed: isBorrowed) == 7)
-                }
-                if isBorrowed { borrowed[host, default: 0] += 1 }
-                used.insert(host)
-            }
-            func giveBack(_ host: String) -> Bool {
-                guard borrowed[host, default: 0] > 0 else { return false }
-                machine.giveBack(host)
-                borrowed[host, default: 0] -= 1
-                used.insert(host)
-                return true
-            }
-            switch event {
-            case .useA: use("a", isBorrowed: false)
-            case .useB: use("b", isBorrowed: false)
-            case .borrowA: use("a", isBorrowed: true)
-            case .borrowB: use("b", isBorrowed: true)
-            case .giveBackA: if !giveBack("a") { continue }
-            case .giveBackB: if !giveBack("b") { continue }
-            case .judge:
-                judged = machine.candidates()
-                used = []
-                #expect(judged.allSatisfy { borrowed[$0.host, default: 0] == 0 })
-            case .remove:
-                let before = machine.hosts
-                let removed = machine.remove(judged)
-                let gone = before.subtracting(machine.hosts)
-                #expect(removed.count == gone.count)
-                #expect(gone.isDisjoint(with: used), "an entry that was used since the judgement stays")
-                judged = []
-            }
-            play(machine, borrowed, judged, used: used, rest - 1, &count)
-        }
     }
 }

@@ -47,6 +47,27 @@ struct HTTPResilienceTests {
         #expect(transport.sent.count == 4)
     }
 
+    @Test func theRateOfEachHostHoldsForAnyNumberOfHosts() async throws {
+        let (clock, transport) = (clock, ScriptedTransport(.ok("there")))
+        let client = EndpointClient(
+            requestAdapter: AnyHost(),
+            transport: transport,
+            policies: ClientPolicies(
+                resilience: .perHost { _ in
+                    HostPolicy(rate: RateLimiter(rate: 1, per: .seconds(60), burst: 1, clock: clock))
+                }
+            )
+        )
+        let hosts = (0..<100).map { "http://host\($0)/" }
+        for host in hosts { #expect(try await client.request(Text(path: host)) == "there") }
+        for host in hosts {
+            await #expect(throws: CallRefusedError.self) {
+                try await withDeadline(in: .seconds(1), clock: clock) { try await client.request(Text(path: host)) }
+            }
+        }
+        #expect(transport.sent.count == hosts.count)
+    }
+
     /// The example of the documentation.
     @Test func theStandardPolicyOfEachHostLetsRequestsPass() async throws {
         let client = EndpointClient(

@@ -37,6 +37,14 @@ struct CircuitBreakerModel: Hashable {
     var calls: [Call] = []
     var successes = 0
     var timely = 0
+    /// When the last failure was counted, if the circuit has not closed since.
+    var lastFailure: Int?
+
+    /// Whether earlier calls matter: the window, which is longer than the time for which the circuit is open, could still
+    /// contain a failure.
+    var hasHistory: Bool {
+        !livingLeases.isEmpty || lastFailure.map { now < $0 + Self.width * Self.buckets } ?? false
+    }
 
     var livingLeases: [Int] { calls.compactMap { $0.isOfThisGeneration ? $0.leaseEnd : nil }.filter { $0 > now } }
 
@@ -119,6 +127,7 @@ struct CircuitBreakerModel: Hashable {
         }
         outcomes.removeAll { $0.bucket <= bucket - Self.buckets }
         outcomes.append(Outcome(bucket: bucket, isFailure: outcome == .failed))
+        if outcome == .failed { lastFailure = now }
         let failures = outcomes.count(where: \.isFailure)
         guard outcome == .failed, outcomes.count >= Self.minimumCalls, 2 * failures >= outcomes.count else {
             return nil
@@ -128,12 +137,20 @@ struct CircuitBreakerModel: Hashable {
 
     private mutating func open() -> CircuitBreakerStateMachine.Change {
         change(to: .open(until: now + Self.openDuration))
+        lastFailure = now
         return .opened
     }
 
     private mutating func close() -> CircuitBreakerStateMachine.Change {
         change(to: .closed)
+        lastFailure = nil
         return .closed
+    }
+
+    /// The number of failures in the window.
+    var currentFailures: Int {
+        let passed = now < bucketEnd ? 0 : (now - bucketEnd) / Self.width + 1
+        return outcomes.count { $0.isFailure && $0.bucket > bucket + passed - Self.buckets }
     }
 
     var state: CircuitBreakerStateMachine.State {
@@ -158,6 +175,7 @@ struct CircuitBreakerModel: Hashable {
             )
         }
         (model.bucket, model.bucketEnd, model.now) = (0, max(-9, bucketEnd - now), 0)
+        model.lastFailure = lastFailure.map { max(-9, $0 - now) }
         return model
     }
 }
@@ -233,6 +251,12 @@ struct CircuitBreakerDriver: MachineDriver {
         #expect(machine.refusal(at: .seconds(model.now)) == model.refusal.map { .seconds($0) })
         for (permit, call) in zip(permits, model.calls) {
             #expect(machine.isCurrent(permit, at: .seconds(model.now)) == model.isCurrent(call))
+        }
+        let hasHistory = machine.hasHistory(at: .seconds(model.now))
+        #expect(hasHistory == model.hasHistory)
+        if !hasHistory {
+            #expect(model.currentFailures == 0, "a window with failures matters")
+            #expect(state == .closed || state == .open(retryAfter: .zero), "a circuit that refuses calls matters")
         }
         machine.checkInvariants()
     }

@@ -197,6 +197,8 @@ private struct RateLimiterDriver: MachineDriver {
             #expect(next == expected)
         }
         #expect(machine.available(at: .seconds(now)) == max(0, model.level) / 2)
+        let hasHistory = machine.hasHistory(at: .seconds(now))
+        #expect(hasHistory == (model.level < model.capacity || model.first != nil))
         machine.checkInvariants()
     }
 

@@ -27,7 +27,7 @@ package struct KeyTable<Element: Keyed> {
 
     @inlinable package init() {}
 
-    var count: Int { elements.count }
+    package var count: Int { elements.count }
 
     var isEmpty: Bool { elements.isEmpty }
 

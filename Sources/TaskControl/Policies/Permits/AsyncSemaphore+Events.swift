@@ -101,7 +101,7 @@ struct PermitStorage: Sendable {
     typealias Machine = PermitStateMachine<Waiter>
 
     private let state: Locked<Machine>
-    private let size: Int
+    let size: Int
     private let lent: AtomicWord
     /// The value of `lent` while the ``PermitStateMachine`` counts the available permits instead.
     private static var held: Int64 { -1 }

@@ -56,6 +56,9 @@ public final class AsyncSemaphore: Sendable {
     /// The number of waiting callers. It may have changed by the time the caller uses it.
     public var waiterCount: Int { permits.withMachine { $0.waiterCount } }
 
+    /// Whether all permits are available, and no caller waits. It may have changed by the time the caller uses it.
+    package var _isUnused: Bool { available == permits.size && waiterCount == 0 }
+
     /// Waits for a permit, runs `body`, and releases the permit when `body` has ended.
     ///
     /// ## Cancellation
