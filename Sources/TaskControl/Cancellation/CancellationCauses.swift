@@ -4,11 +4,22 @@ private import CTaskControl
 enum RecordedCause: Sendable {
     case known(CancellationCause)
     case superseded(_ErasedKey)
+    /// The last caller of a flight has left; `atLimit`: since a deadline or a time limit has ended its wait.
+    case lastCallerLeft(atLimit: Bool)
 
     var cause: CancellationCause {
         switch self {
         case .known(let cause): cause
         case .superseded(let key): .superseded(key: key.text)
+        case .lastCallerLeft: .lastCallerLeft
+        }
+    }
+
+    /// Whether a deadline or a time limit has caused the cancellation.
+    var isLimit: Bool {
+        switch self {
+        case .known(.deadline), .lastCallerLeft(atLimit: true): true
+        default: false
         }
     }
 
@@ -29,7 +40,7 @@ package enum CancellationCauses {
         var cause: RecordedCause?
         /// The position of this cause in the order in which causes were recorded; the maximum while there is no cause.
         var order: UInt64 = .max
-        /// Whether the cancellation has ended a wait for a permit or a token.
+        /// Whether the cancellation has ended a wait for a permit or a token, of the task or of one of its children.
         var hasEndedWait = false
         /// The address of the parent task, for a child task that this library created; `nil` for other tasks.
         var parent: TaskAddress?
@@ -105,17 +116,32 @@ package enum CancellationCauses {
     /// Returns the cause that was recorded first among those of a task and its parent tasks; `nil` if there is none.
     static func cause(of task: TaskAddress) -> RecordedCause? { first(of: task)?.cause }
 
+    /// Whether a deadline or a time limit has caused the cancellation of the running task. Without a record of its cause, as
+    /// in a task of `async let`: whether its deadline has passed.
+    package static var isOfLimit: Bool {
+        guard let cause = first(of: .running)?.cause else { return Deadline.current?.hasPassed ?? false }
+        return cause.isLimit
+    }
+
     /// Records that the cancellation of the running task has ended a wait for a permit or a token: its time was not that of
     /// a service. A circuit breaker asks for that.
     package static func recordEndOfWait() {
-        guard let task = first(of: .running)?.key else { return }
-        part(of: task).withLock { records in
-            if let index = records.index(of: task) { records[index].hasEndedWait = true }
+        var next: TaskAddress? = .running
+        while let task = next {
+            next = part(of: task).withLock { records in
+                guard let index = records.index(of: task) else { return nil }
+                records[index].hasEndedWait = true
+                return records[index].parent
+            }
         }
     }
 
-    /// Whether the cancellation of the running task has ended a wait for a permit or a token.
-    package static var hasEndedWait: Bool { first(of: .running)?.hasEndedWait ?? false }
+    /// Whether the cancellation of the running task has ended a wait for a permit or a token; `nil` if it is not known,
+    /// since the task has no record.
+    package static var hasEndedWait: Bool? {
+        let task = TaskAddress.running
+        return part(of: task).withLock { records in records.index(of: task).map { records[$0].hasEndedWait } }
+    }
 
     private static func first(of task: TaskAddress) -> Record? {
         var first: Record?

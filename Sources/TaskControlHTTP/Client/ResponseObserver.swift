@@ -22,5 +22,5 @@ public import Foundation
 ///
 /// Each time that a request is sent again, for example for a retry or with a new credential, counts as another attempt.
 /// A request that cannot be created counts as a failed attempt. A call that ends earlier, because its caller is already
-/// cancelled or because ``ClientPolicies/resilience`` refuses the call, has no attempt.
+/// cancelled or because ``ClientPolicies/resilience`` refuses the call before its first request, has no attempt.
 public typealias ResponseObserver = @Sendable (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) -> Void

@@ -8,17 +8,20 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
     private let refresh: @Sendable (Credential?) async throws -> Credential
     private let expiration: CredentialExpiration<Credential>?
     private let refreshTimeout: Duration?
+    private let clock: any Clock<Duration>
 
     init(
         _ initial: Credential?,
         expiration: CredentialExpiration<Credential>?,
         refreshTimeout: Duration?,
+        clock: any Clock<Duration>,
         attach: @escaping @Sendable (Credential, inout URLRequest) throws -> Void,
         refresh: @escaping @Sendable (Credential?) async throws -> Credential
     ) {
         state = Locked(CredentialStateMachine(initial, initial.flatMap { expiration?.validity(of: $0) }))
         self.expiration = expiration
         self.refreshTimeout = refreshTimeout
+        self.clock = clock
         self.attach = attach
         self.refresh = refresh
     }
@@ -89,17 +92,23 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
         guard case .refresh(let rejected) = state.withLock({ $0.begin(serial, at: now) }) else { return }
         let events = CallEvents.begin(.http, .refreshing, .running)
         do {
-            let new = try await ContinuousClock().limited(to: refreshTimeout) { try await refresh(rejected) }
-            let obtained = self.now
-            // A new credential that has expired already shows that the clocks differ. Its expiration is ignored.
-            let validity = expiration?.validity(of: new).flatMap { $0.end > obtained ? $0 : nil }
-            let old = state.withLock { $0.refreshed(serial, new, validity) }
-            withExtendedLifetime(old) {}
+            // The limit contains the record: a credential that comes at the limit is used, since the server may have
+            // replaced the old one.
+            try await clock.limited(to: refreshTimeout) { try await refreshNow(serial, rejected) }
             events?.end(.refreshed, .completed)
         } catch {
             events?.end(.failed, .failed, error: error)
             throw error
         }
+    }
+
+    private func refreshNow(_ serial: CredentialSerial, _ rejected: Credential?) async throws {
+        let new = try await refresh(rejected)
+        let obtained = self.now
+        // A new credential that has expired already shows that the clocks differ. Its expiration is ignored.
+        let validity = expiration?.validity(of: new).flatMap { $0.end > obtained ? $0 : nil }
+        let old = state.withLock { $0.refreshed(serial, new, validity) }
+        withExtendedLifetime(old) {}
     }
 
     func reject(_ serial: CredentialSerial) {

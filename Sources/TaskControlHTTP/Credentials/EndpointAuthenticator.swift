@@ -32,7 +32,8 @@ public import Foundation
 /// A caller that is cancelled while it waits for a refresh receives `CancellationError` at once. The refresh continues,
 /// even if no caller waits for it any more: a server may have replaced the old credential already. While it runs, all
 /// requests that need a new credential wait for it, so it has a time limit, the `refreshTimeout` of the initializer. At the
-/// limit it is cancelled, and these requests fail with `TimeoutError`.
+/// limit it is cancelled and awaited, and these requests fail with `TimeoutError`; those that only renew a credential that
+/// has not expired are sent with it.
 public final class EndpointAuthenticator: Sendable {
     private let source: any CredentialSource
 
@@ -42,9 +43,9 @@ public final class EndpointAuthenticator: Sendable {
     ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
     ///   - expiration: The rule by which credentials are renewed before they expire. `nil`, the default: a credential
     ///     is renewed only when the server rejects it.
-    ///   - refreshTimeout: The longest time that a refresh may take, measured by the `ContinuousClock`. By default 30
-    ///     seconds, the time that the standard handler of Microsoft.Extensions.Http.Resilience gives to a call with all
-    ///     of its attempts. `nil`: no limit.
+    ///   - refreshTimeout: The longest time that a refresh may take. By default 30 seconds, the time that the standard
+    ///     handler of Microsoft.Extensions.Http.Resilience gives to a call with all of its attempts. `nil`: no limit.
+    ///   - clock: Measures `refreshTimeout`.
     ///   - attach: Puts the credential into a request. If this closure throws, the call of the client throws the same
     ///     error. If it does not change the request, nothing is sent, and the call of the client throws
     ///     ``EndpointError/Reason/request``: the credential was probably lost, since Foundation silently drops a header
@@ -57,6 +58,7 @@ public final class EndpointAuthenticator: Sendable {
         initial: Credential? = nil,
         expiration: CredentialExpiration<Credential>? = nil,
         refreshTimeout: Duration? = .seconds(30),
+        clock: any Clock<Duration> = ContinuousClock(),
         attach: @escaping @Sendable (Credential, inout URLRequest) throws -> Void,
         refresh: @escaping @Sendable (_ rejected: Credential?) async throws -> Credential
     ) {
@@ -64,6 +66,7 @@ public final class EndpointAuthenticator: Sendable {
             initial,
             expiration: expiration,
             refreshTimeout: refreshTimeout,
+            clock: clock,
             attach: attach,
             refresh: refresh
         )
@@ -79,6 +82,7 @@ public final class EndpointAuthenticator: Sendable {
     ///   - expiration: The rule by which tokens are renewed before they expire. `nil`, the default: a token is renewed
     ///     only when the server rejects it.
     ///   - refreshTimeout: The longest time that a refresh may take. By default 30 seconds. `nil`: no limit.
+    ///   - clock: Measures `refreshTimeout`.
     ///   - refresh: Gets a new token. Receives the rejected or expiring token; `nil` if there was none. Runs in a task
     ///     of its own. Must not use a client that has this authenticator: a request that needs the new token would wait
     ///     for itself, and fails with ``EndpointError/Reason/request`` instead.
@@ -86,13 +90,15 @@ public final class EndpointAuthenticator: Sendable {
         initial: String? = nil,
         expiration: CredentialExpiration<String>? = nil,
         refreshTimeout: Duration? = .seconds(30),
+        clock: any Clock<Duration> = ContinuousClock(),
         refresh: @escaping @Sendable (_ rejected: String?) async throws -> String
     ) -> EndpointAuthenticator {
         let initial = initial.flatMap { $0.isEmpty ? nil : $0 }
         return EndpointAuthenticator(
             initial: initial,
             expiration: expiration,
-            refreshTimeout: refreshTimeout
+            refreshTimeout: refreshTimeout,
+            clock: clock
         ) { token, request in
             guard !token.isEmpty, HeaderField.isValid(value: token) else {
                 throw HeaderField.invalidValue(of: "Authorization")
@@ -111,15 +117,19 @@ public final class EndpointAuthenticator: Sendable {
     ///   - expiration: The rule by which tokens are renewed before they expire. `nil`, the default: a token is renewed
     ///     only when the server rejects it.
     ///   - refreshTimeout: The longest time that a refresh may take. By default 30 seconds. `nil`: no limit.
+    ///   - clock: Measures `refreshTimeout`.
     ///   - refresh: Gets a new token. Runs in a task of its own. Must not use a client that has this authenticator: a
     ///     request that needs the new token would wait for itself, and fails with ``EndpointError/Reason/request`` instead.
     public static func bearer(
         initial: String? = nil,
         expiration: CredentialExpiration<String>? = nil,
         refreshTimeout: Duration? = .seconds(30),
+        clock: any Clock<Duration> = ContinuousClock(),
         refresh: @escaping @Sendable () async throws -> String
     ) -> EndpointAuthenticator {
-        bearer(initial: initial, expiration: expiration, refreshTimeout: refreshTimeout) { _ in try await refresh() }
+        bearer(initial: initial, expiration: expiration, refreshTimeout: refreshTimeout, clock: clock) { _ in
+            try await refresh()
+        }
     }
 
     /// Discards the credential, for example when a user signs out: the next request calls the `refresh` closure to

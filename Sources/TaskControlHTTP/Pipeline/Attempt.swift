@@ -18,9 +18,11 @@ struct Attempt: Sendable {
     var stage = Stage.preparation {
         didSet { if stage == .reading { isUsed = true } }
     }
-    /// Whether the endpoint, or the code that reads the body, has used the response. Later errors say no more about the
-    /// host than the head of the response.
-    private(set) var isUsed = false
+    /// Whether the endpoint, or the code that reads the body, has used the response. A later time limit says no more about
+    /// the host than the head of the response, since the duration of the body depends on its length.
+    private var isUsed = false
+    /// Whether another attempt can receive the body of the response again from its beginning.
+    var canBeRepeated = true
     /// The request; `nil` if the endpoint could not create one.
     var request: PreparedRequest?
     var response = ReceivedResponse()
@@ -45,7 +47,7 @@ struct Attempt: Sendable {
     ///
     /// - Parameter policy: The retry policy, which lists the statuses that may be transient.
     func isRetryable(after error: any Error, _ policy: HTTPRetryPolicy) -> Bool {
-        guard request?.body?.canBeSentAgain != false else { return false }
+        guard request?.body?.canBeSentAgain != false, canBeRepeated else { return false }
         let isTransient =
             switch stage {
             case .preparation: false
@@ -70,6 +72,12 @@ struct Attempt: Sendable {
         return completed(EndpointError(.transport, underlyingError: error, isOfUpload: hasUploadFailed))
     }
 
+    /// Returns the error of an exchange, in its task, if it can say more about the host than the head of the response: `nil`
+    /// for an error of the endpoint or of the code that reads the body, and for a cancellation after the response was used.
+    func errorOfHost(_ error: (any Error)?) -> (any Error)? {
+        stage == .reading || isUsed && (Task.isCancelled || error?.isOfLimit == true) ? nil : error
+    }
+
     private func completed(_ error: EndpointError) -> EndpointError {
         response.completed(error, of: request)
     }
@@ -77,9 +85,10 @@ struct Attempt: Sendable {
     /// Returns what the attempt has shown about its host.
     ///
     /// - A status of 5xx or 429 is a failure.
-    /// - From the time at which the request is on its way to the host until the response is used, a transient error of the
-    ///   transport, and a time limit that ends the attempt or its call, are failures. Before, while a credential,
-    ///   a permit, a token or a connection of the transport is waited for, they show nothing.
+    /// - While the request is on its way to the host, and while the response or a body that the call receives whole
+    ///   arrives, a transient error of the transport is a failure; so is a time limit that ends the attempt or its call
+    ///   before the response is used. Before, while a credential, a permit, a token or a connection of the transport is
+    ///   waited for, they show nothing.
     /// - Otherwise, also if the endpoint, the code that reads the response, or the upload has failed, the host is healthy if the attempt has a response or no error. The outcome is unknown if it has
     ///   neither.
     ///
@@ -87,7 +96,7 @@ struct Attempt: Sendable {
     func outcome(_ error: (any Error)?) -> PolicyOutcome {
         switch stage {
         case .preparation: response.outcome(error.map(NotSent.init), of: request)
-        case .exchange: response.outcome(error, of: request)
+        case .exchange: response.outcome(isUsed && error?.isOfLimit == true ? nil : error, of: request)
         case .reading: response.outcome(nil, of: request)
         }
     }

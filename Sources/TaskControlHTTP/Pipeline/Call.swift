@@ -17,7 +17,7 @@ struct Call {
     private var host: HostTable<ResiliencePolicy>.Loan?
     /// The passes of the call for the parts of that policy.
     private var passes = _PolicyCall()
-    /// The outcome of the call for its host, if it was reported before the end of the call; otherwise `nil`.
+    /// The outcome of the call for its host, if it is certain before the end of the call; otherwise `nil`.
     private var outcome: PolicyOutcome?
     /// The rule of the retries; `nil` if the request must not be sent again.
     private var retry: HTTPRetryPolicy?
@@ -57,7 +57,7 @@ struct Call {
     ) async throws -> Value {
         host = policies.resilience?.policy(of: request.host, in: pipeline.hostPolicies)
         if let host {
-            if !(try host.value._enter(&passes)) { try await host.value._waitToEnter(&passes) }
+            if !(try host.value._enter(&passes, isMeasured: true)) { try await host.value._waitToEnter(&passes) }
             try host.value._checkAdmits(&passes)
         }
         exchange.apply(host?.value, passes, to: request, isTransfer: !isCollected || body != nil)
@@ -65,17 +65,11 @@ struct Call {
             return try await attempts(request, body, change, send)
         } catch {
             // Here and not at the end of the call, where the task of its time limit has ended.
-            if Task.isCancelled { recordLimit() }
+            if Task.isCancelled, let host, outcome == nil, var call = exchange.call {
+                outcome = host.value._outcome(of: error, &call) { attempt.outcome($0) }
+            }
             throw error
         }
-    }
-
-    /// Records the outcome of a call that was cancelled: what the last attempt shows, if a deadline or a time limit has
-    /// ended the call, and its attempts had a fair share of its time.
-    private mutating func recordLimit() {
-        guard let host, outcome == nil, var call = exchange.call else { return }
-        let counts = hasReachedLimit && host.value._hasFairShare(&call)
-        outcome = counts ? attempt.outcome(DeadlineExceededError()) : .unknown
     }
 
     /// Makes attempts until one succeeds or none may follow.
@@ -119,8 +113,12 @@ struct Call {
 
     /// Reports the outcome that follows from the head of a response, before the body is read. Called when the endpoint has
     /// accepted the head.
-    mutating func reportHead() {
+    ///
+    /// - Parameter isFinal: Whether the end of the call cannot change the outcome: the code that reads the body has received
+    ///   the response. `false` for a download, whose body the call receives whole: the time of the service ends here.
+    mutating func reportHead(isFinal: Bool) {
         guard let host, outcome == nil, var call = exchange.call else { return }
+        guard isFinal else { return host.value._endTime(of: &call) }
         let outcome = attempt.outcome(nil)
         host.value._report(&call, outcome)
         self.outcome = outcome
@@ -213,7 +211,7 @@ struct Call {
     ) async throws -> PreparedRequest {
         var request = request
         try change(&request)
-        try checkDeadline()
+        try Task.checkDeadline()
         var prepared = PreparedRequest(request, body, pipeline.coding.decoder)
         prepared.allowsInsecureRedirects = policies.allowsInsecureRedirects
         // The callers of a shared request have different deadlines.
@@ -224,7 +222,7 @@ struct Call {
             prepared.credential = try await authenticator.attach(to: &prepared.request)
             attempt.request = prepared
             // Obtaining the credential can have taken the rest of the time.
-            try checkDeadline()
+            try Task.checkDeadline()
         }
         // Checked here too, for transports of other modules, which may not check the request.
         try HTTPTransportRequest(prepared.request, body: body).check()
@@ -232,8 +230,11 @@ struct Call {
         return prepared
     }
 
+}
+
+extension Task where Success == Never, Failure == Never {
     /// Throws `DeadlineExceededError` if the deadline of the task has passed.
-    private func checkDeadline() throws {
+    static func checkDeadline() throws {
         if let remaining = Task.currentDeadline?.remaining, remaining <= .zero { throw DeadlineExceededError() }
     }
 }

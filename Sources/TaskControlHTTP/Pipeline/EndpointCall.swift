@@ -96,7 +96,8 @@ struct EndpointCall<Content> {
         } exchange: { request, call in
             let progress = reporter?.begin()
             defer { progress?.end() }
-            return try await call.exchange.withResponse(to: request, progress, isUsed: { call.attempt.isUsed }) {
+            return try await call.exchange.withResponse(to: request, progress, error: { call.attempt.errorOfHost($0) })
+            {
                 response in
                 let (head, request) = (response.head, request.requestWithoutCredentials)
                 call.attempt.response.head = head
@@ -108,7 +109,7 @@ struct EndpointCall<Content> {
                 try call.check {
                     try validate(request, head, call.attempt.response.body)
                 }
-                call.reportHead()
+                call.reportHead(isFinal: true)
                 return try await receive(HTTPTransportResponse(head: head, body: HTTPResponseBody(next: reader.next)))
             }
         }
@@ -136,8 +137,11 @@ extension EndpointCall {
             } exchange: { request, call in
                 let progress = reporter?.begin()
                 defer { progress?.end() }
-                return try await call.exchange.withResponse(to: request, progress, isUsed: { call.attempt.isUsed }) {
-                    response in
+                return try await call.exchange.withResponse(
+                    to: request,
+                    progress,
+                    error: { call.attempt.errorOfHost($0) }
+                ) { response in
                     try await write(response, to: download, request.requestWithoutCredentials, &call, progress)
                     return response.head
                 }
@@ -165,7 +169,7 @@ extension EndpointCall {
         try call.check {
             try validate(request, download.head(toValidate: head, answer), call.attempt.response.body)
         }
-        call.reportHead()
+        call.reportHead(isFinal: false)
         guard case .write(let position) = answer else {
             guard (200..<300).contains(head.statusCode) else { throw EndpointError(.status) }
             throw EndpointError(.content, detail: "the body is a part of the content, which was not requested")
@@ -178,13 +182,14 @@ extension EndpointCall {
 
     /// Returns the next part of the body; `nil` at its end.
     ///
-    /// If the download can write its file again, the stage of the attempt is `exchange` while the part is received. An
-    /// error of the network then permits another attempt, as an error before the body does.
+    /// The stage of the attempt is `exchange` while the part is received. An error of the network then is a failure of the
+    /// host, and permits another attempt if the download can write its file again, as an error before the body does.
     ///
     /// - Throws: ``EndpointError`` with the reason ``EndpointError/Reason/transport`` if the body breaks off, or ends before
     ///   its announced length; `CancellationError`.
     private func next(_ reader: BodyReader, _ download: Download, _ call: inout Call) async throws -> Data? {
-        if download.canBeSentAgain { call.attempt.stage = .exchange }
+        call.attempt.canBeRepeated = download.canBeSentAgain
+        call.attempt.stage = .exchange
         let chunk = try await reader.next()
         if chunk == nil, !download.isComplete {
             throw EndpointError(.transport, detail: "the body ended before its announced length")

@@ -46,13 +46,13 @@ struct Exchange: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - progress: Reports the progress; `nil` for no reports.
-    ///   - isUsed: Returns whether the endpoint, or the code that reads the body, has used the response: an error of
-    ///     `receive` then says nothing about the host. By default `false`.
+    ///   - errorOfHost: Returns the error of the exchange, or `nil` if this error says nothing about the host. By default
+    ///     the error.
     ///   - receive: Receives the response when its head has arrived.
     func withResponse<Value>(
         to request: PreparedRequest,
         _ progress: ProgressReporter.Transfer?,
-        isUsed: () -> Bool = { false },
+        error errorOfHost: ((any Error)?) -> (any Error)? = { $0 },
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
         guard let policy, policy.parts.hasAttemptParts, var call else {
@@ -64,8 +64,10 @@ struct Exchange: Sendable {
         request.connectionWait.begin()
         return try await policy._attempt(
             &call,
-            outcome: { Self.outcome(isUsed() ? nil : $0, response, of: request) }
+            outcome: { Self.outcome(errorOfHost($0), response, of: request) }
         ) {
+            // The waits can have taken the rest of the time.
+            try Task.checkDeadline()
             request.connectionWait.send()
             // `self`: without it, the compiler (Swift 6.3) does not open the existential.
             return try await self.clock.limited(to: timeout) {
@@ -95,6 +97,7 @@ struct Exchange: Sendable {
         guard let policy else { return try await collect(request, into: &response, nil) }
         var (exchange, call) = (self, _SharedCall())
         exchange.call = call
+        policy._begin(&call)
         do {
             try await exchange.collect(request, into: &response, nil)
             policy._report(&call, response.outcome(nil, of: request))

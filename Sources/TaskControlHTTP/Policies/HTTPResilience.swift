@@ -50,7 +50,7 @@ public import TaskControlResilience
 ///   a success, even if the endpoint, the decoder or the closure of `withResponse` throws, whatever error it throws.
 /// - A transient error of the transport, and the `TimeoutError` of ``ClientPolicies/attemptTimeout``, are failures.
 /// - A call that a deadline of its caller, ``ClientPolicies/timeout`` or another time limit around it has ended is a failure
-///   if its exchanges were under way for at least half of its time, and the last one still was: see `CircuitBreaker`.
+///   if its exchanges were under way for at least half of its time: see `CircuitBreaker`.
 /// - A call does not count if it is cancelled, has sent nothing, or fails with an error of the transport that another
 ///   attempt cannot change: ``HTTPRetryPolicy`` lists these errors. So a call does not count whose time ends while it waits
 ///   for a permit, a credential, a token or a connection of the transport, because all of them were in use. (For a
@@ -60,13 +60,14 @@ public import TaskControlResilience
 /// for a response with the status 501 it receives an ``EndpointError`` whose
 /// ``EndpointError/statusCode`` is 501.
 ///
-/// A response that is streamed or downloaded to a file is counted by its head. Later errors of its body
-/// are not counted, so a transfer that breaks off does not count as an outage. This also holds for a breaker among the
-/// ``HostPolicy/attemptParts``, which counts exchanges.
+/// A body that breaks off before its end is a failure of a call that receives it whole: a response that is collected, or
+/// downloaded to a file. A response that is streamed is counted by its head: its reader has received it, so later errors of
+/// its body are not counted. A download is counted at its end; a time limit that ends during its body is no failure, and
+/// `slowCall` measures the time until its first head, since its duration depends on its length. A breaker among the
+/// ``HostPolicy/attemptParts`` counts exchanges by the same rules, when they end; its `slowCall` includes the body.
 ///
 /// ## Refused calls
-/// A call that a part refuses throws the unchanged `CallRefusedError` of the part. Nothing is sent, and the call is not
-/// retried. If a part refuses the call before its first attempt, the ``ResponseObserver`` is not called; if a part refuses
+/// A call that a part refuses throws the unchanged `CallRefusedError` of the part, and is not retried. If a part refuses the call before its first attempt, the ``ResponseObserver`` is not called; if a part refuses
 /// an exchange, the observer receives the error, as for any attempt.
 public struct HTTPResilience: Sendable {
     private enum Kind {

@@ -15,7 +15,7 @@ internal import TaskControl
 ///
 /// Each entry has a stamp: a number that changes with each use. An entry that was used while it was judged stays.
 ///
-/// Invariants, checked by `checkInvariants(borrowed:)` after each step of the tests:
+/// Invariants, checked by `checkInvariants(borrowed:judged:)` after each step of the tests:
 /// 1. An entry is not removed while it is *borrowed*: while a call uses its value.
 /// 2. The stamps of the entries differ.
 /// 3. An entry that is neither borrowed nor being judged is in one of the two queues, and any other entry in none.

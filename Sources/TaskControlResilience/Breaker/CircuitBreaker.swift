@@ -39,7 +39,8 @@ internal import TaskControl
 ///   of the initializer) receives a `DeadlineExceededError`, if the service had a fair share of its time: if its attempts
 ///   were under way for at least half of the time from its beginning to its end. Waits for a part of a
 ///   ``ResiliencePolicy`` and delays between attempts are not time of an attempt. In ``withPolicy(_:operation:)`` all of
-///   its time is, unless the limit has ended it in a wait of the operation for a permit or a token. (A service that hangs uses all the time that it gets, so half of it is enough to notice that, and a call
+///   its time is, unless the limit has ended it in a wait of the operation for a permit or a token. The cancellation by a *time limit*
+///   does not count in a task of `async let` or of a task group, whose cause Swift does not state. (A service that hangs uses all the time that it gets, so half of it is enough to notice that, and a call
 ///   that mostly waited for a permit says nothing about the service.)
 /// - Any other call that throws an error does not count if its caller was cancelled, if another policy of this module
 ///   refused the call, or if the error is an interruption: a `CancellationError`, whether or not the caller was cancelled.
@@ -219,9 +220,11 @@ extension CircuitBreaker {
     @inline(__always)
     func admit(_ call: inout some _AdmittedCall, isAfterWait: Bool, at time: inout PolicyTime) throws {
         let isAdmitted = call.change { record in
+            if record.isReported { return true }
             if record.admission != nil { return !isAfterWait }
-            record.admission = machine.withLock { $0.admitWhileClosed() }.map { Pass(permit: $0) }
-            return record.admission != nil
+            guard let permit = machine.withLock({ $0.admitWhileClosed() }) else { return false }
+            (record.admission, record.isRefused) = (Pass(permit: permit), false)
+            return true
         }
         if !isAdmitted { try admitNow(&call, at: &time) }
     }
@@ -234,17 +237,21 @@ extension CircuitBreaker {
             machine.withLock {
                 if let held = record.admission, $0.isCurrent(held.permit, at: now) { return (nil, nil) }
                 let admission = $0.admit(at: now, lease: limit)
-                record.admission = admission.permit.map { Pass(permit: $0) }
-                record.isRefused = record.admission == nil
+                // The admission of a call that is refused now is kept: the outcome of its earlier attempts counts.
+                if let permit = admission.permit { record.admission = Pass(permit: permit) }
+                record.isRefused = admission.permit == nil
                 return (admission, Diagnostics.moment)
             }
         }
         if let admission { _ = try admitted(admission, moment) }
     }
 
+    /// Takes back the admission of a call of which no attempt has begun, so that it gives no information, not even by its end.
+    func withdraw(_ pass: Pass) { machine.withLock { $0.withdraw(pass.permit) } }
+
     /// Throws if the breaker refuses calls, and has not admitted this one.
     func checkAdmits(_ call: inout some _AdmittedCall) throws {
-        guard call.change({ $0.admission == nil }) else { return }
+        guard call.change({ $0.admission == nil && !$0.isReported }) else { return }
         let now = stopwatch.now
         let (retryAfter, moment) = machine.withLock { ($0.refusal(at: now), Diagnostics.moment) }
         guard let retryAfter else { return }

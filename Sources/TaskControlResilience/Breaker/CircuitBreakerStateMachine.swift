@@ -186,6 +186,12 @@ struct CircuitBreakerStateMachine: Sendable {
         }
     }
 
+    /// Takes back the admission of a call that was not made. If the call was admitted as a probe, the next call may be one.
+    mutating func withdraw(_ permit: Permit) {
+        guard permit.generation == generation, let lease = permit.lease else { return }
+        leases.removeAll { $0.number == lease }
+    }
+
     /// Counts the outcome of a call while the circuit is closed, and opens the circuit if too many calls have failed.
     private mutating func count(_ outcome: CallOutcome, at now: Duration) -> Change? {
         guard outcome != .unknown else { return nil }

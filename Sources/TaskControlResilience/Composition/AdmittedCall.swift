@@ -7,6 +7,8 @@ package struct _CallRecord: Sendable {
     var admission: CircuitBreaker.Pass?
     /// Whether the breaker has refused the call or one of its attempts, so that no further attempt follows.
     var isRefused = false
+    /// Whether the outcome of the call was reported to the breaker, which is then not asked again.
+    var isReported = false
     var time = CallTime()
 
     init() {}
@@ -56,7 +58,9 @@ struct CallTime: Sendable {
     /// Whether the call is measured.
     private(set) var isMeasured = false
     /// Whether an attempt has begun.
-    private var hasBegun = false
+    private(set) var hasBegun = false
+    /// Whether the time of the service has ended before the call.
+    private var isFrozen = false
     /// The number of attempts that are under way, which is more than one with hedges.
     private var attempts: Int32 = 0
     /// The time at which the call began.
@@ -75,20 +79,28 @@ struct CallTime: Sendable {
 
     /// - Parameter now: The current time. Ignored if the call is not measured.
     mutating func attemptBegan(at now: Duration) {
+        hasBegun = true
+        if isFrozen { return }
         if attempts == 0 { sum -= now }
         attempts += 1
-        hasBegun = true
     }
 
     /// - Parameter now: The current time. Ignored if the call is not measured.
     mutating func attemptEnded(at now: Duration) {
+        if isFrozen { return }
         attempts -= 1
         if attempts == 0 { sum += now }
     }
 
-    /// Returns how long attempts were under way; `nil` if the call is not measured.
+    /// Ends the time of the service: what follows depends on the length of a body.
+    mutating func freeze(at now: Duration) {
+        if attempts > 0 { sum += now }
+        (attempts, isFrozen) = (0, true)
+    }
+
+    /// Returns how long attempts were under way; `nil` if the call is not measured, or has made no attempt.
     func underWay(at now: Duration) -> Duration? {
-        isMeasured ? attempts == 0 ? sum : sum + now : nil
+        isMeasured && hasBegun ? attempts == 0 ? sum : sum + now : nil
     }
 
     /// Returns whether attempts were under way for at least half of the time of a call that ends now.

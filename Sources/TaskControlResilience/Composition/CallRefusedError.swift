@@ -30,7 +30,7 @@ public struct CallRefusedError: Error, Hashable, Sendable, RetryAfterProviding, 
     /// The time, counted from the refusal, after which the part admits a call again; `nil` if it is not known. The parts
     /// of this module always give it. If other callers call first, a later call can be refused again.
     ///
-    /// The function `retry` of TaskControl waits at least this long before the next attempt. If one of its limits, such
+    /// The function `retry` of TaskControl, around the policy, waits at least this long before the next attempt. If one of its limits, such
     /// as the cap of its backoff, does not allow that, `retry` throws this error instead.
     public let retryAfter: Duration?
 

@@ -14,6 +14,8 @@ package struct _PolicyCall: Sendable {
     /// Whether that attempt is under way. If it has not waited, its time is that of the call, and is recorded only when it
     /// is needed.
     fileprivate var isFirstUnderWay = false
+    /// Whether the call has waited for a part around it.
+    fileprivate var hasWaited = false
     /// The part for which that attempt must wait; otherwise `nil`.
     fileprivate var wait: AttemptOrder.Wait?
 
@@ -23,13 +25,16 @@ package struct _PolicyCall: Sendable {
 extension ResiliencePolicy {
     /// Begins a call if it need not wait.
     ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - isMeasured: Whether the call is measured, although the policy alone permits only one attempt.
     /// - Returns: Whether the call has begun. If not, the caller must call `_waitToEnter(_:)`.
     /// - Throws: The error of the part that refuses the call; `CancellationError` if the caller is cancelled. The call
     ///   has then left all parts.
     @usableFromInline
-    package func _enter(_ call: inout _PolicyCall) throws -> Bool {
+    package func _enter(_ call: inout _PolicyCall, isMeasured: Bool = false) throws -> Bool {
         if _isTaskCancelled { throw CancellationError() }
-        if parts.measuresAttempts { call.record.time.begin(at: parts.now(&call.time)) }
+        if parts.measuresAttempts || isMeasured { call.record.time.begin(at: parts.now(&call.time)) }
         do {
             return try parts.calls.enter(&call.passes, at: &call.time)
         } catch {
@@ -41,9 +46,11 @@ extension ResiliencePolicy {
     @usableFromInline
     package nonisolated(nonsending) func _waitToEnter(_ call: inout _PolicyCall) async throws {
         call.record.time.begin(at: parts.now(&call.time))
+        call.hasWaited = true
         do {
             repeat {
                 try await parts.calls.waitToEnterNext(&call.passes)
+                try Task.checkCancellation()
                 call.time = PolicyTime()
             } while try !parts.calls.enter(&call.passes, at: &call.time)
         } catch {
@@ -74,8 +81,10 @@ extension ResiliencePolicy {
     @usableFromInline
     func _enterAttempt(_ call: inout _PolicyCall) throws -> Bool {
         call.wait = try parts.attempts.enter(&call.first, &call.record, at: &call.time)
-        call.isFirstUnderWay = call.wait == nil
-        return call.isFirstUnderWay
+        guard call.wait == nil else { return false }
+        if call.hasWaited { began(&call.record, at: &call.time) }
+        call.isFirstUnderWay = true
+        return true
     }
 
     /// Waits for the parts that did not admit the first attempt at once. Throws as `_enterAttempt(_:)` does.
@@ -114,7 +123,7 @@ extension ResiliencePolicy {
     private func firstEnded(_ call: inout _PolicyCall, at time: inout PolicyTime) {
         guard call.isFirstUnderWay else { return }
         call.isFirstUnderWay = false
-        if call.wait == nil { call.record.time.attemptBeganWithCall() }
+        if call.wait == nil, !call.hasWaited { call.record.time.attemptBeganWithCall() }
         ended(&call.record, at: &time)
     }
 
@@ -149,7 +158,21 @@ extension ResiliencePolicy {
         parts.calls.leave(&call.passes, with: outcome, at: &time)
     }
 
-    /// Tells the breaker the outcome of a call, which may not have ended yet.
+    /// Begins to measure a call that has no parts around it.
+    package func _begin(_ call: inout some _AdmittedCall) {
+        var time = PolicyTime()
+        let now = parts.now(&time)
+        call.change { $0.time.begin(at: now) }
+    }
+
+    /// Ends the time of the service in a call that has not ended.
+    package func _endTime(of call: inout some _AdmittedCall) {
+        var time = PolicyTime()
+        let now = parts.now(&time)
+        call.change { $0.time.freeze(at: now) }
+    }
+
+    /// Reports the outcome of a call to the breaker. The call may not have ended yet.
     package func _report(_ call: inout some _AdmittedCall, _ outcome: PolicyOutcome) {
         var time = PolicyTime()
         leaveBreaker(&call, outcome, at: &time)
@@ -166,12 +189,15 @@ extension ResiliencePolicy {
             time.underWay = call.change { $0.time.underWay(at: now) }
         }
         guard let breaker = parts.breaker else { return }
-        let admission = call.change { record in
+        let (admission, hasBegun) = call.change { record in
             let admission = record.admission
-            record.admission = nil
-            return admission
+            (record.admission, record.isReported) = (nil, true)
+            return (admission, record.time.hasBegun)
         }
-        if let admission { breaker.with { $0.leave(admission, with: outcome, at: &time) } }
+        guard let admission else { return }
+        // The first attempt of `withPolicy` is recorded only when its time is needed, and has begun in any other case.
+        if case .unknown = outcome, !hasBegun { return breaker.with { $0.withdraw(admission) } }
+        breaker.with { $0.leave(admission, with: outcome, at: &time) }
     }
 
     // MARK: The time of an attempt
@@ -196,8 +222,14 @@ extension ResiliencePolicy {
         _ call: inout some _AdmittedCall,
         _ judge: ((any Error)?) -> PolicyOutcome = { $0.map(PolicyOutcome.failed) ?? .healthy }
     ) -> PolicyOutcome {
-        let outcome = PolicyOutcome(of: error) { _hasFairShare(&call) }
-        if case .failed(let error) = outcome { return judge(error) }
+        guard _isTaskCancelled, !(error is CallRefusedError) else {
+            let outcome = PolicyOutcome(of: error)
+            if case .failed(let error) = outcome { return judge(error) }
+            return outcome
+        }
+        guard CancellationCauses.isOfLimit else { return .unknown }
+        let outcome = judge(DeadlineExceededError())
+        if case .failed = outcome, !_hasFairShare(&call) { return .unknown }
         return outcome
     }
 

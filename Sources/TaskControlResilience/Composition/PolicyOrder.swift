@@ -85,6 +85,7 @@ package struct AttemptOrder: Sendable {
                 passes.hasToken = true
             case .part: try await parts.waitToEnterNext(&passes.parts)
             }
+            try Task.checkCancellation()
             var time = PolicyTime()
             next = try enter(&passes, &call, isAfterWait: isAfterWait, at: &time)
         }

@@ -74,24 +74,18 @@ public enum PolicyOutcome: Sendable {
 }
 
 extension PolicyOutcome {
-    /// The outcome of a call that has thrown an error, in the current task.
-    ///
-    /// - Parameter isFairShare: Returns whether the attempts of the call were under way for a fair share of its time:
-    ///   see ``CircuitBreaker``. Called only if a deadline or a time limit around the call has ended it.
-    package init(of error: any Error, isFairShare: () -> Bool) {
+    /// The outcome of a call that has thrown an error, in the current task. If a limit around the call has ended it, its
+    /// time is that of its operation: see ``CircuitBreaker``.
+    @usableFromInline
+    init(of error: any Error) {
         switch error {
         case is CallRefusedError: self = .unknown
         case _ where _isTaskCancelled:
-            self = hasReachedLimit && isFairShare() ? .failed(DeadlineExceededError()) : .unknown
+            let isOfService = CancellationCauses.isOfLimit && CancellationCauses.hasEndedWait == false
+            self = isOfService ? .failed(DeadlineExceededError()) : .unknown
         case _ where isInterruption(error): self = .unknown
         default: self = .failed(error)
         }
-    }
-
-    /// The outcome of a call whose time is that of its operation.
-    @usableFromInline
-    init(of error: any Error) {
-        self.init(of: error) { !CancellationCauses.hasEndedWait }
     }
 
     /// The outcome as a machine counts it.
@@ -105,16 +99,6 @@ extension PolicyOutcome {
         case .failed(let error): isFailure(error) ? .failed : .healthy
         case .unknown: .unknown
         }
-    }
-}
-
-/// Whether a deadline or a time limit has cancelled the current task: its own, or that of each caller of the flight that it
-/// runs.
-package var hasReachedLimit: Bool {
-    switch Task.cancellationCause {
-    case .deadline?: true
-    case .lastCallerLeft?: Task.currentDeadline.map { $0.remaining <= .zero } ?? false
-    default: false
     }
 }
 

@@ -24,7 +24,7 @@ public import TaskControl
 /// 3. ``hedging``. It is outside the retries, so that a hedge is another call with retries of its own. When one of the
 ///    calls has succeeded, the other is cancelled, even while it waits before a retry.
 /// 4. ``retry``. It is inside the breaker: a call that succeeds at its second attempt is a success, and a breaker that
-///    opens does not refuse the retries of a call that it has admitted.
+///    opens does not refuse the retries of a call that it has admitted, unless they have to wait.
 ///
 /// The rest is *around each attempt*: the first, each retry and each hedge.
 ///
@@ -154,7 +154,7 @@ public struct ResiliencePolicy: Sendable {
     /// ``withHedging(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)``.
     public struct Hedging: Sendable {
         /// The time after which another attempt begins if there is no result yet, counted from the beginning of the
-        /// previous attempt.
+        /// previous attempt, with its waits: choose a longer one than a usual wait for a permit or a token.
         public var delay: HedgeDelay
         /// The largest number of attempts after the first. Less than 1 counts as 0.
         public var maxHedges: Int

@@ -54,6 +54,24 @@ struct EndpointAuthenticatorTests {
         }
     }
 
+    /// The server may have replaced the old one.
+    @Test func aCredentialThatComesAtTheLimitOfItsRefreshIsUsedByTheNextRequest() async throws {
+        let (clock, login, logins) = (TestClock(), Gate(), OrderRecorder<Int>())
+        let authenticator = EndpointAuthenticator.bearer(refreshTimeout: .seconds(1), clock: clock) {
+            logins.record(1)
+            await login.waitIgnoringCancellation()
+            return "a"
+        }
+        let client = EndpointClient(Self.server(good: "a"), policies: ClientPolicies(authenticator: authenticator))
+        let call = Task { try await client.request(Text()) }
+        try await login.waitForWaiters()
+        await clock.advance(by: .seconds(1), waking: 1)
+        login.open()
+        await #expect(throws: TimeoutError.self) { try await call.value }
+        #expect(try await client.request(Text()) == "in")
+        #expect(logins.count == 1)
+    }
+
     @Test func aTokenIsAttached() async throws {
         let transport = Self.server(good: "a")
         let client = EndpointClient(

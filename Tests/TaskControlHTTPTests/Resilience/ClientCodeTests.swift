@@ -258,22 +258,25 @@ struct ClientCodeTests {
     }
 
     @Test(arguments: Place.allCases)
-    func aTransferThatBreaksOffAfterItsHeadIsNoFailureOfTheHost(_ place: Place) async throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    func aStreamThatBreaksOffAfterItsHeadIsNoFailureOfTheHost(_ place: Place) async throws {
         let reply = ScriptedTransport.Reply(chunks: [Data("the".utf8)], failure: URLError(.networkConnectionLost))
-        for isDownload in [true, false] {
-            let judge = Judge()
-            let policies = ClientPolicies(resilience: .shared(place.policy(judge.breaker)))
-            let client = EndpointClient(ScriptedTransport(reply), policies: policies)
-            await #expect(throws: EndpointError.self) {
-                if isDownload {
-                    _ = try await client.download(Text(), to: file)
-                } else {
-                    try await client.withResponse(to: Text()) { for try await _ in $0.body {} }
-                }
-            }
-            #expect(await judge.verdict == .healthy)
+        let judge = Judge()
+        let policies = ClientPolicies(resilience: .shared(place.policy(judge.breaker)))
+        let client = EndpointClient(ScriptedTransport(reply), policies: policies)
+        await #expect(throws: EndpointError.self) {
+            try await client.withResponse(to: Text()) { for try await _ in $0.body {} }
         }
+        #expect(await judge.verdict == .healthy)
+    }
+
+    /// A link to the device that accepts no data.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")), arguments: Place.allCases)
+    func aDownloadThatCannotBeWrittenIsNoFailureOfTheHost(_ place: Place) async throws {
+        let judge = Judge()
+        await #expect(throws: (any Error).self) {
+            try await client(judge, among: place).download(Text(), to: URL(fileURLWithPath: "/dev/full"))
+        }
+        #expect(await judge.verdict == .healthy)
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)

@@ -132,7 +132,7 @@ struct ExchangeHedgingTests {
         #expect(transport.sent.events.map { $0.headers["Request-Timeout"] } == ["5000", "4000"])
     }
 
-    @Test func theLimitOfAnAttemptCountsOnceForBothExchanges() async throws {
+    @Test func anExchangeThatReachesTheLimitOfAnAttemptEndsTheCallUnlessTheRuleHedgesIt() async throws {
         var policies = policies()
         policies.attemptTimeout = .seconds(2)
         let transport = ScriptedTransport { _ in

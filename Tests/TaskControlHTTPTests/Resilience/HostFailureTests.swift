@@ -267,6 +267,68 @@ struct HostFailureTests {
         #expect(await judge.verdict == .failed)
     }
 
+    @Test func aCallWithASharedExchangeThatHangsUntilItsTimeoutIsAFailure() async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        let client = client(
+            ScriptedTransport { _ in
+                try await gate.wait(); return .ok("")
+            }
+        ) {
+            $0.coalescesGETRequests = true
+            $0.timeout = .seconds(1)
+            $0.clock = clock
+        }
+        let call = Task { try await client.request(Text()) }
+        try await gate.waitForWaiters()
+        await clock.advance(by: .seconds(1), waking: 1)
+        await #expect(throws: TimeoutError.self) { try await call.value }
+        #expect(await judge.verdict == .failed)
+    }
+
+    /// A login, and the delay before a retry, take more than half of the time of the call.
+    @Test(.enabled(if: Simulation.isSupported), arguments: [true, false])
+    func theTimeOfALoginOrOfADelayIsNotThatOfTheHost(_ isLogin: Bool) async throws {
+        try await offThePool {
+            try simulate(seeds: 0..<2) { sim in
+                let breaker = CircuitBreaker(failureThreshold: 0.01, minimumCalls: 1)
+                let transport = ScriptedTransport { [sent = OrderRecorder<Int>()] _ in
+                    sent.record(1)
+                    if !isLogin, sent.count == 1 { return .unreachable() }
+                    try await Task.sleep(for: .seconds(3_600))
+                    return .ok("")
+                }
+                var policies = ClientPolicies(resilience: .shared(HostPolicy(breaker: breaker)), timeout: .seconds(10))
+                if isLogin {
+                    policies.authenticator = .bearer {
+                        try await Task.sleep(for: .seconds(6))
+                        return "token"
+                    }
+                } else {
+                    policies.retry = HTTPRetryPolicy(backoff: .fixed(.seconds(6)))
+                }
+                let client = EndpointClient(transport, policies: policies)
+                await #expect(throws: TimeoutError.self) { try await client.request(Text()) }
+                sim.expect(breaker.state == .closed)
+            }
+        }
+    }
+
+    /// The first attempt of the probe breaks off after its head.
+    @Test func aDownloadThatIsResumedIsOneCallOfTheBreaker() async throws {
+        let clock = TestClock()
+        let breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 1, openDuration: .seconds(5), clock: clock)
+        try? await withPolicy(breaker) { throw EndpointError(.transport) }
+        await clock.advance(by: .seconds(5))
+        let transport = ScriptedTransport(Self.brokenOff, .unreachable())
+        let client = client(transport) {
+            $0.resilience = .shared(HostPolicy(breaker: breaker))
+            $0.retry = HTTPRetryPolicy(attempts: 2, backoff: .none)
+        }
+        let target = URL.temporaryFile()
+        await #expect(throws: EndpointError.self) { try await client.download(Text(), to: target) }
+        #expect(transport.sent.count == 2 && breaker.state == .open(retryAfter: .seconds(5)))
+    }
+
     @Test func aCallIsCountedByItsLastAttempt() async throws {
         let transport = ScriptedTransport(.status(503), .unreachable(), .ok("there"))
         let client = client(transport) { $0.retry = HTTPRetryPolicy(backoff: .none) }
@@ -318,18 +380,114 @@ struct HostFailureTests {
         #expect(await judge.verdict == .failed)
     }
 
-    @Test func aDownloadIsCountedWhenItsHeadIsThere() async throws {
-        let transport = ScriptedTransport(
-            ScriptedTransport.Reply(chunks: [Data("the".utf8)], failure: URLError(.networkConnectionLost))
-        )
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        await #expect(throws: EndpointError.self) { try await client(transport).download(Text(), to: file) }
+    private static let brokenOff = ScriptedTransport.Reply(
+        chunks: [Data("the".utf8)],
+        failure: URLError(.networkConnectionLost)
+    )
+
+    /// A download to a file, which can be sent again, and one to a device, which can't.
+    @Test(arguments: ClientCodeTests.Place.allCases, [nil, "/dev/null"])
+    func aDownloadThatBreaksOffIsAFailure(_ place: ClientCodeTests.Place, _ device: String?) async throws {
+        let target = device.map { URL(fileURLWithPath: $0) } ?? .temporaryFile()
+        let client = client(ScriptedTransport(Self.brokenOff)) {
+            $0.resilience = .shared(place.policy(judge.breaker))
+        }
+        await #expect(throws: EndpointError.self) { try await client.download(Text(), to: target) }
+        #expect(await judge.verdict == .failed)
+    }
+
+    @Test(arguments: [nil, "/dev/null"]) func aDownloadIsCountedByItsLastAttempt(_ device: String?) async throws {
+        let target = device.map { URL(fileURLWithPath: $0) } ?? .temporaryFile()
+        defer { if device == nil { try? FileManager.default.removeItem(at: target) } }
+        let budget = RetryBudget()
+        for (last, verdict) in [(ScriptedTransport.Reply.unreachable(), HostVerdict.failed), (.ok("there"), .healthy)] {
+            let (judge, available) = (Judge(), budget.available)
+            let transport = ScriptedTransport(Self.brokenOff, last)
+            let client = client(transport) {
+                $0.resilience = .shared(judge.policy)
+                $0.retry = HTTPRetryPolicy(attempts: 2, backoff: .none, budget: .shared(budget))
+            }
+            _ = try? await client.download(Text(), to: target)
+            // A device can't be written again from its beginning.
+            #expect(transport.sent.count == (device == nil ? 2 : 1))
+            #expect(await judge.verdict == (device == nil ? verdict : .failed))
+            // A success returns tokens.
+            guard verdict == .failed else { continue }
+            #expect((budget.available < available) == (device == nil), "the body that breaks off has cost a retry")
+        }
+    }
+
+    /// The duration of a body depends on its length.
+    @Test(arguments: ClientCodeTests.Place.allCases, [true, false])
+    func aLimitThatEndsDuringTheBodyOfADownloadIsNoFailure(
+        _ place: ClientCodeTests.Place,
+        _ isOfTheCall: Bool
+    ) async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        let client = client(WaitingBody(gate: gate)) {
+            $0.resilience = .shared(place.policy(judge.breaker))
+            if isOfTheCall { $0.timeout = .seconds(1) } else { $0.attemptTimeout = .seconds(1) }
+            $0.clock = clock
+        }
+        let target = URL.temporaryFile()
+        let call = Task { try await client.download(Text(), to: target) }
+        try await gate.waitForWaiters()
+        await clock.advance(by: .seconds(1), waking: 1)
+        await #expect(throws: TimeoutError.self) { try await call.value }
         #expect(await judge.verdict == .healthy)
+    }
+
+    @Test func aDownloadOfWhichTheBodyTakesLongIsNotSlow() async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        let breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 1, slowCall: .seconds(5), clock: clock)
+        let client = client(WaitingBody(gate: gate)) { $0.resilience = .shared(HostPolicy(breaker: breaker)) }
+        let target = URL.temporaryFile()
+        defer { try? FileManager.default.removeItem(at: target) }
+        let call = Task { try await client.download(Text(), to: target) }
+        try await gate.waitForWaiters()
+        await clock.advance(by: .seconds(10))
+        gate.open()
+        _ = try await call.value
+        #expect(breaker.state == .closed)
+    }
+
+    /// Answers with a head, and a body that waits.
+    private struct WaitingBody: HTTPTransport {
+        let gate: Gate
+        var failure: (any Error)?
+
+        func withResponse<Value>(
+            to request: HTTPTransportRequest,
+            _ receive: (HTTPTransportResponse) async throws -> Value
+        ) async throws -> Value {
+            let head = HTTPURLResponse(
+                url: request.request.url!,
+                statusCode: 200,
+                httpVersion: nil,
+                headerFields: nil
+            )!
+            return try await receive(
+                HTTPTransportResponse(
+                    head: head,
+                    body: HTTPResponseBody {
+                        try await gate.wait()
+                        if let failure { throw failure }
+                        return nil
+                    }
+                )
+            )
+        }
     }
 
     @Test func anUploadIsCounted() async throws {
         let client = client(ScriptedTransport(.status(503)))
         await #expect(throws: EndpointError.self) { try await client.upload(Upload(body: .data(Data("x".utf8)))) }
         #expect(await judge.verdict == .failed)
+    }
+}
+
+extension URL {
+    fileprivate static func temporaryFile() -> URL {
+        FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     }
 }

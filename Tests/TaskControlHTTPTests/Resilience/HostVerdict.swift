@@ -2,6 +2,7 @@ import Foundation
 import TaskControl
 import TaskControlHTTP
 import TaskControlResilience
+import TaskControlTesting
 import TestSupport
 
 /// The outcome that a breaker has counted for its only call.
@@ -14,7 +15,8 @@ struct Judge: Sendable {
     let breaker: CircuitBreaker
 
     init(isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }) {
-        breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 1, isFailure: isFailure)
+        // The clock stands still: the time of the tests is that of another clock.
+        breaker = CircuitBreaker(failureThreshold: 1, minimumCalls: 1, isFailure: isFailure, clock: TestClock())
     }
 
     var policy: HostPolicy { HostPolicy(breaker: breaker) }

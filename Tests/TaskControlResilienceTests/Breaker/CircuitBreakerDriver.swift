@@ -183,6 +183,7 @@ struct CircuitBreakerModel: Hashable {
 enum CircuitBreakerEvent: Hashable {
     case admit
     case report(Int, CallOutcome)
+    case withdraw(Int)
     case tick
 }
 
@@ -215,7 +216,7 @@ struct CircuitBreakerDriver: MachineDriver {
         let reports: [CircuitBreakerEvent] = permits.indices.flatMap { index in
             CallOutcome.allCases.map { .report(index, $0) }
         }
-        return [.tick] + (permits.count < calls ? [.admit] : []) + reports
+        return [.tick] + (permits.count < calls ? [.admit] : []) + reports + permits.indices.map { .withdraw($0) }
     }
 
     mutating func play(_ event: CircuitBreakerEvent) {
@@ -240,6 +241,9 @@ struct CircuitBreakerDriver: MachineDriver {
             case .refused(let retryAfter):
                 #expect(expected.map { .seconds($0) } == retryAfter)
             }
+        case .withdraw(let index):
+            machine.withdraw(permits.remove(at: index))
+            model.calls.remove(at: index)
         case .report(let index, let outcome):
             let expected = model.report(outcome, at: index)
             let change = machine.report(outcome, of: permits.remove(at: index), at: now)

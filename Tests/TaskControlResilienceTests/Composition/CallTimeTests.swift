@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15)))
 struct CallTimeTests {
     private enum Event: Hashable, CaseIterable {
-        case begin, attempt, end, tick
+        case begin, attempt, end, tick, freeze
     }
 
     /// The time of a call with a list of the ticks in which attempts were under way.
@@ -16,6 +16,7 @@ struct CallTimeTests {
         var hasBegun = false
         var attempts = 0
         var busyTicks = 0
+        var isFrozen = false
     }
 
     /// Every sequence of up to nine events agrees with a model that counts the ticks.
@@ -23,7 +24,10 @@ struct CallTimeTests {
         func play(_ time: CallTime, _ model: Model, _ depth: Int) {
             let now = Duration.seconds(model.now)
             #expect(time.isMeasured == (model.began != nil))
-            #expect(time.underWay(at: now) == model.began.map { _ in .seconds(model.busyTicks) })
+            #expect(time.hasBegun == model.hasBegun)
+            #expect(
+                time.underWay(at: now) == (model.hasBegun ? model.began : nil).map { _ in .seconds(model.busyTicks) }
+            )
             let isFair = model.began.map { model.hasBegun && 2 * model.busyTicks >= model.now - $0 } ?? model.hasBegun
             #expect(time.isFairShare(at: now) == isFair)
             if depth == 0 { return }
@@ -47,7 +51,11 @@ struct CallTimeTests {
                     model.attempts -= 1
                 case .tick:
                     model.now += 1
-                    if model.attempts > 0 { model.busyTicks += 1 }
+                    if model.attempts > 0, !model.isFrozen { model.busyTicks += 1 }
+                case .freeze:
+                    if model.isFrozen || model.attempts == 0 || model.began == nil { continue }
+                    time.freeze(at: now)
+                    model.isFrozen = true
                 }
                 play(time, model, depth - 1)
             }

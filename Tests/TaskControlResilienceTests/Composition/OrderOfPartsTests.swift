@@ -232,7 +232,58 @@ struct OrderOfPartsTests {
         #expect(breaker.state == .closed)
     }
 
+    /// As many as close a circuit if they end without a verdict.
+    @Test func aProbeThatMadeNoAttemptSaysNothing() async throws {
+        let breaker = breaker()
+        let rate = RateLimiter(rate: 1, per: .seconds(100), burst: 1, clock: clock)
+        await open(breaker)
+        await clock.advance(by: .seconds(5))
+        #expect(rate.tryAcquire())
+        let policy = ResiliencePolicy(breaker: breaker, rate: rate)
+        for _ in 0..<4 {
+            await #expect(throws: CallRefusedError(.rateExceeded, retryAfter: .seconds(100))) {
+                try await withDeadline(in: .seconds(5), clock: clock) { try await withPolicy(policy) {} }
+            }
+        }
+        #expect(breaker.state == .open(retryAfter: .zero))
+    }
+
+    @Test func aProbeWhoseRetryIsRefusedIsCountedByTheAttemptThatItMade() async throws {
+        let (permits, breaker) = (AsyncSemaphore(value: 1), breaker())
+        await open(breaker)
+        await clock.advance(by: .seconds(5))
+        let policy = ResiliencePolicy(
+            breaker: breaker,
+            retry: RetryPolicy(attempts: 2, backoff: .fixed(.seconds(6)), budget: nil),
+            permits: permits
+        )
+        let call = Task { [clock] in try await withPolicy(policy, clock: clock) { throw MarkedError() } }
+        try await clock.waitForSleepers(count: 1)
+        try await permits.acquire()
+        await clock.advance(by: .seconds(6), waking: 1)
+        try await wait(for: 1, at: permits)
+        let gate = Gate()
+        let probe = Task { try await withPolicy(breaker) { try await gate.wait() } }
+        try await gate.waitForWaiters()
+        permits.release()
+        await #expect(throws: CallRefusedError.self) { try await call.value }
+        gate.open()
+        try await probe.value
+    }
+
     // MARK: The time of the service
+
+    @Test func aWaitForAPartAroundTheCallIsNoTimeOfTheService() async throws {
+        let (turns, breaker) = (AsyncSemaphore(value: 1), breaker(1, slowCall: .seconds(2)))
+        let policy = ResiliencePolicy(callParts: [turns], breaker: breaker)
+        try await turns.acquire()
+        let call = Task { [clock] in try await withPolicy(policy) { await clock.advance(by: .seconds(1)) } }
+        try await wait(for: 1, at: turns)
+        await clock.advance(by: .seconds(10))
+        turns.release()
+        try await call.value
+        #expect(breaker.state == .closed)
+    }
 
     @Test func waitsAndDelaysAreNotTimeOfTheService() async throws {
         let (permits, breaker) = (AsyncSemaphore(value: 1), breaker(4, slowCall: .seconds(2)))
@@ -292,6 +343,55 @@ struct UnansweredCallTests {
                     await Self.hang(policy, isDeadline)
                     guard case .open? = policy.breaker?.state else { return sim.expect(false) }
                 }
+            }
+        }
+    }
+
+    /// In a task of `async let`, whose cause of cancellation is not known, and in the task of `withDetachedTimeout`.
+    @Test(arguments: [true, false])
+    func aBreakerOpensAlsoInAnotherTaskThanThatOfTheLimit(_ isDeadline: Bool) async throws {
+        try await offThePool {
+            try simulate(seeds: 0..<2) { sim in
+                let policy = ResiliencePolicy(breaker: CircuitBreaker(failureThreshold: 0.5, minimumCalls: 10))
+                for _ in 0..<10 {
+                    sim.expect(policy.breaker?.state == .closed)
+                    if isDeadline {
+                        try? await withDeadline(in: .seconds(2)) {
+                            async let value: Void = withPolicy(policy) { try await Self.hang() }
+                            try await value
+                        }
+                    } else {
+                        try? await withDetachedTimeout(.seconds(2)) {
+                            try await withPolicy(policy) { try await Self.hang() }
+                        }
+                        // The work is no longer awaited.
+                        try await Task.sleep(for: .milliseconds(1))
+                    }
+                }
+                sim.expect(policy.breaker?.state != .closed)
+            }
+        }
+    }
+
+    /// A task that waits for another permit does not speak for those that hang.
+    @Test func aBreakerAloneOpensAgainstCallsThatHangBesideOneThatWaits() async throws {
+        try await offThePool {
+            try simulate(seeds: 0..<2) { sim in
+                let breaker = CircuitBreaker(failureThreshold: 0.5, minimumCalls: 4)
+                let permits = AsyncSemaphore(value: 1)
+                try await permits.acquire()
+                try? await withDeadline(in: .seconds(2)) {
+                    try await withHedging(after: .fixed(.milliseconds(100)), maxHedges: 1, budget: RetryBudget()) {
+                        if permits.waiterCount == 0 { return try await permits.acquire() }
+                        for _ in 0..<4 {
+                            try? await withTimeout(.milliseconds(300)) {
+                                try await withPolicy(breaker) { try await Self.hang() }
+                            }
+                        }
+                        try await Self.hang()
+                    }
+                }
+                sim.expect(breaker.state != .closed)
             }
         }
     }

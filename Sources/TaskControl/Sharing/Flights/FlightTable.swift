@@ -20,6 +20,8 @@ package final class _FlightTable: PlaceOwner {
         fileprivate let caller: Machine.Caller
         /// The caller's wait in the graph of waits, if the caller is inside the turn of a queue, or inside a flight.
         fileprivate let wait: _PlaceWaits.Wait
+        /// The task of the caller.
+        fileprivate let task: TaskAddress
     }
 
     let state: Locked<Machine>
@@ -154,7 +156,7 @@ package final class _FlightTable: PlaceOwner {
             // Most callers join, so a flight is created only when there is none.
             switch machine.join(key, nil) {
             case .joined(let caller, let flight):
-                return (.joined(flight, CallerPlace(caller: caller, wait: wait)), Diagnostics.moment)
+                return (.joined(flight, CallerPlace(caller: caller, wait: wait, task: .running)), Diagnostics.moment)
             case .refused: return (.refused, nil)
             case .absent, .begun: break
             }
@@ -168,7 +170,7 @@ package final class _FlightTable: PlaceOwner {
             Diagnostics.open(subject(id))
             // A new flight waits for nothing, so this never fails.
             if let begun = _PlaceWaits.begin(for: .flight(Place(id, in: self)), inside: places) { wait = begun }
-            return (.begun(flight, CallerPlace(caller: caller, wait: wait)), nil)
+            return (.begun(flight, CallerPlace(caller: caller, wait: wait, task: .running)), nil)
         }
         if case .joined(let flight, _) = joining {
             flight.deadline?.joinCurrentTask()
@@ -267,7 +269,10 @@ package final class _FlightTable: PlaceOwner {
             let leaving = machine.leave(place.caller, keepsFlight: keepsFlight)
             let task = leaving.cancelling?.owned
             // Under the lock: a flight leaves the table before its task ends, so the task has not ended.
-            if let task { CancellationCauses.record(.known(.lastCallerLeft), for: task.address) }
+            if let task {
+                let isLimit = CancellationCauses.cause(of: place.task)?.isLimit ?? false
+                CancellationCauses.record(.lastCallerLeft(atLimit: isLimit), for: task.address)
+            }
             return (leaving, task, Diagnostics.moment)
         }
         leaving.waiter?.resume(returning: .left)
