@@ -187,7 +187,7 @@ struct ServiceGroupTests {
 
     @Test func aSupervisorWhoseChildrenHaveCompletedReturns() async throws {
         let supervisor = Supervisor(clock: clock)
-        supervisor.keepRunning("short") { _ in }
+        supervisor.keepRunning("short", restart: .onFailure) { _ in }
         let group = ServiceGroup(
             configuration: .init(
                 services: [.init(service: supervisor, successTerminationBehavior: .gracefullyShutdownGroup)],

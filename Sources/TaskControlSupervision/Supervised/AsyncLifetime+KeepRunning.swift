@@ -1,8 +1,8 @@
 public import TaskControl
 
 extension AsyncLifetime {
-    /// Runs work until the lifetime ends, and restarts it when it fails. The closure is retained until then: an object that
-    /// owns the lifetime must not be captured, or only weakly.
+    /// Runs work until the lifetime ends, and restarts it when it fails or returns. The closure is retained until then: an
+    /// object that owns the lifetime must not be captured, or only weakly.
     ///
     /// ```swift
     /// let feed = lifetime.keepRunning("feed") { run in
@@ -38,7 +38,10 @@ extension AsyncLifetime {
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
-    ///   - restart: The rule for when the work is restarted. By default, after each error, and not after a return.
+    ///   - restart: The rule for when the work is restarted. By default ``RestartRule/always``, in every form of
+    ///     `keepRunning`: a connection that the other side closes often ends without an error, and must not stay closed
+    ///     unnoticed. The default of a child in Erlang/OTP is the same (`permanent`). Work that may end has
+    ///     ``RestartRule/onFailure``.
     ///   - limit: The largest number of restarts per period. By default 5 in 60 seconds. For comparison, Erlang/OTP
     ///     allows 1 in 5 seconds, and Elixir 3 in 5 seconds, without a delay between them.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A
@@ -61,7 +64,7 @@ extension AsyncLifetime {
     @discardableResult
     public func keepRunning(
         _ name: String,
-        restart: RestartRule = .onFailure,
+        restart: RestartRule = .always,
         limit: RestartLimit = .restarts(5, per: .seconds(60)),
         backoff: RetryBackoff = .supervision,
         stableAfter: Duration = .seconds(60),

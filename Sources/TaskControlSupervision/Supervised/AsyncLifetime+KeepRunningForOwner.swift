@@ -34,8 +34,8 @@ extension AsyncLifetime {
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
     ///   - owner: The owner, which is retained only while it receives an element.
-    ///   - restart: The rule for when the work connects again. By default always: also when the sequence ends without an
-    ///     error.
+    ///   - restart: The rule for when the work connects again. By default ``RestartRule/always``: also when the sequence
+    ///     ends without an error.
     ///   - limit: The largest number of restarts per period. By default 5 in 60 seconds.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default.
     ///   - stableAfter: After a connection of this length, the delays begin again with the first one.
@@ -108,7 +108,7 @@ extension AsyncLifetime {
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
     ///   - owner: The owner, which is retained only while it receives an element.
-    ///   - restart: The rule for when the work connects again. By default always.
+    ///   - restart: The rule for when the work connects again. By default ``RestartRule/always``.
     ///   - limit: The largest number of restarts per period. By default 5 in 60 seconds.
     ///   - backoff: The delay before each restart.
     ///   - stableAfter: After a connection of this length, the delays begin again with the first one.

@@ -76,7 +76,8 @@ public final class Supervisor: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name, which debuggers and diagnostics show.
-    ///   - restart: When the work is restarted: only after an error (the default), also after a return, or never.
+    ///   - restart: The rule for when the work is restarted. By default ``RestartRule/always``: also after a return. Work
+    ///     that may end has ``RestartRule/onFailure``.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A
     ///     custom backoff that returns `nil` for an error fails the child permanently, and with it the supervisor. An
     ///     error that conforms to `RetryAfterProviding` can make the delay longer, even longer than a cap of the
@@ -97,7 +98,7 @@ public final class Supervisor: Sendable {
     @discardableResult
     public func keepRunning(
         _ name: String,
-        restart: RestartRule = .onFailure,
+        restart: RestartRule = .always,
         backoff: RetryBackoff = .supervision,
         stableAfter: Duration = .seconds(60),
         grace: Duration = .zero,

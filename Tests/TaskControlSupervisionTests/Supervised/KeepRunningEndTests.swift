@@ -21,7 +21,7 @@ struct KeepRunningEndTests {
 
     @Test func theEndOfTheLifetimeCancelsTheRunWithItsCauseAndRestartsNothing() async throws {
         let (runs, cause) = (OrderRecorder<Int>(), OrderRecorder<CancellationCause?>())
-        let work = lifetime.keepRunning("feed", restart: .always, backoff: .none, clock: clock) { run in
+        let work = lifetime.keepRunning("feed", backoff: .none, clock: clock) { run in
             run.markReady()
             runs.record(run.number)
             try? await Gate().wait()
@@ -130,7 +130,7 @@ struct KeepRunningEndTests {
     }
 
     @Test func workThatEndsInItsGraceIsNotCancelled() async throws {
-        let work = lifetime.keepRunning("feed", restart: .always, grace: .seconds(5), clock: clock) { run in
+        let work = lifetime.keepRunning("feed", grace: .seconds(5), clock: clock) { run in
             run.markReady()
             await run.waitForStop()
             #expect(!Task.isCancelled)
@@ -144,7 +144,7 @@ struct KeepRunningEndTests {
     /// A shutdown with a grace asks the work to stop, and restarts nothing.
     @Test func aShutdownOfTheLifetimeAsksTheWorkToStopAtTheBeginningOfItsGrace() async throws {
         let log = OrderRecorder<String>()
-        let work = lifetime.keepRunning("feed", restart: .always, backoff: .none, clock: clock) { run in
+        let work = lifetime.keepRunning("feed", backoff: .none, clock: clock) { run in
             log.record("begins")
             run.markReady()
             await run.waitForStop()
@@ -177,7 +177,7 @@ struct KeepRunningEndTests {
 
     @Test func workThatHasEndedHasBeenAskedToStop() async throws {
         let (waited, lifetime) = (Gate(), lifetime)
-        lifetime.keepRunning("feed", clock: clock) { run in
+        lifetime.keepRunning("feed", restart: .onFailure, clock: clock) { run in
             Task {
                 await run.waitForStop()
                 waited.open()

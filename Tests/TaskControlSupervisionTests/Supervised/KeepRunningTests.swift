@@ -38,6 +38,7 @@ struct KeepRunningTests {
         let started = Gate()
         let work = lifetime.keepRunning(
             "feed",
+            restart: .onFailure,
             backoff: .exponential(base: .seconds(1)),
             clock: clock
         ) { run in
@@ -155,6 +156,30 @@ struct KeepRunningTests {
         #expect(error?.reason == (rule == .always ? .failed : .completed))
     }
 
+    @Test func aReturnIsAFailureByDefaultInEveryForm() async throws {
+        let (limit, ended) = (RestartLimit.restarts(0, per: .seconds(1)), AsyncStream<Int> { $0.finish() })
+        let supervisor = Supervisor(limit: limit, clock: clock)
+        let works = [
+            lifetime.keepRunning("work", limit: limit, clock: clock) { run in run.markReady() },
+            lifetime.keepRunning("feed", for: lifetime, limit: limit, clock: clock) { (_: Int?) in
+                ended
+            } deliver: { @MainActor _, _ in
+            },
+            lifetime.keepRunning("plain feed", for: lifetime, limit: limit, clock: clock) {
+                ended
+            } deliver: { @MainActor _, _ in
+            },
+            supervisor.keepRunning("child") { run in run.markReady() },
+        ]
+        lifetime.addTask { try? await supervisor.run() }
+        for work in works {
+            for await state in work.states where state.isFinal {
+                guard case .failed(let causes) = state else { Issue.record("\(work.name): \(state)"); continue }
+                #expect(causes.map { $0.error as? UnexpectedReturnError } == [UnexpectedReturnError(name: work.name)])
+            }
+        }
+    }
+
     @Test func workThatMustNotBeRestartedFailsWithItsFirstError() async throws {
         let work = lifetime.keepRunning("feed", restart: .never, clock: clock) { _ in throw MarkedError() }
         let error = await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
@@ -226,7 +251,7 @@ struct KeepRunningTests {
         final class Captured: Sendable {}
         var captured: Captured? = Captured()
         weak let weak = captured
-        let work = lifetime.keepRunning("feed", clock: clock) { [captured] run in
+        let work = lifetime.keepRunning("feed", restart: .onFailure, clock: clock) { [captured] run in
             run.markReady()
             _ = captured
         }

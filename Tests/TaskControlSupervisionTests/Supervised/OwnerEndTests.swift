@@ -63,7 +63,7 @@ struct OwnerEndTests {
             }
         },
         Form(testDescription: "keepRunning") { lifetime, witness in
-            lifetime.keepRunning("feed", restart: .always, limit: .unlimited) { run in
+            lifetime.keepRunning("feed", limit: .unlimited) { run in
                 witness.begins("a run")
                 await steps(witness, "a run")
                 run.markReady()
@@ -123,7 +123,7 @@ struct OwnerEndTests {
             seeds: Schedules.seeds(5_000, inDebug: 50)
         ) { supervisor, witness in
             for name in ["a", "b"] {
-                supervisor.keepRunning(name, restart: .always, grace: .seconds(5)) { run in
+                supervisor.keepRunning(name, grace: .seconds(5)) { run in
                     witness.begins(name)
                     run.markReady()
                     await Self.steps(witness, name)

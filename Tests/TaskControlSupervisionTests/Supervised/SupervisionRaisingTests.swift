@@ -11,7 +11,7 @@ struct SupervisionRaisingTests {
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aTaskThatWaitsForReadinessRaisesTheRunAndTheRunsAfterIt() async throws {
-        let work = lifetime.keepRunning("feed", backoff: .none, priority: .background) { run in
+        let work = lifetime.keepRunning("feed", restart: .onFailure, backoff: .none, priority: .background) { run in
             await untilRaised(to: .high)
             if run.number == 1 { throw MarkedError() }
             run.markReady()

@@ -119,6 +119,7 @@ struct SupervisionSimulationTests {
                     let delays = (0..<8).map { _ in Duration.milliseconds(Int.random(in: 0...400, using: &random)) }
                     let work = lifetime.keepRunning(
                         "storm",
+                        restart: .onFailure,
                         limit: .restarts(count, per: .milliseconds(period)),
                         backoff: .custom { attempt, _ in delays[attempt % 8] }
                     ) { run in

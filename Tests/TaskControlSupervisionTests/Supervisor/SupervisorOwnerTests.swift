@@ -51,7 +51,7 @@ struct SupervisorOwnerTests {
 
     @Test func aChildThatIsCancelledIsNotRestarted() async throws {
         let supervisor = Supervisor()
-        let work = supervisor.keepRunning("a", restart: .always) { [log] run in
+        let work = supervisor.keepRunning("a") { [log] run in
             log.record("\(run.number)")
             run.markReady()
             try await Gate().wait()
@@ -67,7 +67,7 @@ struct SupervisorOwnerTests {
         let supervisor = Supervisor()
         try await supervisor.drain()
         let gate = Gate()
-        let work = supervisor.keepRunning("a") { run in
+        let work = supervisor.keepRunning("a", restart: .onFailure) { run in
             run.markReady()
             try await gate.wait()
         }

@@ -42,10 +42,10 @@ struct SupervisorTests {
                 defer { isFirst = false }
                 return isFirst
             }) {
-                supervisor.keepRunning("second") { _ in }
+                supervisor.keepRunning("second", restart: .onFailure) { _ in }
             }
         } of: {
-            supervisor.keepRunning("first") { _ in }
+            supervisor.keepRunning("first", restart: .onFailure) { _ in }
             try await supervisor.run()
         }
         #expect(supervisor.isEmpty && !isFirst.withLock(\.self))
@@ -215,7 +215,7 @@ struct SupervisorTests {
 
     @Test func aSupervisorReturnsWhenAllChildrenHaveCompleted() async throws {
         let supervisor = Supervisor(clock: clock)
-        for name in ["a", "b"] { supervisor.keepRunning(name) { [log] _ in log.record(name) } }
+        for name in ["a", "b"] { supervisor.keepRunning(name, restart: .onFailure) { [log] _ in log.record(name) } }
         try await supervisor.run()
         // A child that has completed without being ready does not hold up those after it.
         #expect(log.events == ["a", "b"])
@@ -286,7 +286,7 @@ struct SupervisorTests {
         let run = start(supervisor)
         for isStopped in [false, true] {
             let reference = Locked<Reference?>(nil)
-            let work = supervisor.keepRunning("ends") { run in
+            let work = supervisor.keepRunning("ends", restart: .onFailure) { run in
                 reference.withLock { $0 = Reference(run.storage) }
                 run.markReady()
                 if isStopped { try await Gate().wait() }
@@ -345,7 +345,7 @@ struct SupervisorTests {
         let supervisor = Supervisor(clock: clock)
         await withTaskGroup { group in
             for number in 0..<100 {
-                group.addTask { supervisor.keepRunning("\(number)") { [log] _ in log.record("") } }
+                group.addTask { supervisor.keepRunning("\(number)", restart: .onFailure) { [log] _ in log.record("") } }
             }
         }
         try await supervisor.run()

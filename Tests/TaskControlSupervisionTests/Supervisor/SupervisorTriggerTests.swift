@@ -38,7 +38,7 @@ struct SupervisorTriggerTests {
 
     @Test func theTriggerIsCancelledWhenTheChildrenHaveEnded() async throws {
         let supervisor = Supervisor(clock: clock)
-        supervisor.keepRunning("short") { _ in }
+        supervisor.keepRunning("short", restart: .onFailure) { _ in }
         try await supervisor.run { try? await Gate().wait() }
         let failing = Supervisor(clock: clock)
         failing.keepRunning("failing", restart: .never) { _ in throw MarkedError() }

@@ -30,7 +30,6 @@ actor ChangeFeed {
             .jittered(.equal)
         return lifetime.keepRunning(
             "changes",
-            restart: .always,
             limit: .unlimited,
             backoff: backoff,
             clock: self.clock

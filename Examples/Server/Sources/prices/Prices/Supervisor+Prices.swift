@@ -13,7 +13,7 @@ extension Supervisor {
         clock: any Clock<Duration>
     ) {
         self.init(name: "background", limit: .unlimited, clock: clock)
-        keepRunning("price changes", restart: .always, backoff: backoff) { run in
+        keepRunning("price changes", backoff: backoff) { run in
             let changes = try await supplier.changes()
             run.markReady()
             for try await price in changes { prices.update(price) }
