@@ -14,7 +14,7 @@ import TaskControl
 
         init(_ outcome: DeliveryOutcome) {
             switch outcome {
-            case .delivered: self = .sent
+            case .delivered, .undelivered: self = .sent  // cancelled after the server had the cover
             case .failed(let error): self = .failed(error.localizedDescription)
             default: self = .cancelled
             }

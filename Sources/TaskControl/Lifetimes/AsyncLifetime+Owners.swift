@@ -19,7 +19,8 @@ extension AsyncLifetime {
     ///
     /// ## Cancellation
     /// The work can check `Task.isCancelled`, as in any task. Once the task is cancelled, neither `deliver` nor
-    /// `onError` begins.
+    /// `onError` begins. If the work has returned by then, the outcome is ``DeliveryOutcome/undelivered(_:)``: work that
+    /// must not be repeated records in the work itself that it is done.
     ///
     /// ## The end of the task
     /// `onEnd` is called exactly once per call of this function, as long as the owner exists, so a state such as

@@ -23,11 +23,17 @@ public enum DeliveryOutcome: Sendable {
     /// the owner that `onError` would have received was deallocated.
     case failed(any Error)
 
-    /// The task was cancelled before the value, an element or the error was delivered, or before the work began. An
+    /// The task was cancelled before the work began, before it has returned, or before an element was delivered. An
     /// ``AsyncLifetime``, ``TaskStore`` or ``TaskSlot`` cancels its tasks when it is closed or deallocated, for example
     /// because the object that stores it is deallocated. The cause is that of `Task.cancellationCause`; for a task that a
     /// closed owner refuses, it is ``CancellationCause/shutdown(name:)``.
     indirect case cancelled(CancellationCause)
+
+    /// The work has returned a value, and the task was cancelled before `deliver` began: what the work has done, such as an
+    /// upload, is done, but its owner has not received the value. This is also the outcome of work that ignores its
+    /// cancellation, or returns early because of it instead of throwing an error. The cause is that of
+    /// `Task.cancellationCause`.
+    indirect case undelivered(CancellationCause)
 
     /// The owner was deallocated before it could receive the value or an element, and the task was not cancelled.
     case ownerReleased
@@ -45,6 +51,11 @@ public enum DeliveryOutcome: Sendable {
 extension DeliveryOutcome {
     /// The outcome of the current task, which is cancelled.
     @usableFromInline static var cancelledNow: DeliveryOutcome { .cancelled(Task.cancellationCause ?? .unknown) }
+
+    /// The outcome of work that has returned, if this is the outcome of handing its value to the owner.
+    @inlinable
+    @inline(__always)
+    var ofReturnedWork: DeliveryOutcome { if case .cancelled(let cause) = self { .undelivered(cause) } else { self } }
 }
 
 extension Settlement {
@@ -55,7 +66,7 @@ extension Settlement {
         switch outcome {
         case .delivered: self = .received
         case .ownerReleased: self = .ownerReleased
-        case .failed, .cancelled, .duplicate: self = .unhandled
+        case .failed, .cancelled, .undelivered, .duplicate: self = .unhandled
         }
     }
 }

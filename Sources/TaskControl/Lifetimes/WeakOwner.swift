@@ -37,7 +37,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     ) async -> DeliveryOutcome {
         do {
             let value = try await work()
-            return await hand(value, deliver, isolation: deliver.isolation)
+            return await hand(value, deliver, isolation: deliver.isolation).ofReturnedWork
         } catch {
             return await settle(error, onError, in: origin)
         }
@@ -80,7 +80,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         // Not `==`, which needs the runtime type of the closure: iOS 17 has none for a closure that is `@isolated(any)`.
         let receivesAtEnd = if case .some = onError { false } else { true }
         return NotifyingWork(origin: origin, receivesAtEnd: receivesAtEnd) {
-            await hand(try await work(), deliver, isolation: deliver.isolation)
+            await hand(try await work(), deliver, isolation: deliver.isolation).ofReturnedWork
         } receive: { error in
             guard let onError else { return await hand(.failed(error), onEnd, isolation: onEnd.isolation) }
             return await hand(error, onError, isolation: onError.isolation)
@@ -114,7 +114,7 @@ extension _WeakOwner where Owner: Actor {
         DeliveryWork {
             do {
                 let value = try await work()
-                return await hand(value, deliver)
+                return await hand(value, deliver).ofReturnedWork
             } catch {
                 return await settle(error, onError, in: origin)
             }
@@ -147,7 +147,7 @@ extension _WeakOwner where Owner: Actor {
         in origin: _WorkOrigin
     ) -> NotifyingWork {
         NotifyingWork(origin: origin, receivesAtEnd: onError == nil) {
-            await hand(try await work(), deliver)
+            await hand(try await work(), deliver).ofReturnedWork
         } receive: { error in
             guard let onError else { return await hand(.failed(error), onEnd) }
             return await hand(error, onError)

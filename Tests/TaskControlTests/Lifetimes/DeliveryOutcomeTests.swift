@@ -61,10 +61,17 @@ struct DeliveryOutcomeTests {
         #expect(incidents.unhandled(unheard).count == 1 && incidents.unhandled(unheardByActor).count == 1)
     }
 
-    @MainActor @Test func workOfACancelledTaskIsCancelledWhateverItReturnsOrThrows() async throws {
+    @MainActor @Test func workOfACancelledTaskIsUndeliveredIfItReturnsAndCancelledIfItThrows() async throws {
         let (model, lifetime, started, gate) = (Model(), AsyncLifetime(), Gate(), Gate())
         let returning = lifetime.run(for: model) {
             started.open()
+            await gate.waitIgnoringCancellation()
+            return 1
+        } deliver: {
+            $0.numbers.append($1)
+        }
+        let cache = Cache()
+        let ofCache = lifetime.run(for: cache) {
             await gate.waitIgnoringCancellation()
             return 1
         } deliver: {
@@ -76,10 +83,11 @@ struct DeliveryOutcomeTests {
         } deliver: { (_, _: Int) in
         }
         try await started.wait()
+        try await gate.waitForWaiters(count: 3)
         lifetime.cancelAll()
         gate.open()
-        let outcomes = await [returning.value.text, throwing.value.text]
-        #expect(outcomes == ["cancelled", "cancelled"] && model.numbers == [])
+        let outcomes = await [returning.value.text, ofCache.value.text, throwing.value.text]
+        #expect(outcomes == ["undelivered", "undelivered", "cancelled"] && model.numbers == [])
         lifetime.close()
         let refused = lifetime.run(for: model) {
             1
@@ -263,6 +271,7 @@ extension DeliveryOutcome {
         case .delivered: "delivered"
         case .failed(let error): "failed \(error)"
         case .cancelled: "cancelled"
+        case .undelivered: "undelivered"
         case .ownerReleased: "ownerReleased"
         case .duplicate: "duplicate"
         }

@@ -83,6 +83,24 @@ struct OnEndTests {
         #expect(rows.states[2] == "cancelled unknown")
     }
 
+    /// An upload that has reached the server is not reported as cancelled: the row would be sent again.
+    @MainActor @Test func workThatHasReturnedBeforeItsTaskWasCancelledIsUndelivered() async throws {
+        let (rows, cache, returns) = (Rows(), Cache(), Gate())
+        let work: @Sendable () async throws -> Int = {
+            await returns.waitIgnoringCancellation()
+            return 1
+        }
+        let (ofRow, ofCache) = (rows.upload(1, work: work), cache.fill(work))
+        try await returns.waitForWaiters(count: 2)
+        rows.uploads.cancelAll(because: "test")
+        cache.lifetime.cancelAll(because: "test")
+        returns.open()
+        #expect(await ofRow.value.description == "undelivered requested: test")
+        #expect(rows.states[1] == "undelivered requested: test" && rows.log == ["ends"])
+        #expect(await ofCache.value.description == "undelivered requested: test")
+        #expect(await cache.ends == ["undelivered requested: test"])
+    }
+
     /// Rows that wait for a place end too: no upload of theirs has begun.
     @MainActor @Test func aTaskThatIsCancelledBeforeItBeganEndsToo() async throws {
         let (rows, gate) = (Rows(limit: 1), Gate())
@@ -235,6 +253,7 @@ extension DeliveryOutcome {
         case .delivered: "delivered"
         case .failed(let error): "failed \(error)"
         case .cancelled(let cause): "cancelled \(cause)"
+        case .undelivered(let cause): "undelivered \(cause)"
         case .ownerReleased: "owner released"
         case .duplicate: "duplicate"
         }

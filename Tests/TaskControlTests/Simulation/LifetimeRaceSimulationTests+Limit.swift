@@ -50,18 +50,20 @@ extension LifetimeRaceSimulationTests {
     /// Each task ends exactly once, and its end says whether its value was delivered.
     @Test func theEndOfEachTaskIsReportedOnce() async throws {
         try await race { sim in
-            let (store, rows) = (TaskStore<Int>(maxConcurrentTasks: 1), Rows())
+            let (store, rows, returned) = (TaskStore<Int>(maxConcurrentTasks: 1), Rows(), OrderRecorder<Int>())
             var tasks: [Task<DeliveryOutcome, Never>] = []
             for row in 0..<3 {
                 tasks.append(
                     store.run(forKey: row, for: rows) {
                         try await Task.sleep(for: .milliseconds(1))
+                        returned.record(row)
                         return row
                     } deliver: { rows, row in
                         rows.deliver(row)
                     } onEnd: { rows, outcome in
                         switch outcome {
                         case .delivered: rows.note(row, "delivered")
+                        case .undelivered(let cause): rows.note(row, "returned, \(cause)")
                         case .cancelled(let cause): rows.note(row, "\(cause)")
                         case .failed, .ownerReleased, .duplicate: rows.note(row, "other")
                         }
@@ -72,7 +74,8 @@ extension LifetimeRaceSimulationTests {
             try await store.drain()
             let (ends, delivered) = await (rows.ends, rows.delivered)
             for row in 0..<3 {
-                let expected = delivered.contains(row) ? "delivered" : "requested: test"
+                let undelivered = returned.events.contains(row) ? "returned, requested: test" : "requested: test"
+                let expected = delivered.contains(row) ? "delivered" : undelivered
                 sim.expect(ends[row] == [expected], "\(row) ends with \(ends[row] ?? []), and not \(expected)")
             }
             for task in tasks { _ = await task.value }

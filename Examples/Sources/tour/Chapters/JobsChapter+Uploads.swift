@@ -76,7 +76,7 @@ final class UploadServer: Sendable {
         } onEnd: { screen, outcome in
             screen.rows[file] =
                 switch outcome {
-                case .delivered: "sent"
+                case .delivered, .undelivered: "sent"
                 case .cancelled: "cancelled"
                 default: "failed"
                 }
