@@ -28,6 +28,7 @@ final class SupervisedChild: @unchecked Sendable {
     let lifetime: AsyncLifetime
     private let storedRun = Locked<SupervisedRunStorage?>(nil)
     let publication = StatePublication<SupervisedWork.State>(.starting)
+    private let failure = Locked<SupervisionError.FailedRun?>(nil)
 
     init(
         _ name: String,
@@ -50,6 +51,19 @@ final class SupervisedChild: @unchecked Sendable {
             let old = storedRun.withLock { run in
                 defer { run = newValue }
                 return run
+            }
+            // Released here, where the lock is free.
+            withExtendedLifetime(old) {}
+        }
+    }
+
+    /// The last failure because of which no run of the child is ready; `nil` if there is none.
+    var lastFailure: SupervisionError.FailedRun? {
+        get { failure.withLock(\.self) }
+        set {
+            let old = failure.withLock { failure in
+                defer { failure = newValue }
+                return failure
             }
             // Released here, where the lock is free.
             withExtendedLifetime(old) {}

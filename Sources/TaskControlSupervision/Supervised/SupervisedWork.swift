@@ -80,6 +80,33 @@ public final class SupervisedWork: Sendable {
         }
     }
 
+    /// Waits until a run of the work is ready, as ``waitUntilReady()`` does, and for at most a time. If no run is ready in
+    /// time, the error says why: it has the last failure of the work.
+    ///
+    /// The priority of the work is raised to that of the caller.
+    ///
+    /// ## Cancellation
+    /// A cancelled caller stops waiting at once. The work continues, also after the time.
+    ///
+    /// - Parameters:
+    ///   - limit: The time for which the caller waits. With zero or less, the call throws at once.
+    ///   - clock: Measures `limit`.
+    /// - Throws: `CancellationError` if the caller is cancelled. Otherwise ``SupervisionError``: with the reason
+    ///   ``SupervisionError/Reason/notReady`` if `limit` has passed, and with another one if the work has ended, or ends
+    ///   before a run is ready. The error of the clock, if the clock cannot sleep.
+    public func waitUntilReady(within limit: Duration, clock: some Clock<Duration> = ContinuousClock()) async throws {
+        do {
+            try await withTimeout(limit, clock: clock) { try await waitUntilReady() }
+        } catch is TimeoutError {
+            throw SupervisionError(name: name, reason: .notReady, causes: lastFailure.map { [$0] } ?? [])
+        }
+    }
+
+    /// The last failure because of which no run of the work is ready: that of the work, or of the child of its
+    /// ``Supervisor`` with which it is restarted. `nil` while a run is ready, and before the first failure. It does not
+    /// change when the work begins to run again: only when that run is ready or fails.
+    public var lastFailure: SupervisionError.FailedRun? { child.lastFailure }
+
     /// Stops the work permanently, and waits for its end. The work is asked to stop (see ``SupervisedRun/isStopping``),
     /// and is cancelled when its grace period is over; without a grace period, before this function begins to wait. (While the owner
     /// is shut down, its grace period counts.)

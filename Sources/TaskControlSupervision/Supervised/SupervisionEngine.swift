@@ -321,9 +321,9 @@ private struct Coordinator {
     private var causes: [SupervisionError.FailedRun] = []
     /// The name of the child that has failed permanently; `nil` if none has.
     private var failedName: String?
-    /// The error of the child that has failed last, and the time (measured as ``now``) at which it and the children
+    /// The failure of the child that has failed last, and the time (measured as ``now``) at which it and the children
     /// that restart with it begin again; `nil` before the first restart.
-    private var restart: (until: Duration, error: any Error)?
+    private var restart: (until: Duration, failure: SupervisionError.FailedRun)?
     /// The time at which the last sleep was due, measured as ``now``, which is never less. Without this value, the
     /// coordinator would sleep again and again for the rest of a nanosecond if a clock ends a sleep too early.
     private var floor = Duration.zero
@@ -380,6 +380,7 @@ private struct Coordinator {
     }
 
     private func announceReady(_ child: SupervisedChild) {
+        child.lastFailure = nil
         child.publication.publish(.running)
         let waiters = engine.state.withLock { $0.machine.wakeReady(child.index) }
         for waiter in waiters { waiter.resume(returning: .reached) }
@@ -388,12 +389,12 @@ private struct Coordinator {
 
     private mutating func decide(_ child: SupervisedChild, _ failures: Int, _ mayRestart: Bool) {
         let error = child.latestRun?.error ?? UnexpectedReturnError(name: child.name)
-        record(error, of: child)
+        let failure = record(error, of: child)
         engine.emit(.failed, .noted, child, error: error)
         if mayRestart, let delay = delay(of: child, failures, error) {
             let now = now
             if engine.state.withLock({ $0.machine.restart(child.index, after: delay, at: now) }) {
-                restart = (now + delay, error)
+                restart = (now + delay, failure)
                 // The state has the error: a stop during the delay does not report it as unhandled.
                 child.latestRun?.forgetError()
                 child.publication.publish(.waiting(for: delay, after: error))
@@ -403,9 +404,13 @@ private struct Coordinator {
         fail(child)
     }
 
-    private mutating func record(_ error: any Error, of child: SupervisedChild) {
-        causes.append(SupervisionError.FailedRun(name: child.name, run: child.latestRun?.number ?? 0, error: error))
+    @discardableResult
+    private mutating func record(_ error: any Error, of child: SupervisedChild) -> SupervisionError.FailedRun {
+        let failure = SupervisionError.FailedRun(name: child.name, run: child.latestRun?.number ?? 0, error: error)
+        child.lastFailure = failure
+        causes.append(failure)
         if causes.count > Self.causeLimit { causes.removeFirst() }
+        return failure
     }
 
     private mutating func delay(of child: SupervisedChild, _ failures: Int, _ error: any Error) -> Duration? {
@@ -475,7 +480,8 @@ private struct Coordinator {
             forget(child)
         } else if let restart {
             let delay = max(.zero, restart.until - now)
-            child.publication.publish(.waiting(for: delay, after: restart.error))
+            child.lastFailure = restart.failure
+            child.publication.publish(.waiting(for: delay, after: restart.failure.error))
             if hasBegun { engine.emit(.waiting, .entered(.waiting), child, error: error, delay: delay) }
         }
     }

@@ -1,9 +1,10 @@
-/// The error of supervised work that has ended and is not restarted.
+/// The error of supervised work that has ended and is not restarted, or is not ready in time.
 ///
 /// ``SupervisedWork/waitUntilReady()`` throws this error if the work ends before it is ready, and
-/// ``Supervisor/run(until:)`` throws it if a child fails permanently.
+/// ``Supervisor/run(until:)`` throws it if a child fails permanently. ``SupervisedWork/waitUntilReady(within:clock:)`` also
+/// throws it if the work is not ready in time.
 public struct SupervisionError: Error, Sendable {
-    /// The reason for which supervised work ends.
+    /// The reason for which supervised work ends, or is not ready.
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
         /// The work has failed, and is not restarted: its ``RestartRule``, its ``RestartLimit`` or its backoff allows
@@ -15,6 +16,8 @@ public struct SupervisionError: Error, Sendable {
         case stopped
         /// The work has returned, and is not restarted.
         case completed
+        /// No run of the work was ready in time. The work continues: see ``SupervisedWork/waitUntilReady(within:clock:)``.
+        case notReady
     }
 
     /// A run of supervised work that has failed.
@@ -32,17 +35,25 @@ public struct SupervisionError: Error, Sendable {
 
     /// The name of the work.
     public let name: String
-    /// The reason for which the work ended.
+    /// The reason for which the work ended, or is not ready.
     public let reason: Reason
-    /// The latest 32 failures, the oldest first, if ``reason`` is ``Reason/failed``; otherwise empty. If the work is a
-    /// child of a ``Supervisor``, these include the failures of the other children.
+    /// The latest 32 failures, the oldest first, if ``reason`` is ``Reason/failed``; the last failure, if there is one, if
+    /// it is ``Reason/notReady``; otherwise empty. If the work is a child of a ``Supervisor``, these include the failures
+    /// of the other children.
     public let causes: [FailedRun]
 }
 
 extension SupervisionError: CustomStringConvertible {
-    /// The name of the work, the reason for which it ended, and the failures.
+    /// The name of the work, the reason for the error, and the failures.
     public var description: String {
-        let text = "\"\(name)\" has \(reason == .stopped ? "been stopped" : reason == .failed ? "failed" : "completed")"
+        let verb =
+            switch reason {
+            case .failed: "has failed"
+            case .stopped: "has been stopped"
+            case .completed: "has completed"
+            case .notReady: "is not ready"
+            }
+        let text = "\"\(name)\" \(verb)"
         return causes.isEmpty ? text : "\(text) (\(causes.map(\.description).joined(separator: "; ")))"
     }
 }

@@ -231,6 +231,68 @@ struct KeepRunningTests {
         await work.stop()
     }
 
+    @Test func aCallerThatWaitsInVainLearnsTheLastFailure() async throws {
+        let recovers = Gate()
+        let work = lifetime.keepRunning("feed", backoff: fixed, clock: clock) { run in
+            if run.number != 2 { throw MarkedError("\(run.number)") }
+            // Connects forever: the state says `starting`, and no longer why.
+            try await recovers.wait()
+            run.markReady()
+            try await recovers.wait()
+            throw MarkedError("lost")
+        }
+        #expect(work.lastFailure == nil || work.lastFailure?.run == 1)
+        let wait = Task { [clock] in try await work.waitUntilReady(within: .seconds(5), clock: clock) }
+        try await clock.waitForSleepers(count: 2)
+        await clock.advance(by: .seconds(1))
+        try await recovers.waitForWaiters()
+        await clock.advance(by: .seconds(4), waking: 1)
+        let error = await #expect(throws: SupervisionError.self) { try await wait.value }
+        #expect(error?.reason == .notReady && error?.causes.map { ($0.error as? MarkedError)?.mark } == ["1"])
+        #expect("\(try #require(error))".hasPrefix("\"feed\" is not ready (feed, run 1: "))
+        #expect((work.lastFailure?.error as? MarkedError)?.mark == "1" && Self.text(work.state) == "starting")
+        recovers.open()
+        // After the loss of the connection, the cause is the loss.
+        for await state in work.states where Self.text(state).hasPrefix("waiting") { break }
+        #expect((work.lastFailure?.error as? MarkedError)?.mark == "lost" && work.lastFailure?.run == 2)
+        await work.stop()
+    }
+
+    @Test func workThatIsReadyHasNoFailure() async throws {
+        let work = lifetime.keepRunning("feed", backoff: .none, clock: clock) { run in
+            if run.number == 1 { throw MarkedError() }
+            run.markReady()
+            try await Gate().wait()
+        }
+        try await work.waitUntilReady(within: .seconds(5), clock: clock)
+        #expect(work.lastFailure == nil)
+        await work.stop()
+        let error = await #expect(throws: SupervisionError.self) {
+            try await work.waitUntilReady(within: .seconds(5), clock: clock)
+        }
+        #expect(error?.reason == .stopped)
+    }
+
+    @Test func aChildThatIsRestartedWithAnotherOneHasItsFailure() async throws {
+        let (supervisor, crash) = (Supervisor(strategy: .all, clock: clock), Gate())
+        supervisor.keepRunning("database", backoff: fixed) { run in
+            run.markReady()
+            try await crash.wait()
+            throw MarkedError("refused")
+        }
+        let cache = supervisor.keepRunning("cache") { run in
+            run.markReady()
+            try await Gate().wait()
+        }
+        lifetime.addTask { try? await supervisor.run() }
+        try await cache.waitUntilReady()
+        crash.open()
+        for await state in cache.states where Self.text(state).hasPrefix("waiting") { break }
+        #expect(cache.lastFailure?.name == "database" && (cache.lastFailure?.error as? MarkedError)?.mark == "refused")
+        lifetime.close()
+        try await lifetime.drain()
+    }
+
     @Test func aCancelledCallerOfStopReturnsAndTheWorkIsStopped() async throws {
         let (gate, release) = (Gate(), Gate())
         let work = lifetime.keepRunning("feed", clock: clock) { run in
