@@ -298,11 +298,13 @@ extension CachedFlight {
     /// Cancels all loads, and refuses later ones. Values that may be returned without a load are still returned; a
     /// reader that needs a load receives `CancellationCause`.
     public func close() {
-        refuse()
+        refuse(waiting: .run)
         cancelAll(for: .shutdown(name: name))
     }
 
-    package func refuse() { _storage.flights.refuse() }
+    package func refuse(waiting: WaitingWorkBehavior) { _storage.flights.refuse(waiting: waiting) }
+
+    package func cutOff(for cause: CancellationCause) async -> [String] { await _storage.flights.cutOff(for: cause) }
 
     package func cancelAll(for cause: CancellationCause) { _storage.flights.cancelAll(cause) }
 

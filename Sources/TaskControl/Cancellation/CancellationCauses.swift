@@ -42,6 +42,8 @@ package enum CancellationCauses {
         var order: UInt64 = .max
         /// Whether the cancellation has ended a wait for a permit or a token, of the task or of one of its children.
         var hasEndedWait = false
+        /// Whether `retry` makes no further attempt in the task, because its owner is being shut down.
+        var hasEndedAttempts = false
         /// The address of the parent task, for a child task that this library created; `nil` for other tasks.
         var parent: TaskAddress?
         var nextInBucket = Chain.none
@@ -81,6 +83,32 @@ package enum CancellationCauses {
 
     /// Records the cause of a cancellation that is about to follow, unless the task already has a cause.
     package static func record(_ cause: CancellationCause, for task: TaskAddress) { record(.known(cause), for: task) }
+
+    /// Records that `retry` makes no further attempt in a task, and in the child tasks that this library has created for
+    /// it. The task must not have ended.
+    static func endAttempts(of task: TaskAddress) {
+        part(of: task).withLock { records in
+            if let index = records.index(of: task) {
+                records[index].hasEndedAttempts = true
+            } else {
+                _ = records.insert(Record(key: task, hasEndedAttempts: true))
+                tc_countRecord(task.pointer, true)
+            }
+        }
+    }
+
+    /// Returns whether the attempts of a task or of one of its parent tasks have ended. Called only after a failed attempt.
+    static func hasEndedAttempts(_ task: TaskAddress) -> Bool {
+        var next: TaskAddress? = task
+        while let task = next, tc_mayHaveRecord(task.pointer) {
+            let record = part(of: task).withLock { records in
+                records.index(of: task).map { (records[$0].hasEndedAttempts, records[$0].parent) }
+            }
+            if record?.0 == true { return true }
+            next = record?.1
+        }
+        return false
+    }
 
     /// Records the parent of a child task that this library has created, so that the causes of the parent are also
     /// causes of the child. The parent must outlive the child, and the child must call `forget(_:)` when it ends.

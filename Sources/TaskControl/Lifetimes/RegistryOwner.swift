@@ -17,7 +17,9 @@ extension RegistryOwner {
 
     public func close() { registry.close() }
 
-    package func refuse() { registry.refuse() }
+    package func refuse(waiting: WaitingWorkBehavior) { registry.refuse(waiting: waiting) }
+
+    package func cutOff(for cause: CancellationCause) async -> [String] { await registry.cutOff(because: cause) }
 
     package func cancelAll(for cause: CancellationCause) { registry.cancelAll(because: cause) }
 

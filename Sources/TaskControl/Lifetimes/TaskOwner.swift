@@ -82,6 +82,11 @@ public protocol TaskOwner: AnyObject, Sendable {
 
     /// Refuses later tasks, gives the present ones some time to end, cancels the rest, and waits for them to end.
     ///
+    /// ```swift
+    /// let cutOff = await uploads.shutdown(grace: .seconds(10))
+    /// if !cutOff.isEmpty { print("cancelled: \(cutOff)") }
+    /// ```
+    ///
     /// Never call this function from a task of this owner: the task would wait for itself forever.
     ///
     /// ## Cancellation
@@ -90,9 +95,14 @@ public protocol TaskOwner: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - grace: The time that the present tasks have to end. If zero or negative, they are cancelled at once.
+    ///   - waiting: The rule for tasks that have not begun, and for further attempts of `retry` in tasks that run.
     ///   - clock: Measures `grace`. Its `sleep` must end when its task is cancelled, as the `Clock` protocol requires:
     ///     otherwise the call lasts as long as `grace`, even if all tasks have ended before.
-    func shutdown(grace: Duration, clock: any Clock<Duration>) async
+    /// - Returns: The names of the tasks that were cancelled because the grace period was over, or because the caller was
+    ///   cancelled; empty if there were none. A task without a name has the text of its key, as in ``TaskEvent/key``, and
+    ///   without a key "a task". On Apple systems before those of 2026, names cannot be read.
+    @discardableResult
+    func shutdown(grace: Duration, waiting: WaitingWorkBehavior, clock: any Clock<Duration>) async -> [String]
 }
 
 extension TaskOwner {
@@ -103,15 +113,39 @@ extension TaskOwner {
     public var isEmpty: Bool { count == 0 }
 
     /// Refuses later tasks, gives the present ones some time to end, cancels the rest, and waits for them to end. The
-    /// same as ``shutdown(grace:clock:)`` with a `ContinuousClock`.
+    /// same as ``shutdown(grace:waiting:clock:)`` with a `ContinuousClock`.
     ///
     /// Never call this function from a task of this owner: the task would wait for itself forever.
     ///
     /// ## Cancellation
     /// Cancelling the caller ends the grace period early; the call still waits for the tasks to end.
     ///
-    /// - Parameter grace: The time that the present tasks have to end. If zero or negative, they are cancelled at once.
-    public func shutdown(grace: Duration) async {
-        await shutdown(grace: grace, clock: ContinuousClock())
+    /// - Parameters:
+    ///   - grace: The time that the present tasks have to end. If zero or negative, they are cancelled at once.
+    ///   - waiting: The rule for tasks that have not begun, and for further attempts of `retry` in tasks that run. By
+    ///     default, both begin during the grace period.
+    /// - Returns: The names of the tasks that were cancelled because the grace period was over, or because the caller was
+    ///   cancelled.
+    @discardableResult
+    public func shutdown(grace: Duration, waiting: WaitingWorkBehavior = .run) async -> [String] {
+        await shutdown(grace: grace, waiting: waiting, clock: ContinuousClock())
+    }
+
+    /// Refuses later tasks, gives the present ones some time to end, cancels the rest, and waits for them to end. The
+    /// same as ``shutdown(grace:waiting:clock:)`` with ``WaitingWorkBehavior/run``.
+    ///
+    /// Never call this function from a task of this owner: the task would wait for itself forever.
+    ///
+    /// ## Cancellation
+    /// Cancelling the caller ends the grace period early; the call still waits for the tasks to end.
+    ///
+    /// - Parameters:
+    ///   - grace: The time that the present tasks have to end. If zero or negative, they are cancelled at once.
+    ///   - clock: Measures `grace`.
+    /// - Returns: The names of the tasks that were cancelled because the grace period was over, or because the caller was
+    ///   cancelled.
+    @discardableResult
+    public func shutdown(grace: Duration, clock: any Clock<Duration>) async -> [String] {
+        await shutdown(grace: grace, waiting: .run, clock: clock)
     }
 }

@@ -123,11 +123,13 @@ public final class SingleFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     /// Cancels all work in progress, and refuses later work: callers then receive ``CancellationCause``, except those
     /// that join work in progress during ``TaskOwner/shutdown(grace:clock:)``.
     public func close() {
-        refuse()
+        refuse(waiting: .run)
         cancelAll(for: .shutdown(name: name))
     }
 
-    package func refuse() { _flights.refuse() }
+    package func refuse(waiting: WaitingWorkBehavior) { _flights.refuse(waiting: waiting) }
+
+    package func cutOff(for cause: CancellationCause) async -> [String] { await _flights.cutOff(for: cause) }
 
     package func cancelAll(for cause: CancellationCause) { _flights.cancelAll(cause) }
 

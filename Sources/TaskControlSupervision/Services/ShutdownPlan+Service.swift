@@ -71,10 +71,16 @@ extension TaskOwner {
     /// - Parameters:
     ///   - grace: The time, from the beginning of the graceful shutdown, after which the owner's tasks are cancelled.
     ///     If it is zero or negative, they are cancelled at once.
+    ///   - waiting: The rule for tasks that have not begun when the graceful shutdown begins, and for further attempts of
+    ///     `retry` in tasks that run. By default, both begin during the grace.
     ///   - clock: The clock that measures `grace`.
     /// - Returns: The service, which retains the owner.
-    public func service(grace: Duration, clock: any Clock<Duration> = ContinuousClock()) -> some Service {
-        TaskOwnerService(owner: self, grace: grace, clock: clock)
+    public func service(
+        grace: Duration,
+        waiting: WaitingWorkBehavior = .run,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> some Service {
+        TaskOwnerService(owner: self, grace: grace, waiting: waiting, clock: clock)
     }
 }
 
@@ -82,6 +88,7 @@ extension TaskOwner {
 private struct TaskOwnerService: Service, CustomStringConvertible {
     let owner: any TaskOwner
     let grace: Duration
+    let waiting: WaitingWorkBehavior
     let clock: any Clock<Duration>
 
     func run() async throws {
@@ -91,7 +98,7 @@ private struct TaskOwnerService: Service, CustomStringConvertible {
             await owner.shutdown(grace: .zero, clock: clock)
             throw error
         }
-        await owner.shutdown(grace: grace, clock: clock)
+        await owner.shutdown(grace: grace, waiting: waiting, clock: clock)
     }
 
     var description: String {

@@ -6,16 +6,24 @@ public struct ShutdownError: Error, Sendable {
     public struct FailedStep: Sendable, CustomStringConvertible {
         /// The name of the step.
         public let name: String
-        /// The error that the step threw. If this was a `CancellationError`, it is replaced in two cases: by a
+        /// The error that the step threw. For a step that shuts down an owner or a supervisor, which has cancelled tasks: a
+        /// `TimeoutError`, or `CancellationError` if the caller was cancelled. If the error of an operation was a `CancellationError`, it is replaced in two cases: by a
         /// `TimeoutError` if the step exceeded its grace (its time limit), and by the error of the clock if the clock could
         /// not measure the grace.
         public let error: any Error
         /// Whether the step was cancelled because it took longer than its grace (its time limit).
         public let hasExceededGrace: Bool
+        /// The names of what was cancelled because the grace was over, or because the caller was cancelled: the tasks of an
+        /// owner, the children of a supervisor, or the operation. Empty if the step has failed without that.
+        public let cancelledNames: [String]
 
-        /// The name and the error of the step.
+        /// The name and the error of the step, and the names of what was cancelled if they are others.
         public var description: String {
-            hasExceededGrace && !(error is TimeoutError) ? "\(name): \(error), after its grace" : "\(name): \(error)"
+            let text =
+                hasExceededGrace && !(error is TimeoutError)
+                ? "\(name): \(error), after its grace" : "\(name): \(error)"
+            if cancelledNames.isEmpty || cancelledNames == [name] { return text }
+            return "\(text) (cancelled: \(cancelledNames.joined(separator: ", ")))"
         }
     }
 

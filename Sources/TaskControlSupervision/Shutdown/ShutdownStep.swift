@@ -4,8 +4,9 @@ extension ShutdownPlan {
     /// A step of a plan: the shutdown of an owner or a supervisor, or an operation.
     public struct Step: Sendable {
         private enum Action {
-            case owner(any TaskOwner, grace: Duration)
-            case operation(grace: Duration?, @isolated(any) @Sendable () async throws -> Void)
+            case owner(any TaskOwner, grace: Duration, WaitingWorkBehavior)
+            case supervisor(Supervisor, grace: Duration?, WaitingWorkBehavior)
+            case operation(grace: Duration, @isolated(any) @Sendable () async throws -> Void)
         }
 
         /// The name of the step, which a ``ShutdownError/FailedStep`` shows: for a step that shuts down an owner or a supervisor, the
@@ -15,26 +16,41 @@ extension ShutdownPlan {
 
         /// Creates a step that shuts down an owner, such as a lifetime, a bag, a store or a cancellable queue.
         ///
+        /// The step has failed if tasks were cancelled because the grace was over, or because the caller was cancelled:
+        /// ``ShutdownError/FailedStep/cancelledNames`` has their names. A step whose grace is zero or negative never fails.
+        ///
         /// - Parameters:
         ///   - owner: The owner, which refuses tasks from the beginning of the step.
         ///   - grace: The time, counted from the beginning of the step, after which the tasks of the owner are
         ///     cancelled. If it is zero or negative, they are cancelled at once.
-        public static func owner(_ owner: any TaskOwner, grace: Duration) -> Step {
-            Step(name: owner.name ?? "\(type(of: owner))", action: .owner(owner, grace: grace))
+        ///   - waiting: The rule for tasks that have not begun, and for further attempts of `retry` in tasks that run. By
+        ///     default, both begin during the grace.
+        public static func owner(
+            _ owner: any TaskOwner,
+            grace: Duration,
+            waiting: WaitingWorkBehavior = .run
+        ) -> Step {
+            Step(name: owner.name ?? "\(type(of: owner))", action: .owner(owner, grace: grace, waiting))
         }
 
         /// Creates a step that shuts down a supervisor: the children of the supervisor stop in reverse order, each with
         /// its own grace period.
         ///
+        /// The step has failed if children that have a grace period were cancelled because it was over, because `grace` was
+        /// over, or because the caller was cancelled: ``ShutdownError/FailedStep/cancelledNames`` has their names.
+        ///
         /// - Parameters:
         ///   - supervisor: The supervisor.
         ///   - grace: The time that all children can take together. After that time, the remaining children have no
         ///     grace period. `nil`, the default: only the grace periods of the children apply.
-        public static func supervisor(_ supervisor: Supervisor, grace: Duration? = nil) -> Step {
-            Step(
-                name: supervisor.name ?? "Supervisor",
-                action: .operation(grace: grace) { await supervisor.shutdown() }
-            )
+        ///   - waiting: The rule for further attempts of `retry` in a child that is asked to stop. By default, they are
+        ///     made.
+        public static func supervisor(
+            _ supervisor: Supervisor,
+            grace: Duration? = nil,
+            waiting: WaitingWorkBehavior = .run
+        ) -> Step {
+            Step(name: supervisor.name ?? "Supervisor", action: .supervisor(supervisor, grace: grace, waiting))
         }
 
         /// Creates a step that calls a function, such as one that writes what is left in a buffer.
@@ -69,12 +85,32 @@ extension ShutdownPlan.Step {
     /// - Returns: The failure; `nil` if the step has succeeded.
     func perform(_ clock: any Clock<Duration>) async -> ShutdownError.FailedStep? {
         switch action {
-        case .owner(let owner, let grace):
-            await owner.shutdown(grace: grace, clock: clock)
-            return nil
+        case .owner(let owner, let grace, let waiting):
+            let cutOff = await owner.shutdown(grace: grace, waiting: waiting, clock: clock)
+            return grace > .zero ? failure(cutOff, grace) : nil
+        case .supervisor(let supervisor, let grace, let waiting):
+            let cutOff = Locked<[SupervisionEngine.CutOffChild]>([])
+            let failed = await perform(
+                {
+                    let children = await supervisor.engine.shutdown(waiting: waiting)
+                    cutOff.withLock { $0 = children }
+                },
+                grace,
+                clock
+            )
+            let children = cutOff.withLock(\.self)
+            return failed ?? failure(children.map(\.name), grace ?? children.first?.grace ?? .zero)
         case .operation(let grace, let operation):
             return await perform(operation, grace, clock)
         }
+    }
+
+    /// Returns the failure of a step that has cancelled tasks of an owner; `nil` if it has cancelled none.
+    private func failure(_ cutOff: [String], _ grace: Duration) -> ShutdownError.FailedStep? {
+        if cutOff.isEmpty { return nil }
+        let isOver = !Task.isCancelled
+        let error: any Error = isOver ? TimeoutError(duration: grace) : CancellationError()
+        return .init(name: name, error: error, hasExceededGrace: isOver, cancelledNames: cutOff)
     }
 
     /// Runs the operation, even in a cancelled task, and cancels it at the end of its grace, which `clock` measures.
@@ -140,6 +176,12 @@ extension ShutdownPlan.Step {
                 error = clockError
             }
         }
-        return ShutdownError.FailedStep(name: name, error: error, hasExceededGrace: hasExceededGrace)
+        let isCancelled = hasExceededGrace || clockError != nil || Task.isCancelled
+        return ShutdownError.FailedStep(
+            name: name,
+            error: error,
+            hasExceededGrace: hasExceededGrace,
+            cancelledNames: isCancelled ? [name] : []
+        )
     }
 }

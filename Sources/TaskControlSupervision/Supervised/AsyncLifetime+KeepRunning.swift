@@ -82,7 +82,8 @@ extension AsyncLifetime {
             onEnd { end in
                 switch end {
                 // A shutdown refuses first: the work is asked to stop, and continues for as long as the shutdown lets it.
-                case .refuses: engine.close(isAbrupt: false, graceIsOfOwner: true)
+                case .refuses(let waiting):
+                    engine.close(isAbrupt: false, graceIsOfOwner: true, waiting: waiting)
                 // The lifetime owns only the task of the coordinator.
                 case .cancels(let cause): engine.cancelAll(for: cause)
                 }

@@ -18,6 +18,8 @@ final class SupervisedChild: @unchecked Sendable {
     /// reused. -1 if the engine has refused the child.
     @exclusivity(unchecked) var index = -1
     let name: String
+    /// The time for which a run can continue after it was asked to stop.
+    let grace: Duration
     let backoff: RetryBackoff
     let priority: TaskPriority?
     /// The operation; `nil` after the end of the child, so that the captures of the operation are released.
@@ -32,11 +34,13 @@ final class SupervisedChild: @unchecked Sendable {
 
     init(
         _ name: String,
+        _ grace: Duration,
         _ backoff: RetryBackoff,
         _ priority: TaskPriority?,
         _ operation: @escaping Operation
     ) {
         self.name = name
+        self.grace = grace
         self.backoff = backoff
         self.priority = priority
         work = Locked(Work(operation: operation))

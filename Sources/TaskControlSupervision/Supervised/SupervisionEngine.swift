@@ -15,6 +15,16 @@ final class SupervisionEngine: Sendable {
         var children: [Int: SupervisedChild] = [:]
         /// The task of the coordinator; `nil` while it does not run.
         var coordinator: RunningTask?
+        /// The rule of the shutdown for further attempts of `retry` in the runs that are asked to stop.
+        var waiting = WaitingWorkBehavior.run
+        /// The children whose runs were cancelled at or before the end of their grace periods.
+        var cutOff: [CutOffChild] = []
+    }
+
+    /// A child whose run was cancelled at the end of its grace period, or before its end.
+    struct CutOffChild {
+        let name: String
+        let grace: Duration
     }
 
     let state: Locked<Books>
@@ -44,7 +54,7 @@ final class SupervisionEngine: Sendable {
         _ priority: TaskPriority?,
         _ operation: @escaping SupervisedChild.Operation
     ) -> SupervisedWork {
-        let child = SupervisedChild(name, backoff, priority, operation)
+        let child = SupervisedChild(name, rules.grace, backoff, priority, operation)
         let (isAdded, coordinator) = state.withLock { books in
             let (index, coordinator) = books.machine.add(rules)
             if let index {
@@ -88,9 +98,11 @@ final class SupervisionEngine: Sendable {
     ///   - isAbrupt: Whether the children are cancelled at once, without a grace period.
     ///   - graceIsOfOwner: Whether the owner of the coordinator's task decides how long the children can continue, by
     ///     cancelling this task. If `false`, each child has its own grace period.
-    func close(isAbrupt: Bool, graceIsOfOwner: Bool = false) {
-        let (answer, moment) = state.withLock {
-            ($0.machine.close(isAbrupt: isAbrupt, graceIsOfOwner: graceIsOfOwner), Diagnostics.moment)
+    ///   - waiting: The rule for further attempts of `retry` in the runs, from the moment at which each is asked to stop.
+    func close(isAbrupt: Bool, graceIsOfOwner: Bool = false, waiting: WaitingWorkBehavior = .run) {
+        let (answer, moment) = state.withLock { books in
+            if waiting == .cancel { books.waiting = .cancel }
+            return (books.machine.close(isAbrupt: isAbrupt, graceIsOfOwner: graceIsOfOwner), Diagnostics.moment)
         }
         answer.waking?.resume(returning: .reached)
         // No coordinator has begun, so no child runs.
@@ -129,6 +141,7 @@ final class SupervisionEngine: Sendable {
     /// Asks the current run of a child to stop.
     func requestStop(of child: SupervisedChild) {
         guard let run = child.latestRun, run.requestStop() else { return }
+        if state.withLock(\.waiting) == .cancel { child.lifetime.endAttempts() }
         emit(.stopping, .noted, child)
     }
 
@@ -186,8 +199,18 @@ final class SupervisionEngine: Sendable {
 
     /// Stops all children, and waits for their end. Cancelling the caller ends the grace periods early; the caller
     /// still waits for the children.
-    func shutdown() async {
-        close(isAbrupt: Task.isCancelled)
+    ///
+    /// - Parameter waiting: The rule for further attempts of `retry` in the runs.
+    /// - Returns: The children that were cancelled at the end of their grace periods, or before. Another call does not
+    ///   return them.
+    func shutdown(waiting: WaitingWorkBehavior) async -> [CutOffChild] {
+        close(isAbrupt: Task.isCancelled, waiting: waiting)
+        await waitForEnd()
+        return state.withLock { exchange(&$0.cutOff, with: []) }
+    }
+
+    /// Waits for the end of all children. Cancelling the caller ends the grace periods.
+    private func waitForEnd() async {
         guard let id = state.withLock({ $0.machine.enrollForEnd(of: nil) }) else { return }
         _ = await suspend { waiter in
             state.withLock { $0.machine.parkForEnd(of: nil, id, waiter) }
@@ -462,6 +485,10 @@ private struct Coordinator {
 
     private func cancel(_ child: SupervisedChild, _ isFinal: Bool) {
         if isFinal {
+            if child.grace > .zero {
+                let cutOff = SupervisionEngine.CutOffChild(name: child.name, grace: child.grace)
+                engine.state.withLock { $0.cutOff.append(cutOff) }
+            }
             child.lifetime.close()
         } else {
             child.lifetime.cancelAll(because: "another child of the supervisor has failed")

@@ -48,16 +48,21 @@ extension Supervisor: TaskOwner {
     ///
     /// - Parameters:
     ///   - grace: The time that all children together have to end. If zero or negative, they are cancelled at once.
+    ///   - waiting: The rule for further attempts of `retry` in a child that is asked to stop.
     ///   - clock: Measures `grace`. If its `sleep` fails, the time is over.
-    public func shutdown(grace: Duration, clock: any Clock<Duration>) async {
+    /// - Returns: The names of the children that have a grace period, and were cancelled because it was over, `grace` was
+    ///   over, or the caller was cancelled.
+    @discardableResult
+    public func shutdown(grace: Duration, waiting: WaitingWorkBehavior, clock: any Clock<Duration>) async -> [String] {
         if grace <= .zero { close() }
-        await withTaskGroup(of: Void.self) { group in
+        return await withTaskGroup(of: Void.self) { group in
             group.addTask { [engine] in
                 do { try await sleep(for: grace, on: clock) } catch  where Task.isCancelled { return } catch {}
                 engine.close(isAbrupt: true)
             }
-            await engine.shutdown()
+            let cutOff = await engine.shutdown(waiting: waiting)
             group.cancelAll()
+            return cutOff.map(\.name)
         }
     }
 }

@@ -105,6 +105,7 @@ struct ShutdownPlanTests {
         #expect(log.events == ["first begins", "first is cancelled", "second"])
         #expect(failures.map(\.name) == ["first"] && failures.first?.hasExceededGrace == true)
         #expect(failures.first?.error as? TimeoutError == TimeoutError(duration: .seconds(2)))
+        #expect(failures.first?.cancelledNames == ["first"])
     }
 
     /// A clock whose sleepers have no thread: they continue when they are cancelled.
@@ -156,21 +157,51 @@ struct ShutdownPlanTests {
         #expect(log.events == ["flush begins", "flush is cancelled"])
     }
 
-    @Test func tasksOfAnOwnerAreCancelledAfterTheGrace() async throws {
-        let (bag, begun) = (TaskBag(), Gate())
-        bag.addTask { [log] in
+    @Test func anOwnerThatExceedsItsGraceHasFailedWithTheNamesOfItsTasks() async throws {
+        let (lifetime, begun) = (AsyncLifetime(name: "requests"), Gate())
+        lifetime.addTask(name: "request 7") { [log] in
             begun.open()
             try? await Gate().wait()
             log.record("cancelled")
         }
         try await begun.wait()
-        let plan = ShutdownPlan(clock: clock, steps: [.owner(bag, grace: .seconds(3))])
+        let plan = ShutdownPlan(clock: clock, steps: [.owner(lifetime, grace: .seconds(3))])
         let shutdown = Task { await failedSteps(of: plan) }
         try await clock.waitForSleepers()
         #expect(log.events.isEmpty)
         await clock.advance(by: .seconds(3))
-        #expect(await shutdown.value.isEmpty)
+        let failure = try #require(await shutdown.value.first)
         #expect(log.events == ["cancelled"])
+        #expect(failure.name == "requests" && failure.cancelledNames == ["request 7"] && failure.hasExceededGrace)
+        #expect(failure.error as? TimeoutError == TimeoutError(duration: .seconds(3)))
+        #expect("\(failure)".hasPrefix("requests: ") && "\(failure)".hasSuffix(" (cancelled: request 7)"))
+    }
+
+    @Test func anOwnerWithoutGraceHasNotFailed() async throws {
+        let (lifetime, begun) = (AsyncLifetime(), Gate())
+        lifetime.addTask {
+            begun.open()
+            try? await Gate().wait()
+        }
+        try await begun.wait()
+        try await ShutdownPlan(clock: clock, steps: [.owner(lifetime, grace: .zero)]).shutdown()
+    }
+
+    @Test(arguments: [WaitingWorkBehavior.run, .cancel])
+    func aStepPassesItsRuleForWorkThatWaits(_ waiting: WaitingWorkBehavior) async throws {
+        let (store, begun, gate) = (TaskStore<Int>(maxConcurrentTasks: 1), Gate(), Gate())
+        store.addTask(forKey: 0) {
+            begun.open()
+            try? await gate.wait()
+        }
+        try await begun.wait()
+        store.addTask(forKey: 1) { [log] in log.record("waited") }
+        let plan = ShutdownPlan(clock: clock, steps: [.owner(store, grace: .seconds(3), waiting: waiting)])
+        let shutdown = Task { await failedSteps(of: plan) }
+        try await clock.waitForSleepers()
+        gate.open()
+        #expect(await shutdown.value.isEmpty)
+        #expect(log.events == (waiting == .run ? ["waited"] : []))
     }
 
     @Test func theGraceOfASupervisorEndsThoseOfItsChildren() async throws {
@@ -188,9 +219,53 @@ struct ShutdownPlanTests {
         try await clock.waitForSleepers()
         #expect(log.events.isEmpty)
         await clock.advance(by: .seconds(2))
-        #expect(await shutdown.value.isEmpty)
+        let failure = try #require(await shutdown.value.first)
         try await run.value
         #expect(log.events == ["cancelled"])
+        #expect(failure.cancelledNames == ["child"] && failure.hasExceededGrace)
+        #expect(failure.error as? TimeoutError == TimeoutError(duration: .seconds(2)))
+    }
+
+    @Test func aChildThatExceedsItsOwnGraceFailsTheStep() async throws {
+        let (supervisor, asked) = (Supervisor(name: "backend", clock: clock), Gate())
+        for (name, grace) in [("a", Duration.seconds(1)), ("b", .zero)] {
+            supervisor.keepRunning(name, grace: grace) { run in
+                run.markReady()
+                await run.waitForStop()
+                if name == "a" { asked.open() }
+                try? await Gate().wait()
+            }
+        }
+        let last = supervisor.keepRunning("c", grace: .seconds(9)) { run in
+            run.markReady()
+            await run.waitForStop()
+        }
+        let run = Task { try await supervisor.run() }
+        try await last.waitUntilReady()
+        let shutdown = Task { await failedSteps(of: ShutdownPlan(clock: clock, steps: [.supervisor(supervisor)])) }
+        try await asked.wait()
+        await clock.advance(by: .seconds(1), waking: 1)
+        let failure = try #require(await shutdown.value.first)
+        try await run.value
+        #expect(failure.name == "backend" && failure.cancelledNames == ["a"])
+        #expect(failure.error as? TimeoutError == TimeoutError(duration: .seconds(1)))
+    }
+
+    @Test func aRetryInAChildThatStopsMakesNoFurtherAttemptIfWhatWaitsIsCancelled() async throws {
+        let supervisor = Supervisor(clock: clock)
+        let child = supervisor.keepRunning("child", grace: .seconds(9)) { [log] run in
+            run.markReady()
+            await run.waitForStop()
+            try? await retry(attempts: 3, backoff: .none, budget: nil) { attempt in
+                log.record("\(attempt)")
+                throw MarkedError()
+            }
+        }
+        let run = Task { try await supervisor.run() }
+        try await child.waitUntilReady()
+        try await ShutdownPlan(clock: clock, steps: [.supervisor(supervisor, waiting: .cancel)]).shutdown()
+        try await run.value
+        #expect(log.events == ["1"])
     }
 
     @Test func aCancelledCallerPerformsTheRemainingStepsWithoutGrace() async throws {
@@ -219,8 +294,9 @@ struct ShutdownPlanTests {
         #expect(
             log.events == ["first begins", "first is cancelled", "task is cancelled", "last, cancelled: true"]
         )
-        #expect(failures.map(\.name) == ["first"] && failures.first?.error is CancellationError)
-        #expect(failures.first?.hasExceededGrace == false)
+        #expect(failures.map(\.name) == ["first", "TaskBag"])
+        #expect(failures.allSatisfy { $0.error is CancellationError && !$0.hasExceededGrace })
+        #expect(failures.map(\.cancelledNames) == [["first"], ["a task"]])
     }
 
     @Test func aClockThatFailsEndsTheGrace() async throws {

@@ -186,6 +186,22 @@ struct KeepRunningEndTests {
         try await waited.wait()
     }
 
+    @Test func aRetryInARunMakesNoFurtherAttemptIfTheShutdownOfItsLifetimeCancelsWhatWaits() async throws {
+        let (asked, log) = (Gate(), OrderRecorder<Int>())
+        let work = lifetime.keepRunning("feed", clock: clock) { run in
+            run.markReady()
+            await run.waitForStop()
+            asked.open()
+            try? await retry(attempts: 3, backoff: .none, budget: nil) { attempt in
+                log.record(attempt)
+                throw MarkedError()
+            }
+        }
+        try await work.waitUntilReady()
+        #expect(await lifetime.shutdown(grace: .seconds(5), waiting: .cancel, clock: clock).isEmpty)
+        #expect(asked.isOpen && log.events == [1])
+    }
+
     @Test func waitForStopReturnsWhenItsTaskIsCancelled() async throws {
         let work = lifetime.keepRunning("feed", clock: clock) { run in
             run.markReady()

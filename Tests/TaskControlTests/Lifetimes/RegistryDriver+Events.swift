@@ -19,7 +19,9 @@ extension RegistryDriver {
         case cancelKeys([String])
         case cancelOne(Int)
         case cancelAll
+        case cancelNotBegun
         case close
+        case beginReserved(Int)
         /// `nil`: of all.
         case enrollDrainer(key: String?)
         case parkDrainer(Int)
@@ -53,7 +55,7 @@ extension RegistryDriver {
     ///
     /// - Parameter isWide: With those that ask for a handle, cancel through a handle, reserve, raise priorities, and drain one key.
     func possibleEvents(keys: [String?], maxTasks: Int, maxDrainers: Int = 1, isWide: Bool = false) -> [Event] {
-        var events: [Event] = [.cancelAll]
+        var events: [Event] = [.cancelAll, .cancelNotBegun]
         if !model.isClosed { events.append(.close) }
         if ids.count < maxTasks {
             // A registry with a limit has only tasks with keys that it creates.
@@ -90,7 +92,9 @@ extension RegistryDriver {
             case .sleeping:
                 events.append(.quietTimeEnded(number, isCancelled: flagged.contains(number)))
                 if !flagged.contains(number) { events.append(.quietTimeEnded(number, isCancelled: true)) }
-            case .running: events.append(.finish(number))
+            case .running:
+                events.append(.finish(number))
+                if reserved.contains(number) { events.append(.beginReserved(number)) }
             case .done: break
             }
         }

@@ -12,6 +12,8 @@ struct RegistryDriver: MachineDriver {
     private(set) var ids: [RegistryMachine.ID] = []
     private(set) var places: [Place] = []
     private(set) var attached: Set<Int> = []
+    /// The tasks that do not call `begin`, and were registered before they were created.
+    private(set) var reserved: Set<Int> = []
     /// The tasks whose own flag is set.
     private(set) var flagged: Set<Int> = []
     /// The machine's answers to one event, and to those that follow from it.
@@ -116,6 +118,15 @@ struct RegistryDriver: MachineDriver {
             // In the order of the table, which reuses slots.
             let timerCount = model.isClosed ? timers.values.count { $0 } : 0
             cancelled(effects, model.cancel(model.tasks.map(\.number)), isOrdered: false, timers: timerCount)
+        case .cancelNotBegun:
+            machine.cancelNotBegun(&effects)
+            note(effects)
+            #expect(effects.waking == [])
+            let notBegun = model.tasks.filter { $0.phase.isLive && $0.phase != .running }
+            cancelled(effects, model.cancel(notBegun.map(\.number)), isOrdered: false)
+        case .beginReserved(let number):
+            #expect(machine.beginReserved(ids[number]) == model[number]!.phase.isLive)
+            if model[number]!.phase == .starting { model[number]!.phase = .running }
         case .close:
             machine.close()
             model.isClosed = true
@@ -219,7 +230,8 @@ struct RegistryDriver: MachineDriver {
         let registration = machine.insert(nil, &effects)
         note(effects)
         if check(registration, isDuplicate: false, nil) {
-            model.tasks.append(.init(number: ids.count - 1, key: nil, phase: .running))
+            model.tasks.append(.init(number: ids.count - 1, key: nil, phase: .starting))
+            reserved.insert(ids.count - 1)
             places.append(.running)
         }
         carryOut(effects, RegistryModel.Consequences())

@@ -175,15 +175,21 @@ struct TaskOwnerTests {
             func cancelAll() { for owner in owners { owner.cancelAll() } }
             func close() { for owner in owners { owner.close() } }
             func drain() async throws(CancellationError) { for owner in owners { try await owner.drain() } }
-            func shutdown(grace: Duration, clock: any Clock<Duration>) async {
-                for owner in owners { await owner.shutdown(grace: grace, clock: clock) }
+            func shutdown(
+                grace: Duration,
+                waiting: WaitingWorkBehavior,
+                clock: any Clock<Duration>
+            ) async -> [String] {
+                var cutOff: [String] = []
+                for owner in owners { cutOff += await owner.shutdown(grace: grace, waiting: waiting, clock: clock) }
+                return cutOff
             }
             private var owners: [any TaskOwner] { [first, second] }
         }
         let service = Service()
         service.second.addTask { try? await Gate().wait() }
         #expect(service.count == 1 && !service.isEmpty)
-        await service.shutdown(grace: .zero)
+        #expect(await service.shutdown(grace: .zero).count == 1)
         #expect(service.isEmpty)
     }
 }

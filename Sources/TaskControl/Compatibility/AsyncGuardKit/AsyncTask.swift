@@ -224,7 +224,10 @@ extension AsyncTask {
             }
             let moment = Diagnostics.moment
             let binding = life.withLock { $0.change { $0.finish() } }
-            if let binding { binding.registry.finish(binding.id) }
+            if let binding {
+                if _isTaskCancelled { binding.registry.noteName(binding.id) }
+                binding.registry.finish(binding.id)
+            }
             CancellationCauses.forget(.running)
             if let moment { AsyncTask.emitEnd(end, life, binding, at: moment) }
         }

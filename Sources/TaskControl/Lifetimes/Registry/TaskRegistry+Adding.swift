@@ -92,8 +92,9 @@ extension TaskRegistry {
 
 /// A call that ends the work of an owner, as a closure that was passed to `onEnd(_:)` receives it.
 package enum OwnerEnd: Sendable {
-    /// A shutdown begins: the owner refuses new tasks, and cancels the present ones after the grace period.
-    case refuses
+    /// A shutdown begins: the owner refuses new tasks, and cancels the present ones after the grace period. The value is
+    /// the rule for work that has not begun.
+    case refuses(WaitingWorkBehavior)
     /// The owner cancels its tasks for a cause.
     case cancels(CancellationCause)
 }
@@ -111,6 +112,11 @@ extension AsyncLifetime {
         registry.state.withLock { $0.endHandlers[number] = handler }
         return EndRegistration(registry, number)
     }
+}
+
+extension AsyncLifetime {
+    /// Ends the attempts of `retry` in the tasks that run: they make no further one.
+    package func endAttempts() { registry.endAttempts() }
 }
 
 /// The registration of a closure with `onEnd(_:)`. Releasing this object ends the registration.

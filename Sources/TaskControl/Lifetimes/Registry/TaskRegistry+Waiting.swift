@@ -244,14 +244,63 @@ extension TaskRegistry {
         return CancellationCauses.cause(of: .running)?.cause ?? .unknown
     }
 
-    /// Refuses tasks that are added later, and calls the closures of `onEnd(_:)`. The present tasks continue.
-    func refuse() {
-        let (moment, handlers) = state.withLock { books in
+    /// Refuses tasks that are added later, and calls the closures of `onEnd(_:)`. The present tasks that run continue.
+    ///
+    /// - Parameter waiting: The rule for tasks that have not begun, and for further attempts of `retry`.
+    func refuse(waiting: WaitingWorkBehavior) {
+        var moment: EventMoment?
+        var effects = Effects()
+        let cause = RecordedCause.known(.shutdown(name: name))
+        let handlers = decideInBooks(&effects, cause: { _ in cause }) { books, effects in
+            moment = Diagnostics.moment
             books.machine.close()
-            return (Diagnostics.moment, books.endHandlers)
+            if waiting == .cancel {
+                books.machine.cancelNotBegun(&effects)
+                Self.endAttempts(in: books.machine)
+            }
+            return books.endHandlers
         }
-        notify(handlers, .refuses)
+        notify(handlers, .refuses(waiting))
+        perform(effects)
         Diagnostics.emit(at: moment, source.event(.closed))
+        emitCancelled(effects)
+    }
+
+    /// Ends the attempts of `retry` in the tasks that run: they make no further one.
+    func endAttempts() { state.withLock { Self.endAttempts(in: $0.machine) } }
+
+    // Called under the lock, because the registered tasks are known not to have ended while it is held.
+    private static func endAttempts(in machine: Machine) {
+        for job in machine.liveJobs { CancellationCauses.endAttempts(of: job.owned.handle.address) }
+    }
+
+    /// Cancels the present tasks for a cause at the end of the grace period of a shutdown, and waits until all tasks have
+    /// ended, also if the caller is cancelled.
+    ///
+    /// - Returns: The names of the tasks that this call has cancelled, in the order in which they were added.
+    func cutOff(because cause: CancellationCause) async -> [String] {
+        let ids = cancelAll(isClosing: false, emitsClosed: false, notesNames: true, cause).sorted {
+            $0.number < $1.number
+        }
+        // Never throws, because a cancelled caller continues to wait.
+        try? await drain(staysWhenCancelled: true)
+        if ids.isEmpty { return [] }
+        // The keys are released here, where the lock is free.
+        let tasks = state.withLock { books in ids.map { books.cutOff.removeValue(forKey: $0) } }
+        return tasks.map { $0?.name ?? $0?.key?.text ?? "a task" }
+    }
+
+    /// Stores the name of the current task, if a shutdown has cancelled the task at the end of its grace period. Called
+    /// by a task that was cancelled, before it calls `finish(_:)`.
+    ///
+    /// - Parameter id: The ID of the current task.
+    @inline(never)
+    func noteName(_ id: ID) {
+        state.withLock { books in
+            if let index = books.cutOff.index(forKey: id) {
+                books.cutOff.values[index].name = Diagnostics.currentTaskName
+            }
+        }
     }
 
     private func notify(_ handlers: [UInt64: @Sendable (OwnerEnd) -> Void], _ end: OwnerEnd) {
@@ -270,13 +319,26 @@ extension TaskRegistry {
         Diagnostics.emit(source.event(.deallocated))
     }
 
-    private func cancelAll(isClosing: Bool, emitsClosed: Bool, _ cause: CancellationCause) {
+    /// - Parameter notesNames: Whether the cancelled tasks store their names when they end: see `cutOff(because:)`.
+    /// - Returns: The tasks that this call has cancelled.
+    @discardableResult
+    private func cancelAll(
+        isClosing: Bool,
+        emitsClosed: Bool,
+        notesNames: Bool = false,
+        _ cause: CancellationCause
+    ) -> [ID] {
         var moment: EventMoment?
         var effects = Effects()
         let handlers = decideInBooks(&effects, cause: { _ in .known(cause) }) { books, effects in
             moment = Diagnostics.moment
             if isClosing { books.machine.close() }
             books.machine.cancelAll(&effects)
+            if notesNames {
+                for id in effects.actions?.retired ?? [] {
+                    books.cutOff[id] = Books.CutOffTask(key: books.machine.key(of: id))
+                }
+            }
             return books.endHandlers
         }
         // Before a task that only awaits others is cancelled: it would cancel those itself, later.
@@ -287,5 +349,6 @@ extension TaskRegistry {
         // An owner that ends without tasks cancels nothing.
         if count > 0 || !isClosing { Diagnostics.emit(at: moment, source.event(.cancelledAll, count: count)) }
         emitCancelled(effects)
+        return effects.actions?.retired ?? []
     }
 }

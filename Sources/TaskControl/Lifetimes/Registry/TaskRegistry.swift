@@ -228,14 +228,14 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Returns whether the current task is registered and was not cancelled through this registry. Called by the task
-    /// before its work begins. Attaches the handle of the task if that has not happened yet.
+    /// Returns whether the current task, for which `reserve` was called, is registered and was not cancelled through this
+    /// registry. Called by the task before its work begins. Attaches the handle of the task if that has not happened yet.
     ///
     /// - Parameter id: The ID of the current task, whose handle is `plain`.
     func isLive(_ id: ID) -> Bool {
         change { machine, effects in
             attachIfNeeded(id, isDelivery: false, &machine, &effects)
-            return machine.phase(of: id)?.isLive ?? false
+            return machine.beginReserved(id)
         }
     }
 }
@@ -249,6 +249,14 @@ extension TaskRegistry {
         /// The closures that were passed to `onEnd(_:)`. The key of each closure is a number that increases in the order of
         /// registration.
         var endHandlers: [UInt64: @Sendable (OwnerEnd) -> Void] = [:]
+        /// The tasks that a shutdown has cancelled at the end of its grace period, until it has returned.
+        var cutOff: [ID: CutOffTask] = [:]
+
+        struct CutOffTask {
+            let key: Key?
+            /// The name of the task, which the task itself stores when it ends; `nil` if it has none.
+            var name: String?
+        }
     }
 
     /// Asks the state machine for a decision under the lock.

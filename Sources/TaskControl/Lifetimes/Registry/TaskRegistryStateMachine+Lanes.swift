@@ -98,6 +98,24 @@ extension TaskRegistryStateMachine {
         addedSinceCancelAll = []
     }
 
+    /// Cancels all tasks that have not begun. Those that run continue.
+    ///
+    /// - Complexity: O(*n*) in the number of tasks and of vacant slots of the table before the last task.
+    mutating func cancelNotBegun(_ effects: inout Effects) {
+        // After all: no task of this registry starts in the meantime.
+        defer { if limit != nil { passPermitsOn(&effects) } }
+        for slot in 0..<entries.extent where entries.isOccupied(slot) && entries[slot].phase != .running {
+            cancel(slot, &effects)
+        }
+    }
+
+    /// The handles of the live tasks. After `cancelNotBegun`, these tasks run, and have been created.
+    ///
+    /// - Complexity: O(*n*) in the number of tasks and of vacant slots of the table before the last task.
+    var liveJobs: [Job] {
+        (0..<entries.extent).compactMap { entries.isOccupied($0) && entries[$0].phase.isLive ? entries[$0].job : nil }
+    }
+
     /// Removes the tasks from `addedSinceCancelAll` that are no longer live, if most of them are not.
     @inline(never)
     mutating func tidyAdded() {

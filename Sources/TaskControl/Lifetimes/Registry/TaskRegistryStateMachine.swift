@@ -21,6 +21,7 @@
 ///     quiet ──quietTimeEnded──▶ queued, or waiting if the rule after the quiet time is `keepLatest`
 ///
 ///     insert ──▶ running                              a task that has started already
+///     insert ──▶ starting ──beginReserved──▶ running  a task that is about to be created, and does not call `begin`
 ///     any that has not begun ──cancel──▶ skipped      its body never runs
 ///     any ──finish──▶ (gone)
 ///
@@ -141,7 +142,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
     }
 
     /// Registers a task that does not call `begin`: it has already started, or the code that creates it decides when it
-    /// begins. The task is not added if its key has a task that has neither finished nor been cancelled.
+    /// begins, and the task then calls `beginReserved`. The task is not added if its key has a task that has neither finished nor been cancelled.
     ///
     /// - Parameters:
     ///   - job: The handle of the task; `nil` if the task is about to be created.
@@ -164,7 +165,7 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
         let id = enter(
             lane ?? key.map { lanes.insert(Lane(key: $0)) } ?? Chain.none,
             job: job,
-            phase: .running,
+            phase: job == nil ? .starting : .running,
             &effects
         )
         if let subject { setSubject(subject, of: id) }
@@ -279,6 +280,15 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
         case .running, .cancelled, nil: preconditionFailure("A task begins once.")
         }
         return .skip
+    }
+
+    /// Records that a task begins that `insert` has registered before it was created. May be called more than once.
+    ///
+    /// - Returns: Whether the task is registered and was not cancelled.
+    mutating func beginReserved(_ id: ID) -> Bool {
+        guard let phase = phase(of: id), phase.isLive else { return false }
+        if phase == .starting { entries[id.slot].phase = .running }
+        return true
     }
 
     /// Stores the continuation of a task that waits for the tasks before it, for the end of an interval, or for a permit.

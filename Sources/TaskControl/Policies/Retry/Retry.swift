@@ -25,6 +25,7 @@
 /// one that does not hold ends the retries:
 /// - The caller is not cancelled.
 /// - The number of attempts is not used up.
+/// - The owner of the task is not being shut down with ``WaitingWorkBehavior/cancel``. This is checked again after the delay.
 /// - `shouldRetry` accepts the error.
 /// - The `backoff` returns a delay. If the error has a hint that is longer than this delay, the hint is not longer than
 ///   the cap of the backoff (one minute if it has none): see ``RetryAfterProviding``.

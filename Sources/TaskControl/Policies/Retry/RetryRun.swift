@@ -157,7 +157,8 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
     ) async throws {
         try Task.checkCancellation()
         guard
-            attempt < attempts, shouldRetry(error), case let hint = hint(error),
+            attempt < attempts, !CancellationCauses.hasEndedAttempts(.running), shouldRetry(error),
+            case let hint = hint(error),
             let delay = schedule.delay(afterAttempt: attempt, error: error, hint: hint), isInTime(delay),
             isPaid(after: error, isThrottled: hint != nil)
         else {
@@ -175,6 +176,8 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
             }
             // Checked also if there was no delay, or if the clock ignores the cancellation.
             try Task.checkCancellation()
+            // The owner of the task may have begun its shutdown during the delay.
+            if CancellationCauses.hasEndedAttempts(.running) { throw error }
         } catch {
             // The retry is not made, so its tokens are put back.
             if let budget, let cost { budget._give(cost) }

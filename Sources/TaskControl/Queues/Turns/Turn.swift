@@ -293,7 +293,10 @@ enum Membership: Sendable {
     }
 
     func end() {
-        if case .member(let group, let id) = self { group.finish(id) }
+        if case .member(let group, let id) = self {
+            if _isTaskCancelled { group.noteName(id) }
+            group.finish(id)
+        }
         CancellationCauses.forget(.running)
     }
 }

@@ -430,6 +430,15 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         return clearing
     }
 
+    /// The tasks of the flights that were not cancelled, except those that are being created.
+    ///
+    /// - Complexity: O(*n*) in the number of flights.
+    var jobs: [Job] {
+        (0..<flights.extent).compactMap {
+            flights.isOccupied($0) && flights[$0].phase != .cancelled ? flights[$0].job : nil
+        }
+    }
+
     /// Marks a flight as cancelled.
     ///
     /// - Returns: The handle of the flight's task, which must be cancelled outside the lock; `nil` if the task is not

@@ -394,7 +394,12 @@ package final class _FlightTable: PlaceOwner {
         if payload != nil { Diagnostics.emit(source.event(.forgotten, key: key.described().text)) }
     }
 
-    package func cancelAll(_ cause: CancellationCause) {
+    package func cancelAll(_ cause: CancellationCause) { _ = clear(cause) }
+
+    /// Cancels all flights for a cause.
+    ///
+    /// - Returns: The flights that this call has cancelled.
+    private func clear(_ cause: CancellationCause) -> Machine.Clearing {
         let (clearing, tasks, moment) = state.withLock { machine in
             let clearing = machine.cancelAll()
             // Under the lock: a caller that has not parked yet reads it after it has parked.
@@ -407,12 +412,34 @@ package final class _FlightTable: PlaceOwner {
         for waiter in clearing.waiters { waiter.resume(returning: .left) }
         for task in tasks { task.cancel() }
         if let moment { emitCancelled(clearing.ids, because: cause, at: moment) }
+        return clearing
     }
 
     // MARK: Closing
 
     /// Refuses new flights from now on. Callers can still join a flight in progress.
-    package func refuse() { state.withLock { $0.close() } }
+    ///
+    /// - Parameter waiting: The rule for further attempts of `retry` in the flights in progress.
+    package func refuse(waiting: WaitingWorkBehavior = .run) {
+        state.withLock { machine in
+            machine.close()
+            guard waiting == .cancel else { return }
+            // Under the lock, because a flight leaves the table before its task ends.
+            for job in machine.jobs { CancellationCauses.endAttempts(of: job.owned.address) }
+        }
+    }
+
+    /// Cancels the flights in progress for a cause at the end of the grace period of a shutdown, and waits until all flights
+    /// have ended, also if the caller is cancelled.
+    ///
+    /// - Returns: A text for each flight that this call has cancelled: that of its key.
+    package func cutOff(for cause: CancellationCause) async -> [String] {
+        let flights = clear(cause)
+        // Never throws, because a cancelled caller continues to wait.
+        try? await drain(staysWhenCancelled: true)
+        let names = flights.payloads.map { $0.key?.text ?? "a task" }
+        return names + Array(repeating: "a task", count: flights.ids.count - names.count)
+    }
 
     /// Waits until all flights have ended: those present, those that begin meanwhile, and cancelled flights.
     ///

@@ -1,0 +1,22 @@
+/// The rule of a shutdown for work that has not begun when the shutdown begins: tasks that wait, and further attempts of
+/// `retry`.
+///
+/// ```swift
+/// // log out: what is being sent has two seconds, and nothing else is sent
+/// await outbox.shutdown(grace: .seconds(2), waiting: .cancel)
+/// ```
+@nonexhaustive
+public enum WaitingWorkBehavior: Hashable, Sendable {
+    /// Tasks that wait begin during the grace period when it is their turn, and `retry` makes further attempts.
+    case run
+
+    /// Tasks that have not begun are cancelled when the shutdown begins, and the tasks that run have the grace period.
+    /// `retry` in a task that runs makes no further attempt: after an attempt that fails, or after the delay that has begun,
+    /// it throws the error of its last attempt.
+    ///
+    /// The exception among the tasks is one of a ``CancellableQueue`` whose operation has the rule
+    /// ``CancelledTurnBehavior/run``: it is cancelled, and its operation runs when its turn comes. The exception among the
+    /// attempts are calls of `retry` in child tasks that the client has created, such as `async let`: they make further
+    /// attempts, since Swift does not state which task a child belongs to.
+    case cancel
+}
