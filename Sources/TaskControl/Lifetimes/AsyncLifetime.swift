@@ -30,7 +30,7 @@
 ///
 /// ## Cancellation
 /// ``TaskOwner/cancelAll()`` cancels the tasks of the lifetime, ``TaskOwner/close()`` also refuses later ones, and
-/// ``TaskOwner/shutdown(grace:clock:)`` first gives the tasks some time to end. A lifetime that is deallocated is
+/// ``TaskOwner/shutdown(grace:waiting:clock:)`` first gives the tasks some time to end. A lifetime that is deallocated is
 /// closed. The functions of a closed lifetime that start a task return a cancelled task whose work never runs, and a
 /// task that is bound to it is cancelled immediately.
 public final class AsyncLifetime: TaskOwner, ObservableOwner {

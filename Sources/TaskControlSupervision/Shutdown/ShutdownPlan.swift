@@ -54,8 +54,8 @@ public struct ShutdownPlan: Sendable {
     /// supervisors cancel their tasks at once, and steps that are operations run in a task that is already cancelled.
     /// When this function returns or throws, all steps have been performed.
     ///
-    /// - Throws: ``ShutdownError`` with the errors of all steps that have failed, and with the names of what was cancelled
-    ///   because a grace was over. If no step has failed, this function returns, even if the caller is cancelled.
+    /// - Throws: ``ShutdownError`` with the errors of all steps that have failed, and with the names of the tasks that were
+    ///   cancelled because a grace was over. If no step has failed, this function returns, even if the caller is cancelled.
     public func shutdown() async throws(ShutdownError) {
         var failures: [ShutdownError.FailedStep] = []
         for step in steps {

@@ -9,18 +9,20 @@ import Testing
 struct ShutdownSimulationTests {
     @Test func aPlanAndACancellation() async throws {
         try await race { sim in
-            let log = OrderRecorder<String>()
+            let (log, cancelled) = (OrderRecorder<String>(), OrderRecorder<String>())
             let (bag, supervisor, begun) = (TaskBag(), Supervisor(), Gate())
             let (short, long) = (Duration.milliseconds(sim.seed % 20), Duration.milliseconds(sim.seed / 20 % 20))
             bag.addTask {
                 begun.open()
                 try? await Task.sleep(for: long)
+                if Task.isCancelled { cancelled.record("TaskBag") }
                 log.record("task")
             }
             let child = supervisor.keepRunning("child", grace: .milliseconds(10)) { run in
                 run.markReady()
                 await run.waitForStop()
                 try? await Task.sleep(for: short)
+                if Task.isCancelled { cancelled.record("Supervisor") }
                 log.record("child")
             }
             let run = Task { try await supervisor.run() }
@@ -45,10 +47,10 @@ struct ShutdownSimulationTests {
                     && events.last == "last",
                 "all steps are performed in order"
             )
-            if case .failure(let error) = result {
-                let failures = (error as? ShutdownError)?.failures ?? []
-                sim.expect(failures.map(\.name) == ["first"], "only the first step can fail")
-            }
+            var failed: [String] = []
+            if case .failure(let error) = result { failed = (error as? ShutdownError)?.failures.map(\.name) ?? [] }
+            sim.expect(Set(failed).isSuperset(of: cancelled.events), "\(cancelled.events) were cut off, not \(failed)")
+            sim.expect(failed == ["first", "TaskBag", "Supervisor"].filter(failed.contains), "\(failed) have failed")
             try await run.value
         }
     }

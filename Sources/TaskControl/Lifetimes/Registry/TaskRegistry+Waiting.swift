@@ -261,13 +261,17 @@ extension TaskRegistry {
             return books.endHandlers
         }
         notify(handlers, .refuses(waiting))
+        if waiting == .cancel { AttemptDelays.end() }
         perform(effects)
         Diagnostics.emit(at: moment, source.event(.closed))
         emitCancelled(effects)
     }
 
     /// Ends the attempts of `retry` in the tasks that run: they make no further one.
-    func endAttempts() { state.withLock { Self.endAttempts(in: $0.machine) } }
+    func endAttempts() {
+        state.withLock { Self.endAttempts(in: $0.machine) }
+        AttemptDelays.end()
+    }
 
     // Called under the lock, because the registered tasks are known not to have ended while it is held.
     private static func endAttempts(in machine: Machine) {
