@@ -16,7 +16,8 @@ public enum WaitingWorkBehavior: Hashable, Sendable {
     ///
     /// The exception among the tasks is one of a ``CancellableQueue`` whose operation has the rule
     /// ``CancelledTurnBehavior/run``: it is cancelled, and its operation runs when its turn comes. The exception among the
-    /// attempts are calls of `retry` in child tasks that the client has created, such as `async let`: they make further
-    /// attempts, since Swift does not state which task a child belongs to.
+    /// attempts are those of child tasks, such as `async let`, a task group or `concurrentMap`: a `retry` in a child task
+    /// makes further attempts, since Swift does not state which task a child belongs to. The operations of time limits,
+    /// deadlines and hedging belong to the calling task.
     case cancel
 }

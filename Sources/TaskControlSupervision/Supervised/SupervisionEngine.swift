@@ -17,8 +17,9 @@ final class SupervisionEngine: Sendable {
         var coordinator: RunningTask?
         /// The rule of the shutdown for further attempts of `retry` in the runs that are asked to stop.
         var waiting = WaitingWorkBehavior.run
-        /// The children whose runs were cancelled at or before the end of their grace periods.
-        var cutOff: [CutOffChild] = []
+        /// The children that a shutdown has cancelled at the end of their grace periods, or before; `nil` before the first
+        /// shutdown.
+        var cutOff: [CutOffChild]?
     }
 
     /// A child whose run was cancelled at the end of its grace period, or before its end.
@@ -204,9 +205,10 @@ final class SupervisionEngine: Sendable {
     /// - Returns: The children that were cancelled at the end of their grace periods, or before. Another call does not
     ///   return them.
     func shutdown(waiting: WaitingWorkBehavior) async -> [CutOffChild] {
+        state.withLock { if $0.cutOff == nil { $0.cutOff = [] } }
         close(isAbrupt: Task.isCancelled, waiting: waiting)
         await waitForEnd()
-        return state.withLock { exchange(&$0.cutOff, with: []) }
+        return state.withLock { exchange(&$0.cutOff, with: []) ?? [] }
     }
 
     /// Waits for the end of all children. Cancelling the caller ends the grace periods.
@@ -487,7 +489,7 @@ private struct Coordinator {
         if isFinal {
             if child.grace > .zero {
                 let cutOff = SupervisionEngine.CutOffChild(name: child.name, grace: child.grace)
-                engine.state.withLock { $0.cutOff.append(cutOff) }
+                engine.state.withLock { $0.cutOff?.append(cutOff) }
             }
             child.lifetime.close()
         } else {

@@ -251,6 +251,22 @@ struct ShutdownPlanTests {
         #expect(failure.error as? TimeoutError == TimeoutError(duration: .seconds(1)))
     }
 
+    /// The caller of `stop` has decided about that child.
+    @Test func aChildThatWasStoppedBeforeFailsNoStep() async throws {
+        let supervisor = Supervisor(clock: clock)
+        let child = supervisor.keepRunning("child", grace: .seconds(1)) { run in
+            run.markReady()
+            try? await Gate().wait()
+        }
+        let run = Task { try await supervisor.run() }
+        try await child.waitUntilReady()
+        let stop = Task { await child.stop() }
+        await clock.advance(by: .seconds(1), waking: 1)
+        await stop.value
+        try await ShutdownPlan(clock: clock, steps: [.supervisor(supervisor)]).shutdown()
+        try await run.value
+    }
+
     @Test func aRetryInAChildThatStopsMakesNoFurtherAttemptIfWhatWaitsIsCancelled() async throws {
         let supervisor = Supervisor(clock: clock)
         let child = supervisor.keepRunning("child", grace: .seconds(9)) { [log] run in

@@ -301,7 +301,7 @@ extension TaskRegistry {
     @inline(never)
     func noteName(_ id: ID) {
         state.withLock { books in
-            if let index = books.cutOff.index(forKey: id) {
+            if !books.cutOff.isEmpty, let index = books.cutOff.index(forKey: id) {
                 books.cutOff.values[index].name = Diagnostics.currentTaskName
             }
         }
