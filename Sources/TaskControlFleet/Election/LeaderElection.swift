@@ -158,6 +158,8 @@ public final class LeaderElection: Sendable {
     ) -> SupervisedWork {
         lifetime.keepRunning(
             name,
+            // The operation has done what a leader must do when it returns.
+            restart: .onFailure,
             limit: limit,
             backoff: backoff,
             grace: grace,
