@@ -171,7 +171,7 @@ struct KeepRunningEndTests {
         try await work.waitUntilReady()
         let shutdown = Task { await lifetime.shutdown(grace: .seconds(5), clock: clock) }
         await clock.advance(by: .seconds(5), waking: 1)
-        await shutdown.value
+        _ = await shutdown.value
         #expect(log.events == ["5.0 seconds, shutdown: model"])
     }
 

@@ -71,7 +71,7 @@ struct SupervisionRaisingTests {
         }
         let run = Task(priority: .background) { try await supervisor.run() }
         for child in work { try await child.waitUntilReady() }
-        await Task(priority: .high) { await supervisor.shutdown() }.value
+        _ = await Task(priority: .high) { await supervisor.shutdown() }.value
         try await run.value
     }
 }

@@ -105,7 +105,7 @@ struct SupervisorOwnerTests {
         await clock.advance(by: .seconds(4))
         #expect(log.events.isEmpty)
         await clock.advance(by: .seconds(1))
-        await shutdown.value
+        _ = await shutdown.value
         try await run.value
         #expect(log.events.map { $0.prefix(1) } == ["b", "a"])
     }

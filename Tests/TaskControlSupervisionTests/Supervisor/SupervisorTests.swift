@@ -163,7 +163,7 @@ struct SupervisorTests {
             try await clock.waitForSleepers(count: 1)
             await clock.advance(by: .seconds(number), waking: 1)
         }
-        await shutdown.value
+        _ = await shutdown.value
         try await run.value
         #expect(
             log.events == [
@@ -182,7 +182,7 @@ struct SupervisorTests {
         let shutdown = Task { await supervisor.shutdown() }
         try await clock.waitForSleepers(count: 1)
         shutdown.cancel()
-        await shutdown.value
+        _ = await shutdown.value
         try await run.value
         #expect(log.events == ["a 1", "a ends"])
         #expect(clock.now == .zero)

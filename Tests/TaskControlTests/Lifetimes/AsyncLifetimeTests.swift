@@ -189,7 +189,7 @@ struct AsyncLifetimeTests {
         let late = AsyncTask { try? await Gate().wait() }.bind(to: lifetime)
         #expect(late.isCancelled, "new work is refused")
         gate.open()
-        await shutdown.value
+        _ = await shutdown.value
         #expect(!task.isCancelled && lifetime.isEmpty)
         await late.value
     }
@@ -214,7 +214,7 @@ struct AsyncLifetimeTests {
         _ = await run.value
         _ = await forEach.value
         gate.open()
-        await shutdown.value
+        _ = await shutdown.value
         #expect(log.events == [])
     }
 
@@ -273,7 +273,7 @@ struct AsyncLifetimeTests {
         let shutdown = Task { await lifetime.shutdown(grace: .seconds(Int64.max), clock: clock) }
         try await clock.sleeps.wait()
         gate.open()
-        await shutdown.value
+        _ = await shutdown.value
         #expect(lifetime.isEmpty)
     }
 

@@ -75,7 +75,7 @@ struct ClosedOwnerTests {
         try await clock.waitForSleepers()
         store.addTask(forKey: 1, duplicateKeyBehavior: .wait) { log.record("never") }
         gate.open()
-        await shutdown.value
+        _ = await shutdown.value
         #expect(log.events == ["first", "second"])
     }
 

@@ -53,7 +53,7 @@ struct RaisingTests {
     @Test func shutdownRaisesWhatItWaitsFor() async {
         let lifetime = AsyncLifetime()
         AsyncTask(priority: .background) { await untilRaised(to: .high) }.bind(to: lifetime)
-        await Task(priority: .high) { await lifetime.shutdown(grace: .zero) }.value
+        _ = await Task(priority: .high) { await lifetime.shutdown(grace: .zero) }.value
         #expect(lifetime.isEmpty)
     }
 }

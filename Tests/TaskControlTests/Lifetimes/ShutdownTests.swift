@@ -61,11 +61,11 @@ struct ShutdownTests {
                 return 1
             }
         }
-        queue.addTask(name: "first") {
+        _ = queue.addTask(name: "first") {
             begun.record(2)
             try await Gate().wait()
         }
-        queue.addTask(name: "second", whenCancelledWaiting: .skip) { Issue.record("is behind the first one") }
+        _ = queue.addTask(name: "second", whenCancelledWaiting: .skip) { Issue.record("is behind the first one") }
         try await begun.waitForEvents(count: 3)
         #expect(await lifetime.shutdown(grace: .zero) == ["async task"])
         // Code of the client has created it, and waits for its end elsewhere.
@@ -125,7 +125,7 @@ struct ShutdownTests {
         @MainActor final class Rows {
             var ends: [String] = []
         }
-        let (rows, store, begun, gate) = (await Rows(), TaskStore<Int>(maxConcurrentTasks: 1), Gate(), Gate())
+        let (rows, store, begun, gate) = (Rows(), TaskStore<Int>(maxConcurrentTasks: 1), Gate(), Gate())
         store.addTask(forKey: 0) {
             begun.open()
             try? await gate.wait()

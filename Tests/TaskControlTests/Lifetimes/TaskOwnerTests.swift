@@ -119,7 +119,7 @@ struct TaskOwnerTests {
         #expect(owner.count == 1)
         if !(owner is AsyncLifetime) { face.add { log.record("never") } }
         gate.open()
-        await shutdown.value
+        _ = await shutdown.value
         #expect(owner.isEmpty && log.events == ["ended, cancelled: false"])
     }
 
@@ -134,7 +134,7 @@ struct TaskOwnerTests {
         let shutdown = Task { await owner.shutdown(grace: .seconds(5), clock: clock) }
         try await clock.waitForSleepers()
         await clock.advance(by: .seconds(5))
-        await shutdown.value
+        _ = await shutdown.value
         #expect(log.events == ["ended, cancelled: true"])
     }
 

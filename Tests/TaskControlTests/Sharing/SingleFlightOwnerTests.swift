@@ -86,7 +86,7 @@ struct SingleFlightOwnerTests {
         }
         try await wait(forBooksOf: flights._flights.source.number) { 2 - flights._flights.callerCount }
         gate.open()
-        await shutdown.value
+        _ = await shutdown.value
         #expect(try await caller.value == 1)
         #expect(try await joiner.value == 1)
     }
