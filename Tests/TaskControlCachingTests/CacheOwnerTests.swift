@@ -54,7 +54,7 @@ struct CacheOwnerTests {
         let shutdown = Task { [cache = fixture.cache] in await cache.shutdown(grace: .seconds(5), clock: clock) }
         try await clock.waitForSleepers()
         gate.open()
-        await shutdown.value
+        _ = await shutdown.value
         #expect(try await caller.value == 1)
     }
 }

@@ -2,6 +2,7 @@
 /// `retry`.
 ///
 /// ```swift
+/// let outbox = TaskStore<Int>(name: "outbox")
 /// // log out: what is being sent has two seconds, and nothing else is sent
 /// await outbox.shutdown(grace: .seconds(2), waiting: .cancel)
 /// ```
@@ -11,8 +12,8 @@ public enum WaitingWorkBehavior: Hashable, Sendable {
     case run
 
     /// Tasks that have not begun are cancelled when the shutdown begins, and the tasks that run have the grace period.
-    /// `retry` in a task that runs makes no further attempt: it throws the error of its last attempt, when an attempt fails,
-    /// or at once during a delay of a second or more. A shorter delay is waited for.
+    /// `retry` in a task that runs makes no further attempt: after an attempt that fails, or after the delay that has begun,
+    /// it throws the error of its last attempt.
     ///
     /// The exception among the tasks is one of a ``CancellableQueue`` whose operation has the rule
     /// ``CancelledTurnBehavior/run``: it is cancelled, and its operation runs when its turn comes. The exception among the

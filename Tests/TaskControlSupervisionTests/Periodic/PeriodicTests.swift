@@ -297,7 +297,7 @@ struct PeriodicTests {
         let shutdown = Task { await lifetime.shutdown(grace: .seconds(100), clock: clock) }
         // The sleep of the hour is over, and that of the grace has begun.
         end.open()
-        await shutdown.value
+        _ = await shutdown.value
         #expect(owner.log.events == ["begins", "ends"])
         #expect(clock.now == .zero)
     }

@@ -261,7 +261,6 @@ extension TaskRegistry {
             return books.endHandlers
         }
         notify(handlers, .refuses(waiting))
-        if waiting == .cancel { AttemptDelays.end() }
         perform(effects)
         Diagnostics.emit(at: moment, source.event(.closed))
         emitCancelled(effects)
@@ -270,7 +269,6 @@ extension TaskRegistry {
     /// Ends the attempts of `retry` in the tasks that run: they make no further one.
     func endAttempts() {
         state.withLock { Self.endAttempts(in: $0.machine) }
-        AttemptDelays.end()
     }
 
     // Called under the lock, because the registered tasks are known not to have ended while it is held.

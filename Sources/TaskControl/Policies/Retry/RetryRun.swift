@@ -170,7 +170,7 @@ struct _RetryRun<C: Clock> where C.Duration == Duration {
         events?.emit(.waiting, .entered(.waiting), attempt: attempt, delay: delay)
         do {
             if delay > .zero {
-                try await AttemptDelays.wait(for: delay, on: clock)
+                try await sleep(for: delay, on: clock)
             } else if loop.mustYield() {
                 await Task.yield()
             }

@@ -427,7 +427,6 @@ package final class _FlightTable: PlaceOwner {
             // Under the lock, because a flight leaves the table before its task ends.
             for job in machine.jobs { CancellationCauses.endAttempts(of: job.owned.address) }
         }
-        if waiting == .cancel { AttemptDelays.end() }
     }
 
     /// Cancels the flights in progress for a cause at the end of the grace period of a shutdown, and waits until all flights
