@@ -14,6 +14,8 @@ struct ClosedLoopSimulationTests {
         private var random: SeededGenerator
         private var running = 0
         private(set) var calls = 0
+        /// The number of calls while the service hangs.
+        private(set) var hung = 0
 
         init(_ scenario: LoadScenario, seed: UInt64) {
             (self.scenario, random) = (scenario, SeededGenerator(seed: seed))
@@ -23,7 +25,10 @@ struct ClosedLoopSimulationTests {
             calls += 1
             if scenario.fails(at: second, during: trouble) { throw MarkedError() }
             running += 1
-            if scenario.hangs(at: second, during: trouble) { return .seconds(3_600) }
+            if scenario.hangs(at: second, during: trouble) {
+                hung += 1
+                return .seconds(3_600)
+            }
             let isSlow = scenario == .slowTail && Int.random(in: 0..<10, using: &random) == 0
             let load = max(1, running / scenario.capacity(at: second, large: 40, small: 2))
             return .milliseconds((isSlow ? 400 : 1) * load + Int.random(in: 40..<60, using: &random) * load)
@@ -41,6 +46,8 @@ struct ClosedLoopSimulationTests {
     private static let seconds = 80
 
     private static func run(_ scenario: LoadScenario, _ sim: Simulation) async throws {
+        // The limit of a call that hangs is around it, or around its attempts.
+        let isDeadline = sim.seed.isMultiple(of: 2)
         let service = Service(scenario, seed: sim.seed)
         let breaker = CircuitBreaker(
             failureThreshold: 0.5,
@@ -52,7 +59,7 @@ struct ClosedLoopSimulationTests {
         let policy = ResiliencePolicy(
             breaker: breaker,
             hedging: ResiliencePolicy.Hedging(after: .quantile(of: history)),
-            attemptTimeout: .milliseconds(500)
+            attemptTimeout: isDeadline ? nil : .milliseconds(500)
         )
         let (outcome, attempted) = (Locked(Outcome()), Locked(0))
         // The times at which the running calls began. A refused call ends at once.
@@ -68,19 +75,21 @@ struct ClosedLoopSimulationTests {
                         let start = sim.now
                         running.withLock { $0[id] = start }
                         let isFirst = Locked(true)
-                        let isAnswered: Void? = try? await withPolicy(policy) {
-                            let isCall = isFirst.withLock { isFirst in
-                                defer { isFirst = false }
-                                return isFirst
-                            }
-                            if isCall { attempted.withLock { $0 += 1 } }
-                            let duration = try await service.begin(at: Int(sim.now / .seconds(1)))
-                            do {
-                                try await Task.sleep(for: duration)
-                                await service.end()
-                            } catch {
-                                await service.end()
-                                throw error
+                        let isAnswered: Void? = try? await withDeadline(in: .milliseconds(isDeadline ? 500 : 60_000)) {
+                            try await withPolicy(policy) {
+                                let isCall = isFirst.withLock { isFirst in
+                                    defer { isFirst = false }
+                                    return isFirst
+                                }
+                                if isCall { attempted.withLock { $0 += 1 } }
+                                let duration = try await service.begin(at: Int(sim.now / .seconds(1)))
+                                do {
+                                    try await Task.sleep(for: duration)
+                                    await service.end()
+                                } catch {
+                                    await service.end()
+                                    throw error
+                                }
                             }
                         }
                         if isAnswered != nil { outcome.withLock { $0.answered[second, default: 0] += 1 } }
@@ -97,6 +106,9 @@ struct ClosedLoopSimulationTests {
         }
         let (result, calls) = (outcome.withLock { $0 }, attempted.withLock { $0 })
         let hedges = await service.calls - calls
+        // Without the breaker there are 1,200 of them.
+        let hung = await service.hung
+        sim.expect(hung < 300, "\(scenario): \(hung) calls of a service that hangs")
         sim.expect(hedges <= calls / 20 + 5, "\(scenario): \(hedges) hedges of \(calls) calls")
         for second in (scenario.recovery.map { $0 + 2 } ?? seconds)..<seconds {
             let (answered, begun) = (result.answered[second, default: 0], result.begun[second, default: 0])
