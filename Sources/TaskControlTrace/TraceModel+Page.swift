@@ -4,9 +4,9 @@ extension TraceModel {
     /// Writes the model as an HTML page: the constant parts of the page, and between them the data as JSON in an element that is not executed as a
     /// script.
     func writePage<Failure: Error>(title: String, to text: inout TraceText<Failure>) throws(Failure) {
-        for part in TracePage.head { text.put(part) }
+        text.put(TracePage.head)
         try writeData(title: title, to: &text)
-        for part in TracePage.tail { text.put(part) }
+        text.put(TracePage.tail)
     }
 
     /// Writes the data of the page as JSON. Bars are arrays, and their texts are indices into a table that follows the bars. `Page/data.js` reads

@@ -385,7 +385,7 @@ struct TracePageSourceTests {
         var folder = URL(fileURLWithPath: #filePath)
         for _ in 0..<3 { folder.deleteLastPathComponent() }
         let page = folder.appendingPathComponent("Sources/TaskControlTrace/Page")
-        let text = (TracePage.head + TracePage.tail).map(\.description).joined()
+        let text = TracePage.head.description + TracePage.tail.description
         for name in try FileManager.default.contentsOfDirectory(atPath: page.path) where name != "page.html" {
             let part = try String(contentsOf: page.appendingPathComponent(name), encoding: .utf8)
             #expect(text.contains(part.trimmingCharacters(in: .newlines)), "run scripts/trace-page embed: \(name)")
