@@ -38,13 +38,14 @@ public final class EndpointClient: APIClient {
 
     let pipeline: RequestPipeline
 
-    /// Creates a client that sends its requests through any transport.
+    /// Creates a client whose requests an adapter completes.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
     ///   - requestAdapter: Completes the request of each call, often with the URL of the server: see
     ///     ``BaseURLAdapter``.
-    ///   - transport: Sends the requests.
+    ///   - transport: Sends the requests; in tests, a ``MockTransport``. By default a `URLSession` of the client's own, with
+    ///     the configuration `.default`: for another configuration or a delegate, pass a ``URLSessionTransport``.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     after this call.
@@ -56,7 +57,7 @@ public final class EndpointClient: APIClient {
     public init(
         name: String? = nil,
         requestAdapter: any URLRequestAdapter,
-        transport: any HTTPTransport,
+        transport: any HTTPTransport = URLSessionTransport(),
         policies: ClientPolicies = ClientPolicies(),
         decoder: JSONDecoder = JSONDecoder(),
         encoder: JSONEncoder = JSONEncoder(),
@@ -113,12 +114,14 @@ public final class EndpointClient: APIClient {
 }
 
 extension EndpointClient {
-    /// Creates a client that sends its requests to one server, through any transport.
+    /// Creates a client that sends its requests to one server.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
     ///   - baseURL: The URL of the server, such as `"https://books.example/v1"`; see ``BaseURLAdapter``.
-    ///   - transport: Sends the requests; in tests, a ``MockTransport``.
+    ///   - transport: Sends the requests; in tests, a ``MockTransport``. By default a `URLSession` of the client's own, with
+    ///     the configuration `.default`: for another configuration or a delegate, pass a ``URLSessionTransport``. On a server,
+    ///     use `.ephemeral`: on Linux, all sessions of the process with the configuration `.default` share their cookies.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     after this call.
@@ -130,7 +133,7 @@ extension EndpointClient {
     public convenience init(
         name: String? = nil,
         baseURL: RequestURL,
-        transport: any HTTPTransport,
+        transport: any HTTPTransport = URLSessionTransport(),
         policies: ClientPolicies = ClientPolicies(),
         decoder: JSONDecoder = JSONDecoder(),
         encoder: JSONEncoder = JSONEncoder(),
@@ -149,14 +152,14 @@ extension EndpointClient {
         )
     }
 
-    /// Creates a client that sends its requests to one server, through a `URLSession` of its own.
+    /// Creates a client that sends its requests to one server, whose URL is a value.
     ///
     /// - Parameters:
     ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
     ///   - baseURL: The URL of the server; see ``BaseURLAdapter``.
-    ///   - configuration: The configuration of the session. On a server, use `.ephemeral`: on Linux, all sessions of
-    ///     the process with the configuration `.default` share their cookies. See ``URLSessionTransport``.
-    ///   - delegate: The delegate of the session; `nil` for none. See ``URLSessionTransport``.
+    ///   - transport: Sends the requests; in tests, a ``MockTransport``. By default a `URLSession` of the client's own, with
+    ///     the configuration `.default`: for another configuration or a delegate, pass a ``URLSessionTransport``. On a server,
+    ///     use `.ephemeral`: on Linux, all sessions of the process with the configuration `.default` share their cookies.
     ///   - policies: The policies of the client: credentials, retries, and limits.
     ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
     ///     after this call.
@@ -168,8 +171,7 @@ extension EndpointClient {
     public convenience init(
         name: String? = nil,
         baseURL: URL,
-        configuration: URLSessionConfiguration = .default,
-        delegate: (any URLSessionDelegate)? = nil,
+        transport: any HTTPTransport = URLSessionTransport(),
         policies: ClientPolicies = ClientPolicies(),
         decoder: JSONDecoder = JSONDecoder(),
         encoder: JSONEncoder = JSONEncoder(),
@@ -179,88 +181,7 @@ extension EndpointClient {
         self.init(
             name: name,
             requestAdapter: BaseURLAdapter(baseURL: baseURL),
-            configuration: configuration,
-            delegate: delegate,
-            policies: policies,
-            decoder: decoder,
-            encoder: encoder,
-            completionQueue: completionQueue,
-            responseObserver: responseObserver
-        )
-    }
-
-    /// Creates a client that sends its requests to one server, through a `URLSession` of its own.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
-    ///   - baseURL: The URL of the server, such as `"https://books.example/v1"`; see ``BaseURLAdapter``.
-    ///   - configuration: The configuration of the session. On a server, use `.ephemeral`: on Linux, all sessions of
-    ///     the process with the configuration `.default` share their cookies. See ``URLSessionTransport``.
-    ///   - delegate: The delegate of the session; `nil` for none. See ``URLSessionTransport``.
-    ///   - policies: The policies of the client: credentials, retries, and limits.
-    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
-    ///     after this call.
-    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
-    ///     after this call.
-    ///   - completionQueue: The queue on which completion handlers are called.
-    ///   - responseObserver: Called after each attempt to send a request, with the request, the response and the error;
-    ///     `nil` for no calls.
-    public convenience init(
-        name: String? = nil,
-        baseURL: RequestURL,
-        configuration: URLSessionConfiguration = .default,
-        delegate: (any URLSessionDelegate)? = nil,
-        policies: ClientPolicies = ClientPolicies(),
-        decoder: JSONDecoder = JSONDecoder(),
-        encoder: JSONEncoder = JSONEncoder(),
-        completionQueue: DispatchQueue = .main,
-        responseObserver: ResponseObserver? = nil
-    ) {
-        self.init(
-            name: name,
-            requestAdapter: BaseURLAdapter(baseURL: baseURL),
-            configuration: configuration,
-            delegate: delegate,
-            policies: policies,
-            decoder: decoder,
-            encoder: encoder,
-            completionQueue: completionQueue,
-            responseObserver: responseObserver
-        )
-    }
-
-    /// Creates a client that sends its requests through a `URLSession` of its own.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the client in diagnostics: in events, traces and snapshots; `nil` for none.
-    ///   - requestAdapter: Completes the request of each call, often with the URL of the server: see
-    ///     ``BaseURLAdapter``.
-    ///   - configuration: The configuration of the session. On a server, use `.ephemeral`: on Linux, all sessions of
-    ///     the process with the configuration `.default` share their cookies. See ``URLSessionTransport``.
-    ///   - delegate: The delegate of the session; `nil` for none. See ``URLSessionTransport``.
-    ///   - policies: The policies of the client: credentials, retries, and limits.
-    ///   - decoder: Decodes contents, except those of endpoints that have a decoder of their own. Must not be changed
-    ///     after this call.
-    ///   - encoder: Encodes bodies, except those of endpoints that have an encoder of their own. Must not be changed
-    ///     after this call.
-    ///   - completionQueue: The queue on which completion handlers are called.
-    ///   - responseObserver: Called after each attempt to send a request, with the request, the response and the error;
-    ///     `nil` for no calls.
-    public convenience init(
-        name: String? = nil,
-        requestAdapter: any URLRequestAdapter,
-        configuration: URLSessionConfiguration = .default,
-        delegate: (any URLSessionDelegate)? = nil,
-        policies: ClientPolicies = ClientPolicies(),
-        decoder: JSONDecoder = JSONDecoder(),
-        encoder: JSONEncoder = JSONEncoder(),
-        completionQueue: DispatchQueue = .main,
-        responseObserver: ResponseObserver? = nil
-    ) {
-        self.init(
-            name: name,
-            requestAdapter: requestAdapter,
-            transport: URLSessionTransport(configuration: configuration, delegate: delegate),
+            transport: transport,
             policies: policies,
             decoder: decoder,
             encoder: encoder,

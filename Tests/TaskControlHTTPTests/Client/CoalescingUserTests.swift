@@ -19,7 +19,11 @@ struct CoalescingUserTests {
             gate.wait()
             try connection.respond(body: Array((request["Cookie"] ?? "").utf8))
         }
-        let client = EndpointClient(baseURL: server.url(), configuration: .ephemeral, policies: policies)
+        let client = EndpointClient(
+            baseURL: server.url(),
+            transport: URLSessionTransport(configuration: .ephemeral),
+            policies: policies
+        )
         _ = try await client.request(Text(path: "signin?user=ALICE"))
         let alice = Task { try await client.request(Text(path: "user")) }
         try await server.log.wait { $0.requests.count == 2 }

@@ -168,7 +168,10 @@ struct OverTheWireTests {
         do {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.timeoutIntervalForRequest = 3_600
-            let client = EndpointClient(baseURL: server.url(), configuration: configuration)
+            let client = EndpointClient(
+                baseURL: server.url(),
+                transport: URLSessionTransport(configuration: configuration)
+            )
             #expect(try await client.request(Text()) == "there")
             #expect(server.log.now.live == 1)
         }

@@ -32,7 +32,12 @@ struct ServerConnection: Sendable {
     private func client(_ policies: ClientPolicies) -> EndpointClient {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = idleLimit / .seconds(1)
-        return EndpointClient(name: "bookshelf", baseURL: server, configuration: configuration, policies: policies)
+        return EndpointClient(
+            name: "bookshelf",
+            baseURL: server,
+            transport: URLSessionTransport(configuration: configuration),
+            policies: policies
+        )
     }
 }
 

@@ -71,7 +71,12 @@ struct TripClient: Sendable {
     init(address: URL, policies: ClientPolicies) {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = API.connections
-        client = EndpointClient(name: "trips", baseURL: address, configuration: configuration, policies: policies)
+        client = EndpointClient(
+            name: "trips",
+            baseURL: address,
+            transport: URLSessionTransport(configuration: configuration),
+            policies: policies
+        )
     }
 
     func pass(_ trip: Trip) async throws {

@@ -28,7 +28,7 @@ final class API: Sendable {
         client = EndpointClient(
             name: name,
             baseURL: address,
-            configuration: configuration,
+            transport: URLSessionTransport(configuration: configuration),
             policies: policies,
             responseObserver: observer
         )
