@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import TaskControl
@@ -8,7 +9,7 @@ extension RegistryDriver {
         let hasTasks = model.tasks.contains { key == nil || $0.key == key }
         let (id, laneID) =
             key.map { key in
-                let laneID = machine.enrollDrainer(of: key)
+                let laneID = machine.enrollDrainer(of: _ErasedKey(key))
                 return (laneID?.id, laneID)
             } ?? (machine.enrollDrainer(), nil)
         #expect((id != nil) == hasTasks)
@@ -26,7 +27,7 @@ extension RegistryDriver {
             switch drainer {
             case .parked: woken.insert(1_000 + number)
             // Drainers that have not parked yet receive the outcome when they park.
-            case .enrolled: #expect(machine.parkDrainer(drainerIDs[number], 1_000 + number) == .reached)
+            case .enrolled: #expect(machine.parkDrainer(drainerIDs[number], Word(1_000 + number)) == .reached)
             case .left, .drained: continue
             }
             drainers[number] = .drained
@@ -36,9 +37,9 @@ extension RegistryDriver {
 
     mutating func leaveDrain(_ number: Int) -> Int? {
         if let id = laneDrainerIDs[number] {
-            machine.drainerLeaves(id)
+            machine.drainerLeaves(id)?.number
         } else {
-            machine.drainerLeaves(drainerIDs[number])
+            machine.drainerLeaves(drainerIDs[number])?.number
         }
     }
 
@@ -46,7 +47,7 @@ extension RegistryDriver {
         let waiter = leaveDrain(number)
         #expect(waiter == (drainers[number] == .parked ? 1_000 + number : nil))
         if drainers[number] == .enrolled {
-            #expect(machine.parkDrainer(drainerIDs[number], 1_000 + number) == .left)
+            #expect(machine.parkDrainer(drainerIDs[number], Word(1_000 + number)) == .left)
         }
         #expect(leaveDrain(number) == nil)
         drainers[number] = .left

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import TaskControl
@@ -40,7 +41,7 @@ extension RegistryDriver {
     mutating func attachTimer(_ key: String) {
         let id = interval(key)!
         var effects = RegistryMachine.Effects()
-        machine.attachTimer(id, Self.timer, &effects)
+        machine.attachTimer(id, Word(Self.timer), &effects)
         note(effects)
         timers[id] = true
         cancelled(effects, [], timers: model.isClosed && model.liveCount == 0 ? 1 : 0)
@@ -54,7 +55,7 @@ extension RegistryDriver {
         model.intervals[key] = nil
         timers[id] = nil
         #expect(Set(effects.waking) == model.promoteAll())
-        #expect(released == (model.isInUse(key) ? nil : key))
+        #expect(released?.string == (model.isInUse(key) ? nil : key))
         wake(effects.waking)
         cancelled(effects, [])
         // A late report finds nothing.

@@ -75,7 +75,7 @@ struct RegistryDriver: MachineDriver {
         case .reserve: reserve()
         case .insert(let key): insert(key)
         case .attach(let number):
-            machine.attach(ids[number], job: number, &effects)
+            machine.attach(ids[number], job: Word(number), &effects)
             note(effects)
             let isCancelled = model[number].map { !$0.phase.isLive && !$0.isAttached } ?? false
             #expect(effects.raisingTo == model[number]?.raisedTo ?? 0)
@@ -92,7 +92,7 @@ struct RegistryDriver: MachineDriver {
         case .quietTimeEnded(let number, let isCancelled): quietTimeEnded(number, isCancelled)
         case .finish(let number): finish(number)
         case .cancelKey(let key):
-            machine.cancel(key: key, &effects)
+            machine.cancel(key: _ErasedKey(key), &effects)
             note(effects)
             let jobs = model.cancel(model.live(key).map(\.number))
             #expect(Set(effects.waking) == model.promoteAll())
@@ -105,7 +105,7 @@ struct RegistryDriver: MachineDriver {
             model.drop(number, &expected)
             carryOut(effects, expected)
         case .cancelKeys(let keys):
-            machine.cancel(keys: keys, &effects)
+            machine.cancel(keys: keys.map { _ErasedKey($0) }, &effects)
             note(effects)
             let jobs = keys.flatMap { model.cancel(model.live($0).map(\.number)) }
             #expect(Set(effects.waking) == model.promoteAll())
@@ -132,24 +132,24 @@ struct RegistryDriver: MachineDriver {
             model.isClosed = true
         case .enrollDrainer(let key): enrollDrainer(key)
         case .parkDrainer(let number):
-            #expect(machine.parkDrainer(drainerIDs[number], 1_000 + number) == nil)
+            #expect(machine.parkDrainer(drainerIDs[number], Word(1_000 + number)) == nil)
             drainers[number] = .parked
         case .drainerLeaves(let number): drainerLeaves(number)
         case .follow(let number): follow(number)
         case .raise(let number, let priority):
             model.raise(before: number, to: priority)
-            let jobs = machine.raise(before: ids[number], to: priority)
+            let jobs = machine.raise(before: ids[number], to: priority).map(\.number)
             #expect(!jobs.contains(number))
             raise(jobs, to: priority)
             if let task = model[number] { raised[number] = max(raised[number, default: 0], task.raisedTo) }
         case .raiseAll(nil, let priority):
             model.raise(model.tasks.map(\.number), to: priority)
-            raise(machine.raiseAll(to: priority), to: priority)
+            raise(machine.raiseAll(to: priority).map(\.number), to: priority)
         case .raiseAll(let key?, let priority):
             model.raise(model.linked(key).map(\.number), to: priority)
             // As a caller does that waits for the end of the tasks of the key.
-            guard let drainer = machine.enrollDrainer(of: key) else { break }
-            raise(machine.raiseAll(for: drainer, to: priority), to: priority)
+            guard let drainer = machine.enrollDrainer(of: _ErasedKey(key)) else { break }
+            raise(machine.raiseAll(for: drainer, to: priority).map(\.number), to: priority)
             #expect(machine.drainerLeaves(drainer) == nil)
             #expect(machine.parkDrainer(drainer.id, 0) == .left)
         }
@@ -160,7 +160,9 @@ struct RegistryDriver: MachineDriver {
 
     /// The state of the keys that an owner shows.
     private var observed: [[Bool]] {
-        ["a", "b", "c"].map { [machine.isLive($0), machine.isRunning($0), machine.isWaiting($0)] }
+        ["a", "b", "c"].map { _ErasedKey($0) }.map {
+            [machine.isLive($0), machine.isRunning($0), machine.isWaiting($0)]
+        }
     }
 
     mutating func note(_ effects: borrowing RegistryMachine.Effects) {
@@ -168,15 +170,15 @@ struct RegistryDriver: MachineDriver {
         liveCountChange += effects.liveCountChange
         startsWaitingTask = startsWaitingTask || effects.startsWaitingTask
         isNews = isNews || effects.liveCountChange != 0 || effects.waitingCountChange != 0 || effects.startsWaitingTask
-        for (job, priority) in effects.actions?.raising ?? [] { raise([job], to: priority) }
+        for (target, priority) in effects.actions?.raising ?? [] { raise([target.job.number], to: priority) }
     }
 
     private func check() {
         machine.checkInvariants()
         #expect(machine.liveCount == model.liveCount)
-        #expect(Set(machine.liveKeys) == model.liveKeys)
+        #expect(Set(machine.liveKeys.map(\.string)) == model.liveKeys)
         #expect(Set(retired) == Set(model.retired.map { ids[$0] }) && retired.count == model.retired.count)
-        for key in ["a", "b"] { #expect(machine.isLive(key) == model.liveKeys.contains(key)) }
+        for key in ["a", "b"] { #expect(machine.isLive(_ErasedKey(key)) == model.liveKeys.contains(key)) }
         for (number, id) in ids.enumerated() {
             #expect(machine.phase(of: id) == model[number]?.phase)
         }
@@ -196,9 +198,9 @@ struct RegistryDriver: MachineDriver {
     private mutating func add(_ key: String?, _ behavior: TaskStoreDuplicateKeyBehavior) {
         var effects = RegistryMachine.Effects()
         let registration = machine.add(
-            key: key,
+            key: key.map { _ErasedKey($0) },
             behavior: behavior,
-            isCancelled: { [flagged] in flagged.contains($0) },
+            isCancelled: { [flagged] in flagged.contains($0.number) },
             &effects
         )
         note(effects)
@@ -241,9 +243,9 @@ struct RegistryDriver: MachineDriver {
         let number = ids.count
         var effects = RegistryMachine.Effects()
         let registration = machine.insert(
-            number,
-            key: key,
-            isCancelled: { [flagged] in flagged.contains($0) },
+            Word(number),
+            key: key.map { _ErasedKey($0) },
+            isCancelled: { [flagged] in flagged.contains($0.number) },
             &effects
         )
         note(effects)
@@ -259,7 +261,7 @@ struct RegistryDriver: MachineDriver {
 
     /// - Returns: Whether a task was registered, which has an ID from now on.
     private mutating func check(
-        _ registration: RegistryMachine.Registration<RegistryMachine.ID>,
+        _ registration: RegistryMachine.Registration,
         isDuplicate: Bool,
         _ key: String?
     ) -> Bool {
@@ -271,7 +273,7 @@ struct RegistryDriver: MachineDriver {
             return true
         case .existing(let id, let job):
             #expect(!model.isClosed && id == standing.map { ids[$0] })
-            #expect(job == standing.flatMap { model[$0]?.isAttached == true ? $0 : nil })
+            #expect(job?.number == standing.flatMap { model[$0]?.isAttached == true ? $0 : nil })
         case .refused:
             #expect(model.isClosed)
         }
@@ -285,10 +287,10 @@ struct RegistryDriver: MachineDriver {
     }
 
     private mutating func follow(_ number: Int) {
-        let isParked = machine.follow(ids[number], Self.follower(of: number))
+        let isParked = machine.follow(ids[number], Word(Self.follower(of: number)))
         #expect(isParked == (model[number]?.isAttached == false))
         if isParked { followers[number, default: 0] += 1 }
-        #expect(machine.job(of: ids[number]) == (model[number]?.isAttached == true ? number : nil))
+        #expect(machine.job(of: ids[number])?.number == (model[number]?.isAttached == true ? number : nil))
     }
 
     private static func follower(of number: Int) -> Int { 2_000 + number }
@@ -348,7 +350,7 @@ struct RegistryDriver: MachineDriver {
         #expect(needsJob == isNeeded)
         guard isNeeded else { return }
         var effects = RegistryMachine.Effects()
-        machine.attach(ids[number], job: number, &effects)
+        machine.attach(ids[number], job: Word(number), &effects)
         #expect(effects.waking == takeFollowers(number))
         raised[number] = effects.raisingTo
         model[number]?.isAttached = true
@@ -358,7 +360,7 @@ struct RegistryDriver: MachineDriver {
     private mutating func park(_ number: Int) {
         // A task that can free the permit that it would wait for does so first.
         let mustReplace = machine.sides[ids[number].slot]?.mustReplace == true
-        if machine.park(ids[number], number) {
+        if machine.park(ids[number], Word(number)) {
             #expect(!mustReplace)
             #expect(model[number].map { [.waiting, .throttled, .queued].contains($0.phase) } == true)
             model[number]?.isParked = true
@@ -420,7 +422,7 @@ struct RegistryDriver: MachineDriver {
         note(effects)
         let key = model[number]?.key
         var woken = model.finish(number)
-        #expect(released == (model.isInUse(key) ? nil : key))
+        #expect(released?.string == (model.isInUse(key) ? nil : key))
         if model.tasks.isEmpty {
             woken.formUnion(drained { $0 == nil })
         }
@@ -453,7 +455,7 @@ struct RegistryDriver: MachineDriver {
         isOrdered: Bool = true,
         timers: Int = 0
     ) {
-        let all = (effects.actions?.cancelling ?? []) + (effects.actions?.stopping ?? [])
+        let all = effects.cancelling + (effects.actions?.stopping ?? []).map(\.job.number)
         let jobs = all.filter { $0 < Self.timer }
         #expect(all.count - jobs.count == timers)
         #expect((isOrdered ? jobs : jobs.sorted()) == expected, "the oldest task is cancelled first")
@@ -486,13 +488,15 @@ struct RegistryDriver: MachineDriver {
     }
 }
 
-/// In these tests, the handle of a task is the number of the task.
-extension Int: UnownedHandle {
-    package var owned: Int { self }
+/// In these tests, a key is a string.
+extension _ErasedKey {
+    var string: String { unwrapped(as: String.self) }
 }
 
 extension RegistryMachine.Effects {
-    var waking: [Int] { actions?.waking ?? [] }
+    var waking: [Int] { (actions?.waking ?? []).map(\.number) }
+
+    var cancelling: [Int] { (actions?.cancelling ?? []).map(\.job.number) }
 
     var isEmpty: Bool {
         actions == nil && liveCountChange == 0 && raisingTo == 0

@@ -1,6 +1,6 @@
 @testable import TaskControl
 
-typealias RegistryMachine = TaskRegistryStateMachine<String, Int, Int>
+typealias RegistryMachine = TaskRegistryStateMachine
 
 /// The expected behavior of the registry, in the most naive form: one list, scanned for everything.
 ///

@@ -84,7 +84,7 @@ struct TaskRegistryStateMachineTests {
 
     @Test func aKeyWithoutTasksNeitherRunsNorWaits() {
         let machine = RegistryMachine()
-        #expect(!machine.isRunning("a") && !machine.isWaiting("a"))
+        #expect(!machine.isRunning(_ErasedKey("a")) && !machine.isWaiting(_ErasedKey("a")))
     }
 
     /// An interval without a length ends at once, without a timer, and the next task need not wait.
@@ -117,7 +117,7 @@ struct TaskRegistryStateMachineTests {
         #expect(answer == .throttle(.seconds(1)) && !waits)
         var replacing = RegistryMachine.Effects()
         let start = machine.begin(next, isCancelled: false, &replacing)
-        let cancelled = replacing.actions?.cancelling
+        let cancelled = replacing.cancelling
         #expect(start == .wait && cancelled == [1] && machine.phase(of: running) == .cancelled)
         let waitsThen = machine.park(next, 8)
         #expect(waitsThen)
@@ -144,9 +144,9 @@ struct TaskRegistryStateMachineTests {
     @Test func aNewTaskCancelsTheOldestFirst() {
         var machine = RegistryMachine()
         var effects = RegistryMachine.Effects()
-        for job in 0..<4 { machine.attach(machine.added("a"), job: job, &effects) }
-        _ = machine.add(key: "a", behavior: .keepLatest, isCancelled: { $0 == 0 }, &effects)
-        let cancelling = effects.actions?.cancelling
+        for job in 0..<4 { machine.attach(machine.added("a"), job: Word(job), &effects) }
+        _ = machine.add(key: _ErasedKey("a"), behavior: .keepLatest, isCancelled: { $0 == 0 }, &effects)
+        let cancelling = effects.cancelling
         #expect(cancelling == [0, 1, 2, 3])
         machine.checkInvariants()
     }
@@ -183,7 +183,7 @@ struct TaskRegistryStateMachineTests {
             let start = machine.begin(id, isCancelled: false, &effects)
             #expect(start == .run)
         }
-        let lane = try #require(machine.lanes.index(of: "a"))
+        let lane = try #require(machine.lanes.slot(of: _ErasedKey("a")))
         for _ in 0..<3 { _ = machine.added("a", .keepLatest) }
         #expect(machine.lanes[lane].begunUpTo == ids[999].slot && machine.lanes[lane].cancelledUpTo == Chain.none)
         let debounced = machine.added("a", .debounce(for: .seconds(1)))
@@ -192,7 +192,7 @@ struct TaskRegistryStateMachineTests {
         #expect(machine.lanes[lane].cancelledUpTo == ids[999].slot)
         machine.finish(ids[999])
         #expect(machine.lanes[lane].cancelledUpTo == ids[998].slot && machine.lanes[lane].begunUpTo == ids[998].slot)
-        machine.cancel(key: "a", &effects)
+        machine.cancel(key: _ErasedKey("a"), &effects)
         machine.checkInvariants()
     }
 
@@ -201,9 +201,9 @@ struct TaskRegistryStateMachineTests {
         var machine = RegistryMachine()
         let ids = (0..<1_000).map { _ in machine.added("a") }
         var effects = RegistryMachine.Effects()
-        for (number, id) in ids.enumerated() { machine.attach(id, job: number, &effects) }
+        for (number, id) in ids.enumerated() { machine.attach(id, job: Word(number), &effects) }
         var raised: [Int] = []
-        for id in ids { raised += machine.raise(before: id, to: 9) }
+        for id in ids { raised += machine.raise(before: id, to: 9).map(\.number) }
         #expect(raised == [0], "whoever parks after its predecessor finds that raised")
         #expect(machine.raise(before: ids[999], to: 17).count == 999)
         #expect(machine.raise(before: ids[998], to: 17).isEmpty)
@@ -215,14 +215,14 @@ struct TaskRegistryStateMachineTests {
         var machine = RegistryMachine(limit: 2)
         var effects = RegistryMachine.Effects()
         let ids = (0..<1_000).map { machine.added("\($0)") }
-        for (number, id) in ids.enumerated() { machine.attach(id, job: number, &effects) }
+        for (number, id) in ids.enumerated() { machine.attach(id, job: Word(number), &effects) }
         #expect(ids.map { machine.phase(of: $0) == .queued } == [false, false] + Array(repeating: true, count: 998))
         var raised: [Int] = []
-        for id in ids { raised += machine.raise(before: id, to: 9) }
+        for id in ids { raised += machine.raise(before: id, to: 9).map(\.number) }
         #expect(raised.sorted() == [0, 1], "a task that waits with that priority need not be raised to it")
         #expect(machine.raise(before: ids[999], to: 9).isEmpty)
-        #expect(machine.raise(before: ids[500], to: 17).sorted() == Array(0..<500))
-        #expect(machine.raise(before: ids[999], to: 17).sorted() == Array(501..<999))
+        #expect(machine.raise(before: ids[500], to: 17).map(\.number).sorted() == Array(0..<500))
+        #expect(machine.raise(before: ids[999], to: 17).map(\.number).sorted() == Array(501..<999))
         machine.checkInvariants()
     }
 
@@ -231,9 +231,9 @@ struct TaskRegistryStateMachineTests {
         var machine = RegistryMachine(limit: 1)
         let ids = (0..<20_000).map { _ in machine.added("a") }
         var effects = RegistryMachine.Effects()
-        for (number, id) in ids.enumerated() { machine.attach(id, job: number, &effects) }
+        for (number, id) in ids.enumerated() { machine.attach(id, job: Word(number), &effects) }
         var raised: [Int] = []
-        for id in ids { raised += machine.raise(before: id, to: 9) }
+        for id in ids { raised += machine.raise(before: id, to: 9).map(\.number) }
         #expect(raised == [0])
         let other = machine.added("b")
         machine.attach(other, job: 20_000, &effects)
@@ -248,7 +248,9 @@ struct TaskRegistryStateMachineTests {
         let (running, queued) = (machine.added("a", .runConcurrently), machine.added("a", .runConcurrently))
         let (other, waiting) = (machine.added("b"), machine.added("a"))
         var effects = RegistryMachine.Effects()
-        for (number, id) in [running, queued, other, waiting].enumerated() { machine.attach(id, job: number, &effects) }
+        for (number, id) in [running, queued, other, waiting].enumerated() {
+            machine.attach(id, job: Word(number), &effects)
+        }
         let start = machine.begin(running, isCancelled: false, &effects)
         #expect(start == .run)
         machine.finish(running)
@@ -278,7 +280,7 @@ struct TaskRegistryStateMachineTests {
         var machine = RegistryMachine(limit: 3)
         let ids = (0..<10_000).map { machine.added("\($0)") }
         for (number, id) in ids.enumerated().dropFirst(3) {
-            let isParked = machine.park(id, number)
+            let isParked = machine.park(id, Word(number))
             #expect(isParked)
         }
         var woken = 0
@@ -303,7 +305,7 @@ struct TaskRegistryStateMachineTests {
         var machine = RegistryMachine()
         let ids = (0..<10_000).map { _ in machine.added("a") }
         for (number, id) in ids.enumerated().dropFirst() {
-            let isParked = machine.park(id, number)
+            let isParked = machine.park(id, Word(number))
             #expect(isParked)
         }
         for id in ids.dropFirst(2) {
@@ -322,15 +324,20 @@ struct TaskRegistryStateMachineTests {
         var machine = RegistryMachine()
         func added() throws -> RegistryMachine.ID {
             var effects = RegistryMachine.Effects()
-            let registration = machine.add(key: key, behavior: .runConcurrently, isCancelled: { _ in false }, &effects)
+            let registration = machine.add(
+                key: key.map { _ErasedKey($0) },
+                behavior: .runConcurrently,
+                isCancelled: { _ in false },
+                &effects
+            )
             guard case .added(let id) = registration else { throw CancellationError() }
-            machine.attach(id, job: Int(id.number), &effects)
+            machine.attach(id, job: Word(Int(id.number)), &effects)
             return id
         }
         func cancelled() -> [Int] {
             var effects = RegistryMachine.Effects()
             machine.cancelAll(&effects)
-            return effects.actions?.cancelling ?? []
+            return effects.cancelling
         }
         var ids = try (0..<5_000).map { _ in try added() }
         #expect(cancelled().count == 5_000 && machine.addedSinceCancelAll == [])
@@ -384,10 +391,11 @@ extension RegistryMachine {
     fileprivate mutating func added(
         _ key: String,
         _ behavior: TaskStoreDuplicateKeyBehavior = .wait,
-        isCancelled: (Int) -> Bool = { _ in false }
+        isCancelled: (Word) -> Bool = { _ in false }
     ) -> ID {
         var effects = Effects()
-        guard case .added(let id) = add(key: key, behavior: behavior, isCancelled: isCancelled, &effects) else {
+        guard case .added(let id) = add(key: _ErasedKey(key), behavior: behavior, isCancelled: isCancelled, &effects)
+        else {
             preconditionFailure("A new task is added.")
         }
         return id

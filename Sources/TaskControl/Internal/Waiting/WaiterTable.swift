@@ -208,6 +208,7 @@ enum Parking<Waiter, Outcome> {
 }
 
 /// The way in which a wait has ended.
+@usableFromInline
 package enum WaitOutcome: Sendable {
     /// The event that the waiter waited for has happened.
     case reached

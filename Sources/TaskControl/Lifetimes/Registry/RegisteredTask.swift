@@ -37,22 +37,14 @@ struct RegisteredTask: Hashable, Sendable {
         return .duplicate
     }
 
-    /// An unretained handle of a registered task, in one word.
+    /// The word by which the machine of a registry refers to the task, without retaining it.
+    var word: Word { Word(handle, isMarked: isDelivery) }
+
+    /// Creates the retained handle of a task whose `word` is given.
     ///
     /// The task is known to be alive only while it is registered: it is removed from the registry before it ends, by
-    /// the task itself or by an object that retains the task. So code that reads this handle must create a retained
-    /// handle with `owned` while it holds the lock of the registry.
-    struct Unowned: UnownedHandle, Sendable {
-        private let task: _TaskHandle.Unowned
-        private let isDelivery: Bool
-
-        init(_ task: RegisteredTask) {
-            self.task = .init(task.handle)
-            isDelivery = task.isDelivery
-        }
-
-        var owned: RegisteredTask { RegisteredTask(handle: task.owned, isDelivery: isDelivery) }
-    }
+    /// the task itself or by an object that retains the task. So the lock of the registry must be held.
+    init(_ word: Word) { self.init(handle: word.task, isDelivery: word.isMarked) }
 }
 
 /// The code that a registered task runs. It waits until the ``TaskStoreDuplicateKeyBehavior`` lets the task begin, runs

@@ -25,7 +25,7 @@ extension TaskRegistry {
     @inline(__always)
     func attachIfNeeded(_ id: ID, isDelivery: Bool, _ machine: inout Machine, _ effects: inout Effects) {
         guard machine.needsJob(id), let handle = _TaskHandle.running else { return }
-        machine.attach(id, job: .init(RegisteredTask(handle: handle, isDelivery: isDelivery)), &effects)
+        machine.attach(id, job: Word(handle, isMarked: isDelivery), &effects)
     }
 
     /// Waits until the body of the current task may run: for older tasks of its key, for its quiet time (the behavior
@@ -62,7 +62,7 @@ extension TaskRegistry {
 
     private func parkUntilTurn(_ id: ID) async {
         _ = await suspend { waiter in
-            state.withLock { $0.machine.park(id, waiter) } ? nil : .reached
+            state.withLock { $0.machine.park(id, Word(waiter)) } ? nil : .reached
         } onCancel: {
             // A cancellation handler resumes only its own task, and calls no other code. The task itself reports that
             // it was cancelled.
@@ -72,7 +72,7 @@ extension TaskRegistry {
             if effects.isNews { performOutsideHandler { self.onChange?() } }
         } raising: { [self] priority in
             raise(
-                state.withLock { $0.machine.raise(before: id, to: priority.rawValue).map(\.owned.handle) },
+                state.withLock { $0.machine.raise(before: id, to: priority.rawValue).map(\.task) },
                 to: priority
             )
         }
@@ -85,7 +85,7 @@ extension TaskRegistry {
     func startTimer(_ id: Machine.IntervalID, _ time: Duration) {
         let body = IntervalTimer(registry: self, id: id, time: time, stopwatch: Stopwatch(clock))
         let timer = spawnDetached(name: "TaskControl: waits for the end of an interval", priority: nil, body)
-        change { $0.attachTimer(id, .init(.plain(timer)), &$1) }
+        change { $0.attachTimer(id, Word(timer), &$1) }
     }
 
     private struct IntervalTimer: _TaskBody {
@@ -131,9 +131,9 @@ extension TaskRegistry {
     /// Returns the handle of a registered task; `nil` if the task has ended. Waits while the task is being created.
     private func job(of id: ID) async -> Job? {
         _ = await suspend { (waiter: Waiter) in
-            state.withLock { $0.machine.follow(id, waiter) } ? nil : .reached
+            state.withLock { $0.machine.follow(id, Word(waiter)) } ? nil : .reached
         }
-        return state.withLock { $0.machine.job(of: id)?.owned }
+        return state.withLock { $0.machine.job(of: id).map(RegisteredTask.init) }
     }
 
     // MARK: Draining
@@ -179,18 +179,18 @@ extension TaskRegistry {
     private func waitForDrain(
         _ id: Machine.DrainID,
         staysWhenCancelled: Bool = false,
-        leaving leave: @Sendable (inout Machine) -> Waiter?,
-        raising raise: @escaping @Sendable (inout Machine, UInt8) -> [Job.Unowned]
+        leaving leave: @Sendable (inout Machine) -> Word?,
+        raising raise: @escaping @Sendable (inout Machine, UInt8) -> [Word]
     ) async throws(CancellationError) {
         let wait = source.emitDraining()
         let outcome = await suspend { waiter in
-            state.withLock { $0.machine.parkDrainer(id, waiter) }
+            state.withLock { $0.machine.parkDrainer(id, Word(waiter)) }
         } onCancel: {
             if staysWhenCancelled { return }
             // The cancellation may come before the continuation is stored: the machine then keeps the outcome.
             state.withLock { leave(&$0.machine) }?.resume(returning: .left)
         } raising: { [self] priority in
-            self.raise(state.withLock { raise(&$0.machine, priority.rawValue).map(\.owned.handle) }, to: priority)
+            self.raise(state.withLock { raise(&$0.machine, priority.rawValue).map(\.task) }, to: priority)
         }
         source.emitDrained(wait, hasLeft: outcome == .left)
         if outcome == .left { throw CancellationError() }
@@ -199,7 +199,7 @@ extension TaskRegistry {
     /// Escalates the registered tasks that have a lower priority to `priority`, where the system supports it (macOS 26,
     /// Linux).
     func raiseAll(to priority: TaskPriority) {
-        raise(state.withLock { $0.machine.raiseAll(to: priority.rawValue).map(\.owned.handle) }, to: priority)
+        raise(state.withLock { $0.machine.raiseAll(to: priority.rawValue).map(\.task) }, to: priority)
     }
 
     private func raise(_ jobs: [_TaskHandle], to priority: TaskPriority) {
@@ -273,7 +273,7 @@ extension TaskRegistry {
 
     // Called under the lock, because the registered tasks are known not to have ended while it is held.
     private static func endAttempts(in machine: Machine) {
-        for job in machine.liveJobs { CancellationCauses.endAttempts(of: job.owned.handle.address) }
+        for job in machine.liveJobs { CancellationCauses.endAttempts(of: job.task.address) }
     }
 
     /// Cancels the present tasks for a cause at the end of the grace period of a shutdown, and waits until all tasks have

@@ -7,10 +7,9 @@ final class TaskRegistry: Sendable {
     typealias Key = _ErasedKey
     typealias Job = RegisteredTask
     typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
-    typealias Machine = TaskRegistryStateMachine<Key, Job.Unowned, Waiter>
+    typealias Machine = TaskRegistryStateMachine
     typealias ID = Machine.ID
     typealias Effects = Machine.Effects
-    typealias Registration = Machine.Registration
 
     let state: Locked<Books>
     /// Called without the lock after the number of live tasks, which have neither finished nor been cancelled, has
@@ -93,7 +92,9 @@ final class TaskRegistry: Sendable {
         _ effects: inout Effects
     ) -> Registration<ID> {
         let registration = decide(&effects, cause: { $0.causeOfReplacement(under: key) }) {
-            let registration = $0.add(key: key, behavior: behavior, isCancelled: { $0.owned.isCancelled }, &$1)
+            let registration = Registration(
+                $0.add(key: key, behavior: behavior, isCancelled: { $0.task.isCancelled }, &$1)
+            )
             if case .added(let id) = registration { Diagnostics.open(subject(id)) }
             return registration
         }
@@ -105,7 +106,7 @@ final class TaskRegistry: Sendable {
     /// the task was being created.
     func attach(_ id: ID, _ job: Job) {
         var effects = Effects()
-        decide(&effects, cause: { $0.cause(of: id) }) { $0.attach(id, job: .init(job), &$1) }
+        decide(&effects, cause: { $0.cause(of: id) }) { $0.attach(id, job: job.word, &$1) }
         if effects.raisingTo > 0 { TaskControl.raise([job.handle], to: TaskPriority(rawValue: effects.raisingTo)) }
         perform(effects)
     }
@@ -142,10 +143,10 @@ final class TaskRegistry: Sendable {
     ) -> ID? {
         let registration = change { machine, effects in
             let registration = machine.insert(
-                .init(.plain(task)),
+                Word(task),
                 key: key,
                 subject: subject,
-                isCancelled: { $0.owned.isCancelled },
+                isCancelled: { $0.task.isCancelled },
                 &effects
             )
             if opens, case .added(let id) = registration { Diagnostics.open(self.subject(id)) }
@@ -241,6 +242,17 @@ final class TaskRegistry: Sendable {
 }
 
 extension TaskRegistry {
+    /// The outcome of a call that registers a task: that of the machine, with handles that are retained.
+    enum Registration<Added> {
+        case added(Added)
+        /// The new task was not added, because that with the given ID and handle is preferred. The handle is `nil` while
+        /// that task is being created.
+        case existing(ID, Job?)
+        case refused
+
+        var isAdded: Bool { if case .added = self { true } else { false } }
+    }
+
     /// The state that the lock of a registry protects: the state machine, and data that only the registry uses.
     struct Books {
         var machine: Machine
@@ -303,7 +315,8 @@ extension TaskRegistry {
     private func prepare(_ actions: Effects.Actions, _ machine: inout Machine, _ cause: RecordedCause) {
         actions.cause = cause
         // Under the lock, because the registered tasks are known not to have ended while it is held.
-        for job in actions.cancelling { CancellationCauses.record(cause, for: job.handle.address) }
+        actions.retainTasks(\.task)
+        for target in actions.cancelling { CancellationCauses.record(cause, for: target.task!.address) }
         for id in actions.retired { machine.setCause(cause, of: id) }
         guard !actions.retired.isEmpty, let moment = Diagnostics.moment else { return }
         // A task that was sent through a `CancellableQueue` while no observer was registered has no subject here: its
@@ -326,11 +339,11 @@ extension TaskRegistry {
     @inline(never)
     private func perform(_ actions: Effects.Actions) {
         for waiter in actions.waking { waiter.resume(returning: .reached) }
-        for job in actions.cancelling { job.cancel() }
-        for (job, priority) in actions.raising {
-            TaskControl.raise([job.handle], to: TaskPriority(rawValue: priority))
+        for target in actions.cancelling { target.task!.cancel() }
+        for (target, priority) in actions.raising {
+            TaskControl.raise([target.task!], to: TaskPriority(rawValue: priority))
         }
-        for timer in actions.stopping { timer.cancel() }
+        for timer in actions.stopping { timer.task!.cancel() }
         if let interval = actions.interval { startTimer(interval.id, interval.time) }
     }
 
@@ -363,6 +376,18 @@ extension TaskRegistry.Machine {
     /// task is not live: it was then cancelled itself, and no other task is cancelled.
     func causeOfReplacement(by id: ID) -> RecordedCause? {
         phase(of: id)?.isLive == true ? key(of: id).map { .superseded($0) } : nil
+    }
+}
+
+extension TaskRegistry.Registration<TaskRegistry.ID> {
+    /// Retains the handle of an existing task. Called under the lock, while the task has not ended.
+    init(_ registration: TaskRegistry.Machine.Registration) {
+        self =
+            switch registration {
+            case .added(let id): .added(id)
+            case .existing(let id, let job): .existing(id, job.map(RegisteredTask.init))
+            case .refused: .refused
+            }
     }
 }
 

@@ -14,7 +14,7 @@ extension TaskRegistryStateMachine {
 
     /// Returns whether a key has an interval of the behavior `throttle` that has begun and has not ended.
     func hasInterval(_ key: Key) -> Bool {
-        if let lane = lanes.index(of: key), case .begun? = intervals[lane]?.start { true } else { false }
+        if let lane = lanes.slot(of: key), case .begun? = intervals[lane]?.start { true } else { false }
     }
 
     /// Traps if one of the invariants in the documentation of the type does not hold.
@@ -39,7 +39,7 @@ extension TaskRegistryStateMachine {
         precondition(lanes.count == lines.count, "The count of lanes is right.")
         for slot in lines {
             let lane = lanes[slot]
-            precondition(lanes.index(of: lane.key) == slot, "Each key has one lane.")
+            precondition(lanes.slot(of: lanes.key(at: slot)) == slot, "Each key has one lane.")
             lane.chain.checkLinks(in: entries)
             let members = occupied.filter { entries[$0].lane == slot }
             let chain = lane.chain.slots(in: entries)

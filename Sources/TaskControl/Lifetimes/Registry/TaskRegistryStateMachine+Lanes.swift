@@ -1,26 +1,8 @@
 /// The functions that decide which tasks of a key are cancelled for a new task, and which may start next. A lane
 /// contains the tasks of one key; an entry is a registered task.
 extension TaskRegistryStateMachine {
-    /// The registered tasks (entries) of one key.
-    struct Lane: Keyed {
-        let key: Key
-        var nextInBucket = Chain.none
-        /// The entries of the lane, oldest first, except those in the phases `skipped` and `left`.
-        var chain = Chain()
-        var entryCount: Int32 = 0
-        var liveCount: Int32 = 0
-        /// The newest linked entry such that neither this entry nor an older one can be replaced before it begins.
-        var begunUpTo = Chain.none
-        /// The newest linked entry such that neither this entry nor an older one is live.
-        var cancelledUpTo = Chain.none
-        /// The newest entry with the behavior `debounce`. Its slot may have another entry meanwhile, if it has finished.
-        var debounced = Chain.none
-        /// The entry that has replaced an entry with a permit, and has not received a permit: see ``Limit``.
-        var successor = Chain.none
-    }
-
     func isLive(_ key: Key) -> Bool {
-        lanes.index(of: key).map { lanes[$0].liveCount > 0 } ?? false
+        lanes.slot(of: key).map { lanes[$0].liveCount > 0 } ?? false
     }
 
     /// The keys that have live tasks: tasks that have neither finished nor been cancelled.
@@ -28,7 +10,7 @@ extension TaskRegistryStateMachine {
     /// - Complexity: O(*n*) in the number of keys.
     var liveKeys: [Key] {
         (0..<lanes.extent).compactMap { lane in
-            lanes.isOccupied(lane) && lanes[lane].liveCount > 0 ? lanes[lane].key : nil
+            lanes.isOccupied(lane) && lanes[lane].liveCount > 0 ? lanes.key(at: lane) : nil
         }
     }
 
@@ -43,7 +25,7 @@ extension TaskRegistryStateMachine {
     func isWaiting(_ key: Key) -> Bool { hasTask(key) { $0.isLive && $0.waits } }
 
     private func hasTask(_ key: Key, where condition: (Phase) -> Bool) -> Bool {
-        guard let lane = lanes.index(of: key) else { return false }
+        guard let lane = lanes.slot(of: key) else { return false }
         return lanes[lane].chain.slots(in: entries).contains { condition(entries[$0].phase) }
     }
 
@@ -139,7 +121,7 @@ extension TaskRegistryStateMachine {
     /// - Complexity: O(*n*) in the number of keys, and of the tasks that are cancelled, amortized.
     mutating func cancel(keys: some Sequence<Key>, _ effects: inout Effects) {
         for key in keys {
-            if let lane = lanes.index(of: key) { cancelLane(lane, &effects) }
+            if let lane = lanes.slot(of: key) { cancelLane(lane, &effects) }
         }
         if limit != nil { passPermitsOn(&effects) }
     }
@@ -338,7 +320,7 @@ extension TaskRegistryStateMachine {
     /// - Returns: The key of the lane, if the lane was removed; otherwise `nil`.
     mutating func removeIfUnused(_ lane: Slot) -> Key? {
         guard lanes[lane].entryCount == 0, intervals.isEmpty || intervals[lane] == nil else { return nil }
-        return lanes.remove(lane).key
+        return lanes.remove(lane)
     }
 }
 
@@ -460,7 +442,7 @@ extension TaskRegistryStateMachine {
     /// - Returns: The ID of the waiter; `nil` if the key has no tasks: then no waiter was added, and the caller need
     ///   not wait.
     mutating func enrollDrainer(of key: Key) -> LaneDrainID? {
-        guard let lane = lanes.index(of: key), lanes[lane].entryCount > 0 else { return nil }
+        guard let lane = lanes.slot(of: key), lanes[lane].entryCount > 0 else { return nil }
         return LaneDrainID(id: drainers.enroll(in: &laneDrainers[lane, default: Chain()]), lane: lane)
     }
 

@@ -47,13 +47,18 @@
 ///    No entry is `queued` while a permit is available.
 /// 9. An entry that cancels the older entries of its lane when it begins is not parked as `queued` while one of them is
 ///    live: it would wait for a permit that it should free itself.
-struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
+struct TaskRegistryStateMachine {
+    typealias Key = _ErasedKey
+    /// The handle of a task, which the machine does not retain.
+    typealias Job = Word
+    /// The continuation of a task or caller that waits.
+    typealias Waiter = Word
     typealias ID = Ticket
     typealias Slot = Ticket.Slot
     typealias DrainID = WaiterTable<Waiter, WaitOutcome>.ID
 
     var entries = SlotTable<Entry>()
-    var lanes = KeyTable<Lane>()
+    var lanes = LaneTable()
     var sides: [Slot: Side] = [:]
     /// The intervals of the behavior `throttle`, by the slots of the lanes of their keys: see ``Lane``.
     var intervals: [Slot: Interval] = [:]
@@ -81,15 +86,13 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
 
     // MARK: Registering
 
-    enum Registration<Added> {
-        case added(Added)
+    enum Registration {
+        case added(ID)
         /// A task with the same key is preferred to the new one, which was not added. The job, which is the handle of
         /// the existing task, is `nil` while that task is being created.
-        case existing(ID, Job.Owned?)
+        case existing(ID, Job?)
         /// The task was not added, because the registry is closed.
         case refused
-
-        var isAdded: Bool { if case .added = self { true } else { false } }
     }
 
     /// Registers a task that is about to be created. The order of the calls is the order of the tasks of a key.
@@ -106,17 +109,17 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
         behavior: TaskStoreDuplicateKeyBehavior,
         isCancelled: (Job) -> Bool,
         _ effects: inout Effects
-    ) -> Registration<ID> {
+    ) -> Registration {
         guard !isClosed else { return .refused }
         guard let key else { return .added(enter(phase: .starting, &effects)) }
-        let existing = lanes.index(of: key)
+        let existing = lanes.slot(of: key)
         if let existing {
             if case .preferPrevious = behavior.kind, let standing = standing(in: existing, isCancelled, &effects) {
-                return .existing(standing, entries[standing.slot].job?.owned)
+                return .existing(standing, entries[standing.slot].job)
             }
             makeRoom(in: existing, for: behavior, isCancelled, &effects)
         }
-        let lane = existing ?? lanes.insert(Lane(key: key))
+        let lane = existing ?? lanes.insert(key)
         let phase: Phase =
             switch behavior.kind {
             case .debounce: .quiet
@@ -156,14 +159,14 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
         subject: TaskEvent.Identity? = nil,
         isCancelled: (Job) -> Bool = { _ in false },
         _ effects: inout Effects
-    ) -> Registration<ID> {
+    ) -> Registration {
         guard !isClosed else { return .refused }
-        let lane = key.flatMap { lanes.index(of: $0) }
+        let lane = key.flatMap { lanes.slot(of: $0) }
         if let lane, let standing = standing(in: lane, isCancelled, &effects) {
-            return .existing(standing, entries[standing.slot].job?.owned)
+            return .existing(standing, entries[standing.slot].job)
         }
         let id = enter(
-            lane ?? key.map { lanes.insert(Lane(key: $0)) } ?? Chain.none,
+            lane ?? key.map { lanes.insert($0) } ?? Chain.none,
             job: job,
             phase: job == nil ? .starting : .running,
             &effects
@@ -432,12 +435,12 @@ struct TaskRegistryStateMachine<Key: Hashable, Job: UnownedHandle, Waiter> {
     }
 
     /// Returns the machine's copy of a key that has tasks or an interval; `nil` for other keys.
-    func key(equalTo key: Key) -> Key? { lanes.index(of: key).map { lanes[$0].key } }
+    func key(equalTo key: Key) -> Key? { lanes.slot(of: key).map { lanes.key(at: $0) } }
 
     /// Returns the key of a task; `nil` if the task has no key, or has finished.
     func key(of id: ID) -> Key? {
         guard entries.contains(id), entries[id.slot].lane != Chain.none else { return nil }
-        return lanes[entries[id.slot].lane].key
+        return lanes.key(at: entries[id.slot].lane)
     }
 
     /// Returns the phase of a task; `nil` if the task has finished.
@@ -482,7 +485,7 @@ extension TaskRegistryStateMachine {
         var isLinked: Bool { rawValue <= Phase.cancelled.rawValue }
     }
 
-    /// A registered task. Packed into few words, because a registry may contain a million entries.
+    /// A registered task. Packed into four words, because a registry may contain a million entries.
     struct Entry: Ticketed, Linked {
         /// The slot of the ``Lane`` of the task's key; `Chain.none` if the task has no key.
         let lane: Slot
@@ -490,34 +493,25 @@ extension TaskRegistryStateMachine {
         /// The place of the task in the line of a registry with a ``Limit``; `Chain.none` if the task has none.
         var place = Chain.none
         var job: Job?
-        /// The serial number (40 bits), the priorities `raisedBefore` and `raisedTo`, and the phase (8 bits each).
-        private var packed: UInt64
+        private let serialLow: UInt32
+        private let serialHigh: UInt8
+        /// The raw priority to which the tasks before this one in its lane were escalated, for this task or for a newer
+        /// one; 0 for none.
+        var raisedBefore: UInt8 = 0
+        /// The raw priority to which the task was escalated through the registry; 0 for none.
+        var raisedTo: UInt8 = 0
+        var phase: Phase
 
         init(serial: UInt64, lane: Slot, job: Job?, phase: Phase) {
             self.lane = lane
             self.job = job
-            packed = serial << 24 | UInt64(phase.rawValue)
+            self.phase = phase
+            serialLow = UInt32(truncatingIfNeeded: serial)
+            serialHigh = UInt8(truncatingIfNeeded: serial >> 32)
         }
 
-        var serial: UInt64 { packed >> 24 }
-
-        /// The raw priority to which the tasks before this one in its lane were escalated, for this task or for a newer
-        /// one; 0 for none.
-        var raisedBefore: UInt8 {
-            get { UInt8(truncatingIfNeeded: packed >> 16) }
-            set { packed = packed & ~0xFF_0000 | UInt64(newValue) << 16 }
-        }
-
-        /// The raw priority to which the task was escalated through the registry; 0 for none.
-        var raisedTo: UInt8 {
-            get { UInt8(truncatingIfNeeded: packed >> 8) }
-            set { packed = packed & ~0xFF00 | UInt64(newValue) << 8 }
-        }
-
-        var phase: Phase {
-            get { Phase(rawValue: UInt8(truncatingIfNeeded: packed))! }
-            set { packed = packed & ~0xFF | UInt64(newValue.rawValue) }
-        }
+        /// The lowest 40 bits of the serial number.
+        var serial: UInt64 { UInt64(serialHigh) << 32 | UInt64(serialLow) }
     }
 
     /// The properties that only few entries have, stored apart from ``Entry``.
@@ -557,15 +551,14 @@ extension TaskRegistryStateMachine {
         final class Actions {
             /// The waiters to resume.
             fileprivate(set) var waking: [Waiter] = []
-            /// The tasks to cancel; among the tasks of one key, the oldest first. Retained, since a task may end as soon
-            /// as the lock is released.
-            fileprivate(set) var cancelling: [Job.Owned] = []
+            /// The tasks to cancel; among the tasks of one key, the oldest first.
+            fileprivate(set) var cancelling: [Target] = []
             /// The tasks that the decision has recorded as cancelled. They have not finished.
             fileprivate(set) var retired: [ID] = []
             /// The tasks to escalate, and their raw priorities.
-            fileprivate(set) var raising: [(job: Job.Owned, priority: UInt8)] = []
+            fileprivate(set) var raising: [(target: Target, priority: UInt8)] = []
             /// The timer tasks to cancel. No cause of their cancellation is recorded.
-            fileprivate(set) var stopping: [Job.Owned] = []
+            fileprivate(set) var stopping: [Target] = []
             /// The interval of the behavior `throttle` that has begun, and its length. The storage must create the timer
             /// of the interval; `nil` if no interval has begun.
             fileprivate(set) var interval: (id: IntervalID, time: Duration)?
@@ -574,6 +567,25 @@ extension TaskRegistryStateMachine {
             /// The moment of the decision, and the `retired` tasks with their identities, for their events. Set by the
             /// storage; `nil` if no observer is registered.
             var report: (moment: EventMoment, tasks: [(id: ID, subject: TaskEvent.Identity)])?
+
+            /// Stores the handles of the tasks that a decision has an effect on. Called by the storage.
+            ///
+            /// - Parameter task: Returns the retained handle of a task.
+            func retainTasks(_ task: (Job) -> _TaskHandle) {
+                for index in cancelling.indices { cancelling[index].task = task(cancelling[index].job) }
+                for index in raising.indices { raising[index].target.task = task(raising[index].target.job) }
+                for index in stopping.indices { stopping[index].task = task(stopping[index].job) }
+            }
+        }
+
+        /// A task that a decision has an effect on.
+        struct Target {
+            let job: Job
+            /// The retained handle of the task, since the task may end as soon as the lock is released. `nil` until the
+            /// storage sets it.
+            fileprivate(set) var task: _TaskHandle?
+
+            fileprivate init(_ job: Job) { self.job = job }
         }
 
         /// The effects on other tasks; `nil` if there are none.
@@ -603,15 +615,15 @@ extension TaskRegistryStateMachine {
         ///
         /// - Parameter job: The handle of the task; `nil` if the task is being created: `attach` then cancels it.
         mutating func cancel(_ job: Job?) {
-            if let job { act().cancelling.append(job.owned) }
+            if let job { act().cancelling.append(Target(job)) }
         }
 
         mutating func raise(_ jobs: [Job], to priority: UInt8) {
-            if !jobs.isEmpty { act().raising += jobs.map { ($0.owned, priority) } }
+            if !jobs.isEmpty { act().raising += jobs.map { (Target($0), priority) } }
         }
 
         mutating func stop(_ timer: Job?) {
-            if let timer { act().stopping.append(timer.owned) }
+            if let timer { act().stopping.append(Target(timer)) }
         }
 
         mutating func retire(_ id: ID) {
@@ -639,12 +651,4 @@ extension TaskRegistryStateMachine {
             return new
         }
     }
-}
-
-/// A reference to a task that does not retain the task, in the ``TaskRegistryStateMachine`` and its tests.
-protocol UnownedHandle {
-    associatedtype Owned
-
-    /// The retained handle of the task, which must not have ended: read while the lock of the registry is held.
-    var owned: Owned { get }
 }
