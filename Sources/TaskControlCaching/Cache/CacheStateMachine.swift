@@ -27,10 +27,11 @@ internal import TaskControl
 /// 3. At most `capacity` values are kept. They form a linked list in the order in which they were stored or passed over
 ///    by an eviction.
 /// 4. A flight waits only for a load that runs.
-struct CacheStateMachine<Key: Hashable, Value, Waiter> {
+struct CacheStateMachine<Key: Hashable, Value> {
+    typealias Waiter = Word
     /// The serial number of a load or a written value. 0 comes before all of them.
     typealias Serial = UInt64
-    typealias Waiters = WaiterTable<Waiter, WaitOutcome>
+    typealias Waiters = WaiterTable
     typealias Table = KeyTable<CacheEntry<Key>>
 
     /// The place of a pinned entry: its index in the table, and the number that no other entry has had.

@@ -6,8 +6,7 @@ public import TaskControl
 /// The flights retain this object while they run. ``CachedFlight`` cancels the flights when it is deallocated.
 @usableFromInline
 final class _CacheStorage: Sendable {
-    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
-    typealias Machine = CacheStateMachine<_ErasedKey, _CachedResult, Waiter>
+    typealias Machine = CacheStateMachine<_ErasedKey, _CachedResult>
 
     let state: Locked<Machine>
     let flights: _FlightTable
@@ -304,7 +303,7 @@ final class _CacheStorage: Sendable {
         let isCircular = other != nil && wait == nil
         if isCircular { state.withLock { $0.leave(place, entry.place) }?.resume(returning: .left) }
         let outcome = await suspend { waiter in
-            state.withLock { $0.park(place, waiter) }
+            state.withLock { $0.park(place, Word(waiter)) }
         } onCancel: {
             state.withLock { $0.leave(place, entry.place) }?.resume(returning: .left)
         } raising: { [flights] priority in

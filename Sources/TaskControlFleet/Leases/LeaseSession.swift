@@ -13,7 +13,7 @@ final class LeaseSession: Sendable {
 
     private struct State {
         var machine: Machine
-        var waiters = WaiterTable<UnsafeContinuation<WaitOutcome, Never>, WaitOutcome>()
+        var waiters = WaiterTable()
         /// The error of the last call of the store that has failed since the last proven renewal; `nil` if none has.
         var error: (any Error)?
         /// The entry with the result that another process has published; `nil` if there is none.
@@ -130,7 +130,7 @@ final class LeaseSession: Sendable {
             }
             guard let id else { return found }
             let outcome = await suspend { waiter in
-                state.withLock { $0.waiters.park(id, waiter) }
+                state.withLock { $0.waiters.park(id, Word(waiter)) }
             } onCancel: {
                 state.withLock { $0.waiters.leave(id, with: .left) }?.resume(returning: .left)
             }

@@ -34,7 +34,7 @@ internal import TaskControl
 /// A caller that is cancelled while it waits stops waiting at once and takes nothing, so the callers that wait behind
 /// it are admitted earlier.
 public final class RateLimiter: PolicyPart {
-    private typealias Machine = RateLimiterStateMachine<UnsafeContinuation<WaitOutcome, Never>>
+    private typealias Machine = RateLimiterStateMachine
 
     /// The name shown in diagnostics; `nil` if the limiter has none.
     public var name: String? { source.name }
@@ -211,7 +211,7 @@ public final class RateLimiter: PolicyPart {
     private nonisolated(nonsending) func wait(_ weight: Int, _ id: Machine.Line.ID?) async throws {
         if let id {
             let outcome = await suspend { waiter in
-                machine.withLock { $0.park(id, waiter) }
+                machine.withLock { $0.park(id, Word(waiter)) }
             } onCancel: {
                 machine.withLock { $0.leave(id, weight) }?.resume(returning: .left)
             }

@@ -18,8 +18,9 @@ internal import TaskControl
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. If a caller waits in the line, there is a first caller.
 /// 2. No costs are owed if there is no first caller.
-struct RateLimiterStateMachine<Waiter> {
-    typealias Line = WaiterTable<Waiter, WaitOutcome>
+struct RateLimiterStateMachine {
+    typealias Waiter = Word
+    typealias Line = WaiterTable
 
     enum Answer {
         case taken
@@ -168,6 +169,3 @@ extension RateLimiterStateMachine {
         precondition(owed >= .zero, "the owed costs are not negative")
     }
 }
-
-extension RateLimiterStateMachine.Answer: Sendable where Waiter: Sendable {}
-extension RateLimiterStateMachine.FirstAnswer: Sendable where Waiter: Sendable {}

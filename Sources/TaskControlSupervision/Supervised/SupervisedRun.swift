@@ -46,7 +46,7 @@ final class SupervisedRunStorage: Sendable {
         var isStopping = false
         var error: (any Error)?
         var wasCancelled = false
-        var waiters = WaiterTable<UnsafeContinuation<WaitOutcome, Never>, WaitOutcome>()
+        var waiters = WaiterTable()
     }
 
     let engine: SupervisionEngine
@@ -98,7 +98,7 @@ final class SupervisedRunStorage: Sendable {
     nonisolated(nonsending) func waitForStop() async {
         guard let id = state.withLock({ $0.isStopping ? nil : $0.waiters.enroll() }) else { return }
         _ = await suspend { waiter in
-            state.withLock { $0.waiters.park(id, waiter) }
+            state.withLock { $0.waiters.park(id, Word(waiter)) }
         } onCancel: {
             state.withLock { $0.waiters.leave(id, with: .left) }?.resume(returning: .left)
         }

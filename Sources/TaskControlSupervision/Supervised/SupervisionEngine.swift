@@ -6,8 +6,7 @@ internal import TaskControl
 /// One task, the coordinator, carries out the actions of the state machine: see ``coordinate(on:)``. Runs and callers
 /// only report events, which wake the coordinator.
 final class SupervisionEngine: Sendable {
-    typealias Waiter = UnsafeContinuation<SupervisionWake, Never>
-    typealias Machine = SupervisionStateMachine<Waiter>
+    typealias Machine = SupervisionStateMachine
 
     struct Books {
         var machine: Machine
@@ -170,14 +169,14 @@ final class SupervisionEngine: Sendable {
         }
     }
 
-    func waitUntilReady(_ child: Int) async -> SupervisionWake {
+    func waitUntilReady(_ child: Int) async -> WaitOutcome {
         if Task.isCancelled { return .left }
         switch state.withLock({ $0.machine.enrollForReadiness(of: child) }) {
         case .reached: return .reached
         case .ended: return .ended
         case .waits(let id):
             return await suspend { waiter in
-                state.withLock { $0.machine.parkForReadiness(of: child, id, waiter) }
+                state.withLock { $0.machine.parkForReadiness(of: child, id, Word(waiter)) }
             } onCancel: {
                 state.withLock { $0.machine.leaveReadiness(of: child, id) }?.resume(returning: .left)
             } raising: { [self] priority in
@@ -190,7 +189,7 @@ final class SupervisionEngine: Sendable {
     private func waitForEnd(of child: Int) async {
         guard let id = state.withLock({ $0.machine.enrollForEnd(of: child) }) else { return }
         _ = await suspend { waiter in
-            state.withLock { $0.machine.parkForEnd(of: child, id, waiter) }
+            state.withLock { $0.machine.parkForEnd(of: child, id, Word(waiter)) }
         } onCancel: {
             state.withLock { $0.machine.leaveEnd(of: child, id) }?.resume(returning: .left)
         } raising: { [self] priority in
@@ -215,7 +214,7 @@ final class SupervisionEngine: Sendable {
     private func waitForEnd() async {
         guard let id = state.withLock({ $0.machine.enrollForEnd(of: nil) }) else { return }
         _ = await suspend { waiter in
-            state.withLock { $0.machine.parkForEnd(of: nil, id, waiter) }
+            state.withLock { $0.machine.parkForEnd(of: nil, id, Word(waiter)) }
         } onCancel: {
             // Resumes the coordinator, which is another task. The engine is closed already, so no observer is notified.
             wakeOutsideHandler { self.close(isAbrupt: true) }
@@ -571,12 +570,12 @@ private struct Coordinator {
     private func park() async {
         guard !isCancelled else {
             _ = await suspend { waiter in
-                engine.state.withLock { $0.machine.park(waiter) } ? SupervisionWake.reached : nil
+                engine.state.withLock { $0.machine.park(Word(waiter)) } ? WaitOutcome.reached : nil
             }
             return
         }
         _ = await suspend { waiter in
-            engine.state.withLock { $0.machine.park(waiter) } ? SupervisionWake.reached : nil
+            engine.state.withLock { $0.machine.park(Word(waiter)) } ? WaitOutcome.reached : nil
         } onCancel: { [engine] in
             engine.state.withLock { $0.machine.wake() }?.resume(returning: .left)
         }

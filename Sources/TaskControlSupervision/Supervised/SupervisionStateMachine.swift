@@ -12,8 +12,9 @@ internal import TaskControl
 ///
 /// Times are durations since the beginning of the supervision. A child is stopped only after its run has begun, so
 /// every run reports its end.
-struct SupervisionStateMachine<Waiter> {
-    typealias Waiters = WaiterTable<Waiter, SupervisionWake>
+struct SupervisionStateMachine {
+    typealias Waiter = Word
+    typealias Waiters = WaiterTable
 
     private let strategy: Supervisor.Strategy
     private var children = Children()
@@ -403,7 +404,7 @@ struct SupervisionStateMachine<Waiter> {
         return .waits(children[child].readiness.enroll())
     }
 
-    mutating func parkForReadiness(of child: Int, _ id: Waiters.ID, _ waiter: Waiter) -> SupervisionWake? {
+    mutating func parkForReadiness(of child: Int, _ id: Waiters.ID, _ waiter: Waiter) -> WaitOutcome? {
         defer { children.removeIfOver(child) }
         return children[child].readiness.park(id, waiter)
     }
@@ -444,7 +445,7 @@ struct SupervisionStateMachine<Waiter> {
         return children.isPresent(child) ? children[child].ends.enroll() : nil
     }
 
-    mutating func parkForEnd(of child: Int?, _ id: Waiters.ID, _ waiter: Waiter) -> SupervisionWake? {
+    mutating func parkForEnd(of child: Int?, _ id: Waiters.ID, _ waiter: Waiter) -> WaitOutcome? {
         guard let child else { return groupEnds.park(id, waiter) }
         defer { children.removeIfOver(child) }
         return children[child].ends.park(id, waiter)
@@ -626,16 +627,6 @@ extension SupervisionStateMachine {
         case reached, ended
         case waits(Waiters.ID)
     }
-}
-
-/// The reason for which the coordinator or a caller that waits is resumed.
-enum SupervisionWake: Hashable, Sendable {
-    /// The event that the waiter waited for has happened.
-    case reached
-    /// The child for which the caller waited has ended before it was ready.
-    case ended
-    /// The waiter was cancelled, and no longer waits.
-    case left
 }
 
 extension Supervisor.Strategy {

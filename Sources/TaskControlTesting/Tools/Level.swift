@@ -7,8 +7,7 @@ internal import TaskControl
 /// resumed while the lock of the value is held. A cancelled task stops waiting at once: when `cancel()` has returned,
 /// the task is no longer counted.
 final class Level<Value: Comparable & Sendable>: Sendable {
-    private typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
-    private typealias Machine = LevelStateMachine<Value, Waiter>
+    private typealias Machine = LevelStateMachine<Value>
 
     private let state: Locked<Machine>
 
@@ -127,6 +126,6 @@ final class Level<Value: Comparable & Sendable>: Sendable {
     }
 
     private func park(_ id: Machine.ID) async -> WaitOutcome {
-        await suspend { waiter in state.withLock { $0.park(id, waiter) } }
+        await suspend { waiter in state.withLock { $0.park(id, Word(waiter)) } }
     }
 }

@@ -14,15 +14,17 @@ internal import TaskControl
 ///    caller at a time.
 /// 2. No spectator waits for a number of waiters that is reached.
 /// 3. Each caller receives exactly one outcome: the first.
-struct LevelStateMachine<Value: Comparable, Waiter> {
+struct LevelStateMachine<Value: Comparable> {
+    typealias Waiter = Word
+
     enum ID {
-        case waiter(MarkTable<Value, Waiter>.ID)
-        case spectator(MarkTable<Int, Waiter>.ID)
+        case waiter(MarkTable<Value>.ID)
+        case spectator(MarkTable<Int>.ID)
     }
 
     private(set) var value: Value
-    private var waiters = MarkTable<Value, Waiter>()
-    private var spectators = MarkTable<Int, Waiter>()
+    private var waiters = MarkTable<Value>()
+    private var spectators = MarkTable<Int>()
 
     init(_ value: Value) {
         self.value = value

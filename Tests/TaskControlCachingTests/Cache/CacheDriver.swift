@@ -4,7 +4,7 @@ import Testing
 @testable import TaskControl
 @testable import TaskControlCaching
 
-typealias CacheMachine = CacheStateMachine<Int, Int, Int>
+typealias CacheMachine = CacheStateMachine<Int, Int>
 
 /// The rules of a cache, in whole seconds, dictionaries and lists.
 struct CacheModel: Hashable {
@@ -175,14 +175,14 @@ struct CacheDriver: MachineDriver {
             join(key, after: newest)
         case .start(let number): start(number)
         case .park(let number):
-            let outcome = machine.park(places[number]!, number)
+            let outcome = machine.park(places[number]!, Word(number))
             #expect(outcome == nil)
             flights[number].phase = .waiting(isParked: true)
         case .leave(let number):
             let wasParked = flights[number].phase == .waiting(isParked: true)
             let waiter = machine.leave(places[number]!, pinned[number]!)
-            #expect(waiter == (wasParked ? number : nil))
-            if !wasParked { #expect(machine.park(places[number]!, number) == .left) }
+            #expect(waiter?.number == (wasParked ? number : nil))
+            if !wasParked { #expect(machine.park(places[number]!, Word(number)) == .left) }
             end(number)
         case .finish(let number, let outcome): finish(number, outcome)
         case .update(let key): update(key)
@@ -341,10 +341,10 @@ struct CacheDriver: MachineDriver {
         let waiting = flights.indices.filter {
             if flights[$0].key == key, case .waiting = flights[$0].phase { true } else { false }
         }
-        #expect(remains.woken == waiting.filter { flights[$0].phase == .waiting(isParked: true) })
+        #expect(remains.woken.map(\.number) == waiting.filter { flights[$0].phase == .waiting(isParked: true) })
         for flight in waiting {
             if flights[flight].phase == .waiting(isParked: false) {
-                #expect(machine.park(places[flight]!, flight) == .reached)
+                #expect(machine.park(places[flight]!, Word(flight)) == .reached)
             }
             flights[flight].phase = .pending
         }

@@ -1,3 +1,4 @@
+import TaskControl
 import TestSupport
 import Testing
 
@@ -26,11 +27,11 @@ struct SupervisionDriver: MachineDriver {
         var isCancelled = false
     }
 
-    private var machine: SupervisionStateMachine<Int>
+    private var machine: SupervisionStateMachine
     private let strategy: Supervisor.Strategy
     private let limit: Int
     private let grace: Int
-    private let rules: SupervisionStateMachine<Int>.Rules
+    private let rules: SupervisionStateMachine.Rules
     /// How many children there may be.
     private let most: Int
     private var runs: [Run?]
@@ -43,7 +44,7 @@ struct SupervisionDriver: MachineDriver {
     private var isParked = false
     private var wakesAt: Int?
     private var isClosed = false, isAbrupt = false
-    private(set) var end: SupervisionStateMachine<Int>.End?
+    private(set) var end: SupervisionStateMachine.End?
 
     static let period = 3
 
@@ -74,7 +75,7 @@ struct SupervisionDriver: MachineDriver {
     }
 
     /// The rule that was given, and for further children the others in turn.
-    private func rules(of child: Int) -> SupervisionStateMachine<Int>.Rules {
+    private func rules(of child: Int) -> SupervisionStateMachine.Rules {
         let rule = child < 2 ? rules.restart : RestartRule.allCases[child % 3]
         return .init(restart: rule, grace: rules.grace, stableAfter: rules.stableAfter)
     }
@@ -160,14 +161,14 @@ struct SupervisionDriver: MachineDriver {
         checkThatNoWakeIsMissing()
     }
 
-    private mutating func ended(_ child: Int, _ end: SupervisionStateMachine<Int>.RunEnd) {
+    private mutating func ended(_ child: Int, _ end: SupervisionStateMachine.RunEnd) {
         let number = runs[child]!.number
         runs[child] = nil
         woken(machine.ended(child, run: number, end))
         expect(machine.ended(child, run: number, end), nil, "a run ends once")
     }
 
-    private mutating func woken(_ waiter: Int?) {
+    private mutating func woken(_ waiter: Word?) {
         if waiter != nil { (isParked, wakesAt) = (false, nil) }
     }
 

@@ -1,3 +1,4 @@
+import TaskControl
 import TaskControlTesting
 import TestSupport
 import Testing
@@ -40,7 +41,7 @@ struct SupervisionStateMachineTests {
         }
     }
 
-    private typealias Machine = SupervisionStateMachine<Int>
+    private typealias Machine = SupervisionStateMachine
 
     private func machine(_ rules: Machine.Rules = .init(), _ limit: RestartLimit = .unlimited) -> Machine {
         var machine = Machine(.one, limit)

@@ -9,7 +9,7 @@ private struct LevelModel {
     struct Person {
         let isSpectator: Bool
         let mark: Int
-        var id: LevelStateMachine<Int, Int>.ID?
+        var id: LevelStateMachine<Int>.ID?
         var isParked = false
         var outcome: WaitOutcome?
     }
@@ -23,7 +23,7 @@ private struct LevelModel {
         case step(upTo: Int?, arrives: Bool)
     }
 
-    var machine = LevelStateMachine<Int, Int>(0)
+    var machine = LevelStateMachine<Int>(0)
     var value = 0
     var people: [Person] = []
 
@@ -53,14 +53,14 @@ private struct LevelModel {
             isRight = agrees(machine.enroll(forWaiters: count), isReached: isReached, [])
         case .park(let index):
             people[index].isParked = true
-            isRight = machine.park(people[index].id!, index) == people[index].outcome
+            isRight = machine.park(people[index].id!, Word(index)) == people[index].outcome
         case .leave(let index):
             let isLate = people[index].outcome != nil
             if !isLate { people[index].outcome = .left }
-            isRight = machine.leave(people[index].id!) == (!isLate && people[index].isParked ? index : nil)
+            isRight = machine.leave(people[index].id!)?.number == (!isLate && people[index].isParked ? index : nil)
         case .move(let target):
             value = target
-            isRight = machine.move(to: target) == settle { !$0.isSpectator && $0.mark <= target }
+            isRight = machine.move(to: target).map(\.number) == settle { !$0.isSpectator && $0.mark <= target }
         case .step(let limit, let arrives):
             let first = waiting.min { people[$0].mark < people[$1].mark }
             guard let first, people[first].mark <= limit ?? .max else {
@@ -71,7 +71,7 @@ private struct LevelModel {
             people[first].outcome = .reached
             value = max(value, people[first].mark)
             guard case .woke(let waiter) = machine.step(upTo: limit, arrives: arrives) else { return false }
-            isRight = waiter == (people[first].isParked ? first : nil)
+            isRight = waiter?.number == (people[first].isParked ? first : nil)
         }
         return isRight && isConsistent
     }
@@ -88,7 +88,7 @@ private struct LevelModel {
     }
 
     private mutating func agrees(
-        _ action: LevelStateMachine<Int, Int>.EnrollAction,
+        _ action: LevelStateMachine<Int>.EnrollAction,
         isReached: Bool,
         _ told: [Int]
     ) -> Bool {
@@ -97,7 +97,7 @@ private struct LevelModel {
             return isReached
         case .enrolled(let id, let spectators):
             if !isReached { people[people.count - 1].id = id }
-            return !isReached && spectators == told
+            return !isReached && spectators.map(\.number) == told
         }
     }
 }

@@ -9,7 +9,7 @@ struct ParkingTests {
 
     /// Every sequence of four events: the first outcome is the only one, and reaches the waiter once.
     @Test func everyWaiterReceivesTheFirstOutcomeOnce() {
-        func search(_ parking: Parking<Int, WaitOutcome>, hasParked: Bool, outcome: WaitOutcome?, depth: Int) {
+        func search(_ parking: Parking, hasParked: Bool, outcome: WaitOutcome?, depth: Int) {
             #expect(parking.isWaiting == (outcome == nil))
             guard depth > 0 else { return }
             for event in Event.allCases {
@@ -33,7 +33,7 @@ struct ParkingTests {
     #if SUBPROCESSES
     @Test(.oneProcessAtATime) func aWaiterThatParksTwiceTraps() async {
         await #expect(processExitsWith: .failure) {
-            var parking = Parking<Int, WaitOutcome>.expected
+            var parking = Parking.expected
             _ = parking.park(1)
             _ = parking.park(2)
         }
@@ -45,7 +45,7 @@ struct ParkingTests {
         struct Entry: WaiterEntry {
             let serial: UInt64
             var links = Links()
-            var parking = Parking<Int, WaitOutcome>.expected
+            var parking = Parking.expected
         }
         var (table, chain) = (SlotTable<Entry>(), Chain())
         let tickets = (0..<3).map { serial in

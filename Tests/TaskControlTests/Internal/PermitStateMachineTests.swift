@@ -68,9 +68,9 @@ private struct PermitModel: Hashable {
 
 /// Plays events to the machine and to the model, and compares what they say.
 private struct PermitDriver: MachineDriver {
-    private var machine: PermitStateMachine<Int>
+    private var machine: PermitStateMachine
     private var model: PermitModel
-    private var ids: [Int: PermitStateMachine<Int>.ID] = [:]
+    private var ids: [Int: PermitStateMachine.ID] = [:]
     private var comers = 0
     /// The largest size, which bounds the weights: a request for more than there ever are would wait forever.
     private let most: Int
@@ -120,7 +120,7 @@ private struct PermitDriver: MachineDriver {
             #expect(hasThem == isFree)
             if hasThem { model.taken += weight }
         case .park(let number):
-            let outcome = machine.park(ids[number]!, number)
+            let outcome = machine.park(ids[number]!, Word(number))
             let expected = model.told.removeValue(forKey: number)
             #expect(outcome == expected)
             if let index = model.line.firstIndex(where: { $0.number == number }) { model.line[index].isParked = true }
@@ -131,15 +131,15 @@ private struct PermitDriver: MachineDriver {
             }
             let request = model.line.remove(at: index)
             if !request.isParked { model.told[number] = .left }
-            #expect(leaving.waiter == (request.isParked ? number : nil))
+            #expect(leaving.waiter?.number == (request.isParked ? number : nil))
             let woken = model.grant()
-            #expect(leaving.granted == woken, "those behind it move up")
+            #expect(leaving.granted.map(\.number) == woken, "those behind it move up")
         case .release(let weight):
             model.taken -= weight
             let woken = model.grant()
             switch machine.release(weight) {
             case .done: #expect(woken.isEmpty)
-            case .granted(let granted): #expect(granted == woken)
+            case .granted(let granted): #expect(granted.map(\.number) == woken)
             case .refuse: Issue.record("\(weight) of the acquired permits are released")
             }
         case .takeBack(let taken):
@@ -147,7 +147,7 @@ private struct PermitDriver: MachineDriver {
             machine.takeBack(model.size - taken)
         case .resize(let size):
             model.size = size
-            #expect(machine.resize(to: size) == model.grant())
+            #expect(machine.resize(to: size).map(\.number) == model.grant())
         case .releaseTooMuch:
             if case .refuse = machine.release(model.taken + 1) { break }
             Issue.record("more permits are released than were acquired")

@@ -37,12 +37,12 @@ struct SuspensionTests {
 
     @Test(arguments: [false, true])
     func aCancelledWaiterLeaves(isCancelledBefore: Bool) async {
-        let (parking, isParked) = (Locked(Parking<Waiter, WaitOutcome>.expected), Gate())
+        let (parking, isParked) = (Locked(Parking.expected), Gate())
         let start = Gate()
         let task = Task {
             if isCancelledBefore { await start.waitIgnoringCancellation() }
             return await suspend { waiter in
-                let outcome = parking.withLock { $0.park(waiter) }
+                let outcome = parking.withLock { $0.park(Word(waiter)) }
                 isParked.open()
                 return outcome
             } onCancel: {
@@ -63,13 +63,13 @@ struct SuspensionTests {
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func theCurrentPriorityAndEveryRiseArePassedOn() async {
         let (raised, isHigh, parking) = (
-            OrderRecorder<TaskPriority>(), Gate(), Locked(Parking<Waiter, WaitOutcome>.expected)
+            OrderRecorder<TaskPriority>(), Gate(), Locked(Parking.expected)
         )
         let isParked = Gate()
         let task = Task(priority: .background) {
             await suspend { waiter in
                 defer { isParked.open() }
-                return parking.withLock { $0.park(waiter) }
+                return parking.withLock { $0.park(Word(waiter)) }
             } raising: { priority in
                 raised.record(priority)
                 if priority == .high { isHigh.open() }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskControl
 
-typealias TurnMachine = TurnStateMachine<Int, Int>
+typealias TurnMachine = TurnStateMachine
 
 /// A line that is searched through for each answer: the expected behavior of the machine of a queue.
 struct TurnModel: Hashable {
@@ -193,7 +193,7 @@ struct TurnDriver: MachineDriver {
         case .raise(let number, let level): raise(number, level)
         case .raiseAll(let level):
             let expected = model.raise(below: model.line.count, to: level)
-            let raised = machine.raiseAll(to: level)
+            let raised = machine.raiseAll(to: level).map(\.number)
             #expect(raised == expected)
         case .enrollDrainer: enrollDrainer()
         case .parkDrainer(let number): parkDrainer(number)
@@ -252,7 +252,7 @@ struct TurnDriver: MachineDriver {
         #expect(place.isUrgent == isUrgent)
         guard isUrgent else { return }
         let expected = model.raise(below: model.line.count - 1, to: level)
-        let raised = machine.raise(before: place.id, to: level)
+        let raised = machine.raise(before: place.id, to: level).map(\.number)
         #expect(raised == expected)
     }
 
@@ -263,7 +263,7 @@ struct TurnDriver: MachineDriver {
             if model.line[index].isToBeRaised { owed = model.line[index].level }
             model.line[index].isToBeRaised = false
         }
-        let attached = machine.attach(ids[number], number)
+        let attached = machine.attach(ids[number], Word(number))
         #expect(attached == owed)
     }
 
@@ -295,12 +295,12 @@ struct TurnDriver: MachineDriver {
                 model.line[index].stage = .runs
             }
             let expected = model.call()
-            #expect(calling == expected)
+            #expect(calling?.number == expected)
         }
     }
 
     private mutating func park(_ number: Int) {
-        let sleeps = machine.park(ids[number], number)
+        let sleeps = machine.park(ids[number], Word(number))
         let mayBegin = model.index(number).map { model.line[$0].hasBegun } ?? true || model.next == number
         #expect(sleeps == !mayBegin)
         if let index = model.index(number) { model.line[index].stage = sleeps ? .sleeps : .comes }
@@ -330,10 +330,10 @@ struct TurnDriver: MachineDriver {
         leaving: Int?,
         hasLeft: Bool
     ) {
-        #expect(departure.calling == calling && departure.leaving == leaving)
+        #expect(departure.calling?.number == calling && departure.leaving?.number == leaving)
         guard hasLeft else { return #expect(!departure.hasDrained) }
         let woken = model.takeDrained()
-        let drained = departure.hasDrained ? machine.takeDrained() : []
+        let drained = departure.hasDrained ? machine.takeDrained().map(\.number) : []
         #expect(drained == woken)
     }
 
@@ -345,7 +345,7 @@ struct TurnDriver: MachineDriver {
         }
         model.line[index].level = max(model.line[index].level, level)
         let expected = model.raise(below: index, to: level)
-        let raised = machine.raise(before: ids[number], to: level)
+        let raised = machine.raise(before: ids[number], to: level).map(\.number)
         #expect(raised == expected)
     }
 
@@ -359,7 +359,7 @@ struct TurnDriver: MachineDriver {
 
     private mutating func parkDrainer(_ number: Int) {
         guard let index = model.drainers.firstIndex(where: { $0.number == number }) else { return }
-        let outcome = machine.parkDrainer(drainerIDs[number - 100], number)
+        let outcome = machine.parkDrainer(drainerIDs[number - 100], Word(number))
         #expect(outcome == model.drainers[index].isLeft.map { $0 ? .left : .reached })
         if outcome == nil { model.drainers[index].isParked = true } else { model.drainers.remove(at: index) }
     }
@@ -367,7 +367,7 @@ struct TurnDriver: MachineDriver {
     private mutating func drainerLeaves(_ number: Int) {
         guard let index = model.drainers.firstIndex(where: { $0.number == number }) else { return }
         let waiter = machine.drainerLeaves(drainerIDs[number - 100])
-        #expect(waiter == (model.drainers[index].isParked ? number : nil))
+        #expect(waiter?.number == (model.drainers[index].isParked ? number : nil))
         if model.drainers[index].isParked {
             model.drainers.remove(at: index)
         } else if model.drainers[index].isLeft == nil {

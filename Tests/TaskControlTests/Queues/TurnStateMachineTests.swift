@@ -127,7 +127,7 @@ struct TurnStateMachineTests {
         var machine = TurnMachine(capacity: 2)
         let ids = (0..<2).map { number in
             let id = machine.enqueue(level: 5).id
-            _ = machine.attach(id, number)
+            _ = machine.attach(id, Word(number))
             return id
         }
         for id in ids { _ = machine.begin(id) }
@@ -141,7 +141,7 @@ struct TurnStateMachineTests {
         var machine = TurnMachine(capacity: 1)
         let ids = (0..<1_000).map { number in
             let id = machine.enqueue(level: 5).id
-            _ = machine.attach(id, number)
+            _ = machine.attach(id, Word(number))
             return id
         }
         #expect(ids.allSatisfy { machine.raise(before: $0, to: 5).isEmpty })

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskControl
 
-typealias FlightMachine = FlightStateMachine<Int, Int, Int, Int>
+typealias FlightMachine = FlightStateMachine<Int>
 
 /// Lists of flights and callers that are searched through for each answer: the expected behavior of the machine of flights.
 struct FlightModel: Hashable {
@@ -163,12 +163,12 @@ struct FlightDriver: MachineDriver {
             let owed = model.flight(number).flatMap { $0.level < level && $0.hasJob ? number : nil }
             model.update(number) { $0.level = max($0.level, level) }
             let raised = machine.raise(flights[number], to: level)
-            #expect(raised == owed)
+            #expect(raised?.number == owed)
         case .finish(let number): finish(number)
         case .forget(let key):
             let current = model.current(key)?.number
             if let current { model.update(current) { $0.phase = .forgotten } }
-            let payload = machine.forget(key)
+            let payload = machine.forget(_ErasedKey(key))
             #expect(payload == current)
         case .cancelAll: cancelAll()
         case .launch(let key): launch(key)
@@ -193,7 +193,7 @@ struct FlightDriver: MachineDriver {
         case .raiseAll(let level):
             let owed = model.flights.filter { $0.level < level && $0.hasJob }.map(\.number)
             for flight in model.flights { model.update(flight.number) { $0.level = max($0.level, level) } }
-            #expect(Set(machine.raiseAll(to: level)) == Set(owed))
+            #expect(Set(machine.raiseAll(to: level).map(\.number)) == Set(owed))
         }
         #expect(machine.hasDrains == model.drains.contains { $0.outcome == nil })
         #expect(machine.count == model.flights.count { $0.phase != .cancelled })
@@ -206,7 +206,8 @@ struct FlightDriver: MachineDriver {
             let flight = model.flight(number)
             #expect(machine.hasJob(id) == (flight?.hasJob ?? false))
             #expect(
-                machine.cancelledJob(of: id) == (flight?.phase == .cancelled && flight?.hasJob == true ? number : nil)
+                machine.cancelledJob(of: id)?.number
+                    == (flight?.phase == .cancelled && flight?.hasJob == true ? number : nil)
             )
         }
         machine.checkInvariants()
@@ -214,14 +215,15 @@ struct FlightDriver: MachineDriver {
 
     private mutating func join(_ key: Int?) {
         let current = key.flatMap { model.current($0) }
-        #expect(machine.current(key) == current.map { flights[$0.number] })
+        let erasedKey = key.map { _ErasedKey($0) }
+        #expect(machine.current(erasedKey) == current.map { flights[$0.number] })
         if current == nil {
-            switch machine.join(key, level: 5, nil) {
+            switch machine.join(erasedKey, level: 5, nil) {
             case .absent where !model.isClosed, .refused where model.isClosed: break
             default: return #expect(Bool(false), "without a payload no flight begins")
             }
         }
-        let answer = machine.join(key, level: 5, flights.count)
+        let answer = machine.join(erasedKey, level: 5, flights.count)
         switch answer {
         case .begun(let caller, let id):
             #expect(current == nil)
@@ -243,7 +245,7 @@ struct FlightDriver: MachineDriver {
 
     private mutating func launch(_ key: Int) {
         let (current, number) = (model.current(key), flights.count)
-        let id = machine.launch(key, level: 5, number)
+        let id = machine.launch(_ErasedKey(key), level: 5, number)
         #expect((id == nil) == (current != nil || model.isClosed))
         if let current { return model.update(current.number) { $0.isKept = true } }
         guard let id else { return }
@@ -260,7 +262,7 @@ struct FlightDriver: MachineDriver {
         model.update(current.number) { $0.isKept = false }
         let isOver = model.callers(on: current.number).isEmpty && !model.runsToCompletion
         #expect(leaving.cancelled == (isOver ? flights[current.number] : nil))
-        #expect(leaving.cancelling == (isOver && current.hasJob ? current.number : nil))
+        #expect(leaving.cancelling?.number == (isOver && current.hasJob ? current.number : nil))
         #expect(leaving.payload == (isOver ? current.number : nil))
         if isOver { cancel(current.number) }
     }
@@ -271,14 +273,14 @@ struct FlightDriver: MachineDriver {
     }
 
     private mutating func attach(_ number: Int) {
-        let level = machine.attach(flights[number], number, level: 5)
+        let level = machine.attach(flights[number], Word(number), level: 5)
         // The task of a flight is attached once.
         #expect(level == owed(to: number))
         model.update(number) { $0.hasJob = true }
     }
 
     private mutating func begin(_ number: Int) {
-        let level = machine.begin(flights[number], number, level: 5)
+        let level = machine.begin(flights[number], Word(number), level: 5)
         let mayBegin = model.flight(number).map { $0.phase != .cancelled } ?? false
         #expect(level == (mayBegin ? owed(to: number) : nil), "work that was cancelled does not begin")
         model.update(number) {
@@ -295,7 +297,7 @@ struct FlightDriver: MachineDriver {
     private mutating func park(_ number: Int) {
         guard let index = model.callers.firstIndex(where: { $0.number == number }) else { return }
         let caller = model.callers[index]
-        let outcome = machine.park(callers[number], number)
+        let outcome = machine.park(callers[number], Word(number))
         if caller.isLeft {
             #expect(outcome == .left)
         } else {
@@ -316,11 +318,11 @@ struct FlightDriver: MachineDriver {
         }
         #expect(leaving.hasLeft)
         if keepsFlight { model.update(flight.number) { $0.isKept = true } }
-        #expect(leaving.waiter == (model.callers[index].isParked ? number : nil))
+        #expect(leaving.waiter?.number == (model.callers[index].isParked ? number : nil))
         if model.callers[index].isParked { model.callers.remove(at: index) } else { model.callers[index].isLeft = true }
         let isLast =
             model.callers(on: flight.number).isEmpty && !model.runsToCompletion && !flight.isKept && !keepsFlight
-        #expect(leaving.cancelling == (isLast && flight.hasJob ? flight.number : nil))
+        #expect(leaving.cancelling?.number == (isLast && flight.hasJob ? flight.number : nil))
         #expect(leaving.cancelled == (isLast ? flights[flight.number] : nil))
         if isLast { cancel(flight.number) }
     }
@@ -331,13 +333,13 @@ struct FlightDriver: MachineDriver {
         let wasCurrent = model.flight(number)?.phase == .current
         let landing = machine.finish(flights[number])
         let there = model.callers(on: number)
-        let waiters = [landing.first].compactMap { $0 } + landing.others
+        let waiters = ([landing.first].compactMap { $0 } + landing.others).map(\.number)
         #expect(waiters == there.filter(\.isParked).map(\.number), "in the order of joining")
         #expect(landing.isUnheard == there.isEmpty)
         #expect(landing.payload == (wasCurrent ? number : nil))
         model.flights.removeAll { $0.number == number }
         let drained = model.flights.isEmpty ? model.drains.filter { $0.outcome == nil } : []
-        #expect(landing.drained == drained.filter(\.isParked).map(\.number), "in the order of the calls")
+        #expect(landing.drained.map(\.number) == drained.filter(\.isParked).map(\.number), "in the order of the calls")
         for drain in drained { settle(drain.number, with: .reached) }
         model.callers.removeAll { $0.flight == number && $0.isParked }
     }
@@ -350,20 +352,20 @@ struct FlightDriver: MachineDriver {
 
     private mutating func parkDrain(_ number: Int) {
         guard let index = model.drains.firstIndex(where: { $0.number == number }) else { return }
-        let outcome = machine.park(drains[number], number)
+        let outcome = machine.park(drains[number], Word(number))
         #expect(outcome == model.drains[index].outcome)
         if outcome == nil { model.drains[index].isParked = true } else { model.drains.remove(at: index) }
     }
 
     private mutating func leaveDrain(_ number: Int) {
         let waiting = model.drains.first { $0.number == number && $0.outcome == nil }
-        #expect(machine.leave(drains[number]) == (waiting?.isParked == true ? number : nil))
+        #expect(machine.leave(drains[number])?.number == (waiting?.isParked == true ? number : nil))
         if waiting != nil { settle(number, with: .left) }
     }
 
     private mutating func cancelAll() {
         let clearing = machine.cancelAll()
-        let (jobs, waiters) = (clearing.jobs, clearing.waiters)
+        let (jobs, waiters) = (clearing.jobs.map(\.number), clearing.waiters.map(\.number))
         let live = model.flights.filter { $0.phase != .cancelled }
         #expect(Set(clearing.ids) == Set(live.map { flights[$0.number] }) && clearing.ids.count == live.count)
         #expect(Set(jobs) == Set(live.filter(\.hasJob).map(\.number)) && jobs.count == Set(jobs).count)

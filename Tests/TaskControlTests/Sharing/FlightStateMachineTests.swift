@@ -103,10 +103,10 @@ struct FlightStateMachineTests {
     /// A flight that begins in the slot of one that has ended hears nothing of that one's late events.
     @Test func aLateWordIsNotTakenForAnothers() {
         var machine = FlightMachine(runsToCompletion: false)
-        guard case .begun(let old, let oldFlight) = machine.join(1, 1) else { return #expect(Bool(false)) }
+        guard case .begun(let old, let oldFlight) = machine.join(_ErasedKey(1), 1) else { return #expect(Bool(false)) }
         #expect(machine.park(old, 10) == nil)
         #expect(machine.finish(oldFlight).first == 10)
-        guard case .begun(_, let newFlight) = machine.join(1, 2) else { return #expect(Bool(false)) }
+        guard case .begun(_, let newFlight) = machine.join(_ErasedKey(1), 2) else { return #expect(Bool(false)) }
         #expect(newFlight.slot == oldFlight.slot, "or this tests nothing")
         #expect(machine.leave(old).cancelling == nil)
         #expect(machine.raise(oldFlight, to: 99) == nil)
@@ -118,7 +118,7 @@ struct FlightStateMachineTests {
 
     @Test func aFlightThatWasCancelledBeforeItsTaskBeganDoesNotBegin() {
         var machine = FlightMachine(runsToCompletion: false)
-        guard case .begun(_, let id) = machine.join(0, 0) else { return #expect(Bool(false)) }
+        guard case .begun(_, let id) = machine.join(_ErasedKey(0), 0) else { return #expect(Bool(false)) }
         _ = machine.cancelAll()
         #expect(machine.begin(id, 0, level: 0) == nil)
         _ = machine.finish(id)
@@ -127,10 +127,10 @@ struct FlightStateMachineTests {
 
     @Test func aFirstCallerThatHasLeftBeforeItParkedIsToldSoAfterTheEndOfItsFlight() {
         var machine = FlightMachine(runsToCompletion: false)
-        guard case .begun(let left, let id) = machine.join(0, 0) else { return #expect(Bool(false)) }
+        guard case .begun(let left, let id) = machine.join(_ErasedKey(0), 0) else { return #expect(Bool(false)) }
         #expect(machine.leave(left).cancelled == id)
         #expect(machine.finish(id).isUnheard)
-        guard case .begun(let next, let nextID) = machine.join(0, 1) else { return #expect(Bool(false)) }
+        guard case .begun(let next, let nextID) = machine.join(_ErasedKey(0), 1) else { return #expect(Bool(false)) }
         #expect(!machine.finish(nextID).isUnheard)
         #expect(machine.park(left, 1) == .left)
         #expect(machine.park(next, 2) == .reached)
@@ -139,7 +139,7 @@ struct FlightStateMachineTests {
 
     @Test func aTaskThatBeginsBeforeItIsAttachedLearnsThatItsFlightWasRaised() {
         var machine = FlightMachine(runsToCompletion: false)
-        guard case .begun(_, let id) = machine.join(0, level: 5, 0) else { return #expect(Bool(false)) }
+        guard case .begun(_, let id) = machine.join(_ErasedKey(0), level: 5, 0) else { return #expect(Bool(false)) }
         #expect(machine.raise(id, to: 9) == nil, "there is no task to raise")
         #expect(machine.begin(id, 1, level: 5) == 9)
         #expect(machine.attach(id, 2, level: 5) == 0, "it has attached itself")

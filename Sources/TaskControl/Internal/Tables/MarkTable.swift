@@ -6,8 +6,9 @@
 ///
 /// The table is a binary heap, ordered by mark and then by the order of adding. A waiter that stops waiting stays in
 /// the heap until it is the first element, or until more than half of the elements have stopped waiting.
-package struct MarkTable<Mark: Comparable, Waiter> {
-    package typealias ID = WaiterTable<Waiter, WaitOutcome>.ID
+package struct MarkTable<Mark: Comparable> {
+    package typealias ID = WaiterTable.ID
+    package typealias Waiter = Word
 
     private struct Place {
         let mark: Mark
@@ -19,7 +20,7 @@ package struct MarkTable<Mark: Comparable, Waiter> {
         }
     }
 
-    private var waiters = WaiterTable<Waiter, WaitOutcome>()
+    private var waiters = WaiterTable()
     private var heap: ContiguousArray<Place> = []
     private var nextOrder: UInt64 = 0
     /// The number of elements of the heap whose waiters have stopped waiting.

@@ -28,8 +28,8 @@ package struct RunningTask: Sendable {
     /// A reference to the current task; `nil` outside tasks.
     package static var current: RunningTask? { _TaskHandle.running.map(RunningTask.init) }
 
-    /// A reference that does not retain the task.
-    var unowned: _TaskHandle.Unowned { _TaskHandle.Unowned(handle) }
+    /// The word of the task, which does not retain it.
+    var word: Word { Word(handle) }
 
     /// Escalates the task to a priority, if its priority is lower and the system supports it. Never call this function while holding a lock.
     package func raise(to priority: TaskPriority) { TaskControl.raise([handle], to: priority) }
@@ -61,28 +61,5 @@ extension _TaskHandle {
     /// type of that value. DeliveryOutcomeTests tests such tasks.
     func task<Value: Sendable>(of type: Value.Type) -> Task<Value, Never> {
         unsafeBitCast(self, to: Task<Value, Never>.self)
-    }
-
-    /// A reference that does not retain the task. Must be used only while the task has not ended.
-    struct Unowned: @unchecked Sendable {
-        // Sendable, because a task is Sendable. Code that reads `owned` holds a lock that the task needs before it
-        // ends, so the task is alive. The casts are safe, because the only stored property of a `Task` is a reference
-        // to an object.
-        private let task: Unmanaged<AnyObject>
-
-        init(_ task: _TaskHandle) {
-            self.task = .passUnretained(unsafeBitCast(task, to: AnyObject.self))
-        }
-
-        /// The current task; `nil` outside tasks.
-        static var running: Self? {
-            TaskAddress.running.pointer.map { Self(task: Unmanaged.fromOpaque($0)) }
-        }
-
-        private init(task: Unmanaged<AnyObject>) { self.task = task }
-
-        var owned: _TaskHandle {
-            unsafeBitCast(task.takeUnretainedValue(), to: _TaskHandle.self)
-        }
     }
 }

@@ -43,6 +43,9 @@ extension Word {
         self.init(bits: isMarked ? address | Self.markBit : address)
     }
 
+    /// The word of the current task; `nil` outside tasks.
+    static var running: Word? { TaskAddress.running.pointer.map { Word(UnsafeRawPointer($0)) } }
+
     /// The retained handle of the task whose word this is. The task must not have ended: code that reads this property holds a lock that the task
     /// needs before it ends.
     var task: _TaskHandle {

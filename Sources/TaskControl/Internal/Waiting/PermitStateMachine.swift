@@ -18,7 +18,10 @@
 /// 2. Callers are served in the order of their calls: if the first in line wants more permits than are available, the
 ///    others wait for it.
 /// 3. No caller waits for available permits: the first in line wants more than are available.
-package struct PermitStateMachine<Waiter> {
+package struct PermitStateMachine {
+    /// The continuation of a caller that waits.
+    package typealias Waiter = Word
+
     package struct ID: Hashable, Sendable {
         fileprivate let ticket: Ticket
     }
@@ -27,7 +30,7 @@ package struct PermitStateMachine<Waiter> {
         let serial: UInt64
         let weight: Int
         var links = Links()
-        var parking = Parking<Waiter, WaitOutcome>.expected
+        var parking = Parking.expected
     }
 
     /// The number of permits, available or taken.
@@ -95,7 +98,7 @@ package struct PermitStateMachine<Waiter> {
         requests.park(id.ticket, waiter)
     }
 
-    package enum ReleaseAction {
+    package enum ReleaseAction: Sendable {
         case done
         /// The permits were released. The given waiters, which waited for permits, now have them, and must be resumed.
         case granted([Waiter])
@@ -171,5 +174,3 @@ extension PermitStateMachine {
         precondition(waiting.allSatisfy { requests[$0].parking.isWaiting }, "a request in line has not been settled")
     }
 }
-
-extension PermitStateMachine.ReleaseAction: Sendable where Waiter: Sendable {}

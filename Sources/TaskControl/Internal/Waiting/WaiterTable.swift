@@ -4,7 +4,10 @@
 /// A caller that must wait first calls `enroll()`, under the same lock under which it has decided to wait; then it
 /// creates its continuation, the waiter, and calls `park(_:_:)`. The event, or the end of the wait, may come between
 /// these calls: ``Parking`` keeps the outcome, so no event is missed and no waiter is resumed twice.
-package struct WaiterTable<Waiter, Outcome> {
+package struct WaiterTable {
+    /// The continuation of a waiter.
+    package typealias Waiter = Word
+
     package struct ID: Hashable, Sendable {
         fileprivate let ticket: Ticket
     }
@@ -12,7 +15,7 @@ package struct WaiterTable<Waiter, Outcome> {
     private struct Entry: WaiterEntry {
         let serial: UInt64
         var links = Links()
-        var parking = Parking<Waiter, Outcome>.expected
+        var parking = Parking.expected
     }
 
     private var entries = SlotTable<Entry>()
@@ -55,7 +58,7 @@ package struct WaiterTable<Waiter, Outcome> {
     ///
     /// - Returns: The outcome with which the continuation must be resumed at once, because the waiter has received it
     ///   before; `nil` if the waiter must wait.
-    package mutating func park(_ id: ID, _ waiter: Waiter) -> Outcome? {
+    package mutating func park(_ id: ID, _ waiter: Waiter) -> WaitOutcome? {
         entries.park(id.ticket, waiter)
     }
 
@@ -63,7 +66,7 @@ package struct WaiterTable<Waiter, Outcome> {
     /// effect if the waiter already has an outcome.
     ///
     /// - Returns: The waiter, which must be resumed; `nil` if it has not parked yet, or already had an outcome.
-    package mutating func leave(_ id: ID, with outcome: Outcome) -> Waiter? {
+    package mutating func leave(_ id: ID, with outcome: WaitOutcome) -> Waiter? {
         var line = waiting
         defer { waiting = line }
         return leave(id, in: &line, with: outcome)
@@ -73,7 +76,7 @@ package struct WaiterTable<Waiter, Outcome> {
     /// the waiter already has an outcome.
     ///
     /// - Returns: The waiter, which must be resumed; `nil` if it has not parked yet, or already had an outcome.
-    package mutating func leave(_ id: ID, in line: inout Chain, with outcome: Outcome) -> Waiter? {
+    package mutating func leave(_ id: ID, in line: inout Chain, with outcome: WaitOutcome) -> Waiter? {
         isWaiting(id) ? entries.settle(id.ticket.slot, of: &line, with: outcome) : nil
     }
 
@@ -86,7 +89,7 @@ package struct WaiterTable<Waiter, Outcome> {
     /// - Returns: The waiter, which must be resumed; `nil` if it has not parked yet: `park(_:_:)` then returns the
     ///   outcome.
     /// - Complexity: O(1), amortized.
-    package mutating func wakeFirst(with outcome: Outcome) -> Waiter? {
+    package mutating func wakeFirst(with outcome: WaitOutcome) -> Waiter? {
         var line = waiting
         defer { waiting = line }
         return entries.settle(line.first, of: &line, with: outcome)
@@ -97,7 +100,7 @@ package struct WaiterTable<Waiter, Outcome> {
     /// - Returns: The waiters, which must be resumed, except those that have not parked yet: `park(_:_:)` returns the
     ///   outcome to them.
     /// - Complexity: O(*n*) in the number of waiters; O(1) if there are none.
-    package mutating func wakeAll(with outcome: Outcome) -> [Waiter] {
+    package mutating func wakeAll(with outcome: WaitOutcome) -> [Waiter] {
         var line = waiting
         defer { waiting = line }
         return wakeAll(in: &line, with: outcome)
@@ -107,7 +110,7 @@ package struct WaiterTable<Waiter, Outcome> {
     ///
     /// - Returns: The waiters, which must be resumed, except those that have not parked yet: `park(_:_:)` returns the
     ///   outcome to them.
-    package mutating func wakeAll(in line: inout Chain, with outcome: Outcome) -> [Waiter] {
+    package mutating func wakeAll(in line: inout Chain, with outcome: WaitOutcome) -> [Waiter] {
         var woken: [Waiter] = []
         while !line.isEmpty {
             if let waiter = entries.settle(line.first, of: &line, with: outcome) { woken.append(waiter) }
@@ -119,9 +122,7 @@ package struct WaiterTable<Waiter, Outcome> {
 /// An element of a ``SlotTable`` that represents one waiter. The element is in a ``Chain`` until the waiter has an
 /// outcome, and in the table until the waiter has an outcome and has stored its continuation.
 protocol WaiterEntry: Ticketed, Linked {
-    associatedtype Waiter
-    associatedtype Outcome
-    var parking: Parking<Waiter, Outcome> { get set }
+    var parking: Parking { get set }
 }
 
 extension SlotTable where Element: WaiterEntry {
@@ -134,7 +135,7 @@ extension SlotTable where Element: WaiterEntry {
     /// waiter is not in the table.
     ///
     /// - Returns: The outcome with which the waiter must be resumed at once; `nil` if it must wait.
-    mutating func park(_ ticket: Ticket, _ waiter: Element.Waiter) -> Element.Outcome? {
+    mutating func park(_ ticket: Ticket, _ waiter: Word) -> WaitOutcome? {
         guard contains(ticket) else { preconditionFailure("A waiter enrolls, and then parks once.") }
         let outcome = self[ticket.slot].parking.park(waiter)
         if outcome != nil { discard(ticket.slot) }
@@ -146,11 +147,7 @@ extension SlotTable where Element: WaiterEntry {
     /// - Parameter slot: The slot of the waiter in this table.
     /// - Returns: The waiter, which must be resumed; `nil` if it has not parked yet: `park(_:_:)` then returns the
     ///   outcome.
-    mutating func settle(
-        _ slot: Index,
-        of chain: inout Chain,
-        with outcome: Element.Outcome
-    ) -> Element.Waiter? {
+    mutating func settle(_ slot: Index, of chain: inout Chain, with outcome: WaitOutcome) -> Word? {
         chain.remove(slot, in: &self)
         let waiter = self[slot].parking.settle(with: outcome)
         if waiter != nil { discard(slot) }
@@ -165,10 +162,10 @@ extension SlotTable where Element: WaiterEntry {
 ///        └────settle──▶ settled ──park──▶ settled         the outcome is returned
 ///
 /// Only the first outcome counts. A waiter must park only once.
-enum Parking<Waiter, Outcome> {
+enum Parking {
     case expected
-    case parked(Waiter)
-    case settled(Outcome)
+    case parked(Word)
+    case settled(WaitOutcome)
 
     /// Whether the waiter still waits for its outcome.
     var isWaiting: Bool {
@@ -181,7 +178,7 @@ enum Parking<Waiter, Outcome> {
     /// Stores the continuation of the waiter, unless the waiter already has an outcome.
     ///
     /// - Returns: The outcome with which the waiter must be resumed at once; `nil` if it must wait.
-    mutating func park(_ waiter: Waiter) -> Outcome? {
+    mutating func park(_ waiter: Word) -> WaitOutcome? {
         switch self {
         case .expected:
             self = .parked(waiter)
@@ -194,7 +191,7 @@ enum Parking<Waiter, Outcome> {
     /// Gives the waiter its outcome, unless it already has one.
     ///
     /// - Returns: The waiter, which must be resumed; `nil` if it has not parked yet, or already had an outcome.
-    mutating func settle(with outcome: Outcome) -> Waiter? {
+    mutating func settle(with outcome: WaitOutcome) -> Word? {
         switch self {
         case .expected:
             self = .settled(outcome)
@@ -212,6 +209,8 @@ enum Parking<Waiter, Outcome> {
 package enum WaitOutcome: Sendable {
     /// The event that the waiter waited for has happened.
     case reached
+    /// The event that the waiter waited for will not happen, because that on which it depends has ended.
+    case ended
     /// The waiter was cancelled, and no longer waits.
     case left
 }

@@ -130,7 +130,7 @@ extension TaskRegistry {
 
     /// Returns the handle of a registered task; `nil` if the task has ended. Waits while the task is being created.
     private func job(of id: ID) async -> Job? {
-        _ = await suspend { (waiter: Waiter) in
+        _ = await suspend { waiter in
             state.withLock { $0.machine.follow(id, Word(waiter)) } ? nil : .reached
         }
         return state.withLock { $0.machine.job(of: id).map(RegisteredTask.init) }

@@ -6,7 +6,6 @@
 final class TaskRegistry: Sendable {
     typealias Key = _ErasedKey
     typealias Job = RegisteredTask
-    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
     typealias Machine = TaskRegistryStateMachine
     typealias ID = Machine.ID
     typealias Effects = Machine.Effects

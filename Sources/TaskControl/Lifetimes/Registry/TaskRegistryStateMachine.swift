@@ -55,14 +55,14 @@ struct TaskRegistryStateMachine {
     typealias Waiter = Word
     typealias ID = Ticket
     typealias Slot = Ticket.Slot
-    typealias DrainID = WaiterTable<Waiter, WaitOutcome>.ID
+    typealias DrainID = WaiterTable.ID
 
     var entries = SlotTable<Entry>()
     var lanes = LaneTable()
     var sides: [Slot: Side] = [:]
     /// The intervals of the behavior `throttle`, by the slots of the lanes of their keys: see ``Lane``.
     var intervals: [Slot: Interval] = [:]
-    var drainers = WaiterTable<Waiter, WaitOutcome>()
+    var drainers = WaiterTable()
     /// The waiters for the end of the tasks of one key, by the slot of the ``Lane`` of the key.
     var laneDrainers: [Slot: Chain] = [:]
     private var nextSerial: UInt64 = 0

@@ -97,8 +97,7 @@ extension AsyncSemaphore {
 /// Code that needs the machine takes the lock, and moves this number to the machine. The integer then has the value
 /// `held`, and every access without the lock is refused, until the lock is released and no caller waits.
 struct PermitStorage: Sendable {
-    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
-    typealias Machine = PermitStateMachine<Waiter>
+    typealias Machine = PermitStateMachine
 
     private let state: Locked<Machine>
     let size: Int

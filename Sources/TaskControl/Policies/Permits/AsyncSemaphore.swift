@@ -263,7 +263,7 @@ public final class AsyncSemaphore: Sendable {
     @inline(__always)
     private nonisolated(nonsending) func waitInLine(_ id: PermitStorage.Machine.ID) async -> WaitOutcome {
         await suspend { waiter in
-            permits.withMachine { $0.park(id, waiter) }
+            permits.withMachine { $0.park(id, Word(waiter)) }
         } onCancel: {
             let granted = leaveLine(id)
             guard !granted.isEmpty else { return }
@@ -276,7 +276,7 @@ public final class AsyncSemaphore: Sendable {
     /// Removes a waiting request from the line, and resumes its caller.
     ///
     /// - Returns: The callers that now have their permits, and must be resumed.
-    private func leaveLine(_ id: PermitStorage.Machine.ID) -> [PermitStorage.Waiter] {
+    private func leaveLine(_ id: PermitStorage.Machine.ID) -> [Word] {
         let leaving = permits.withMachine { $0.leave(id) }
         leaving.waiter?.resume(returning: .left)
         return leaving.granted

@@ -169,7 +169,7 @@ enum _TimeLimit {
         private struct State {
             var phase = Phase.running
             /// The task that runs the operation; `nil` before the operation begins and after it has ended.
-            var task: _TaskHandle.Unowned?
+            var task: Word?
             /// Whether the task of the operation no longer runs it.
             var hasEnded = false
             /// Whether the limit had passed when the operation ended.
@@ -202,7 +202,7 @@ enum _TimeLimit {
             guard let task = RunningTask.current else { preconditionFailure("The operation runs in a child task.") }
             CancellationCauses.link(.running, to: caller)
             let isInTime = state.withLock { state in
-                state.task = task.unowned
+                state.task = task.word
                 return state.phase == .running
             }
             if !isInTime { throw CancellationError() }
@@ -260,11 +260,11 @@ enum _TimeLimit {
         private func move(to next: Phase, because cause: CancellationCause?) -> Bool {
             let (hasMoved, task) = state.withLock { state in
                 // The call that has moved the phase may not have cancelled the task yet.
-                guard state.phase == .running else { return (false, state.task?.owned) }
+                guard state.phase == .running else { return (false, state.task?.task) }
                 state.phase = next
                 // Retained under the lock, and its cause recorded: the task has not ended, because `end()` needs the
                 // lock first.
-                let task = state.task?.owned
+                let task = state.task?.task
                 if let task, let cause { CancellationCauses.record(.known(cause), for: task.address) }
                 return (true, task)
             }

@@ -111,11 +111,7 @@ public struct _Turn: Sendable {
 /// ``_Places``, the task-local value of code inside a turn, refers to this state and not to the queue: tasks that
 /// outlive their turn retain that value, and must not retain the queue.
 final class TurnState: PlaceOwner {
-    /// A reference to a task that does not retain the task. It is valid under the lock while the task is in the queue,
-    /// since a task leaves the queue before it ends.
-    typealias Job = _TaskHandle.Unowned
-    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
-    typealias Machine = TurnStateMachine<Waiter, Job>
+    typealias Machine = TurnStateMachine
 
     /// The number of turns that may run at once; `nil` if the queue determines only the order in which tasks begin.
     let capacity: Int?

@@ -1,5 +1,4 @@
-/// The order of the tasks in a queue, and whose turn has come. A pure value: no lock, task or closure. Generic over the
-/// waiter, which is the continuation of a task, and the job, which is the handle of a task.
+/// The order of the tasks in a queue, and whose turn has come. A pure value: no lock, task or closure.
 ///
 ///     enqueue ──▶ expected ─────────given or begin──▶ running ──finish──▶ (gone)
 ///                    │                         ▲
@@ -31,7 +30,11 @@
 /// 5. The priorities never rise towards the end of the line: all entries before an entry have been raised to its
 ///    priority.
 /// 6. A caller of `drain` waits for an entry that is still in the line.
-struct TurnStateMachine<Waiter, Job> {
+struct TurnStateMachine {
+    /// The continuation of a task or caller that waits.
+    typealias Waiter = Word
+    /// The handle of a task, which the machine does not retain.
+    typealias Job = Word
     typealias Slot = SlotTable<Entry>.Index
 
     typealias ID = Ticket
@@ -43,8 +46,7 @@ struct TurnStateMachine<Waiter, Job> {
         case expected, asked, parked, called, running
     }
 
-    /// A task, or a caller of `run`, in the queue. The type is trivial if `Job` and `Waiter` are, so reading an entry
-    /// retains nothing.
+    /// A task, or a caller of `run`, in the queue.
     struct Entry: Ticketed, Linked {
         let serial: UInt64
         var job: Job?
@@ -58,7 +60,7 @@ struct TurnStateMachine<Waiter, Job> {
         var isToBeRaised = false
     }
 
-    typealias DrainID = MarkTable<UInt64, Waiter>.ID
+    typealias DrainID = MarkTable<UInt64>.ID
 
     /// The number of entries that may run at once; `nil` if the queue determines only the order in which tasks begin,
     /// and a task leaves the queue when it begins.
@@ -72,7 +74,7 @@ struct TurnStateMachine<Waiter, Job> {
     private(set) var runningCount = 0
     /// The number of entries that run or wait.
     private(set) var count = 0
-    private var drainers = MarkTable<UInt64, Waiter>()
+    private var drainers = MarkTable<UInt64>()
     /// The serial number of the next entry. The first is 1, so that a smaller number exists for each entry.
     private(set) var nextSerial: UInt64 = 1
     /// The serial number of the entry that was the last to be given its turn before its task called `begin`; 0 if there
@@ -211,7 +213,7 @@ struct TurnStateMachine<Waiter, Job> {
 
     // MARK: Leaving
 
-    struct Departure {
+    struct Departure: Sendable {
         /// The continuation of the task whose turn has come, to be resumed; `nil` if there is none.
         var calling: Waiter?
         /// The continuation of the task that has left, to be resumed; `nil` if the task was not parked.
@@ -351,8 +353,6 @@ struct TurnStateMachine<Waiter, Job> {
     /// Returns whether an entry is in the queue.
     private func isThere(_ id: ID) -> Bool { entries.contains(id) }
 }
-
-extension TurnStateMachine.Departure: Sendable where Waiter: Sendable, Job: Sendable {}
 
 extension TurnStateMachine {
     /// Traps if one of the invariants in the documentation of the type does not hold. Takes O(*n*) time in the number

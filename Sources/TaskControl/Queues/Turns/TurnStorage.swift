@@ -64,7 +64,7 @@ final class _TurnStorage: Sendable {
     ///   - task: The handle of the task.
     @inline(__always)
     func attach(_ id: ID, _ task: _TaskHandle) {
-        let level = state.withMachine { $0.attach(id, TurnState.Job(task)) }
+        let level = state.withMachine { $0.attach(id, Word(task)) }
         if level > 0 { TaskControl.raise([task], to: TaskPriority(rawValue: level)) }
     }
 
@@ -92,7 +92,7 @@ final class _TurnStorage: Sendable {
     /// The task must then call ``begin(_:)``, which returns whether its turn has begun.
     nonisolated(nonsending) func waitUntilCalled(_ id: ID) async {
         _ = await suspend { waiter in
-            state.withMachine { $0.park(id, waiter) } ? nil : .reached
+            state.withMachine { $0.park(id, Word(waiter)) } ? nil : .reached
         } raising: { [self] priority in
             raise(before: id, to: priority.rawValue)
         }
@@ -104,7 +104,7 @@ final class _TurnStorage: Sendable {
     /// left the queue.
     nonisolated(nonsending) func waitUntilCalledOrCancelled(_ id: ID, _ wait: _PlaceWaits.Wait) async {
         _ = await suspend { waiter in
-            state.withMachine { $0.park(id, waiter) } ? nil : .reached
+            state.withMachine { $0.park(id, Word(waiter)) } ? nil : .reached
         } onCancel: {
             wait.end()
             leave(id)
@@ -160,12 +160,12 @@ final class _TurnStorage: Sendable {
         guard let recorded = _PlaceWaits.begin(for: goal, inside: places) else {
             _ = state.withMachine { $0.drainerLeaves(id) }
             // Returns at once, and removes the caller from the table.
-            _ = await suspend { waiter in state.withMachine { $0.parkDrainer(id, waiter) } }
+            _ = await suspend { waiter in state.withMachine { $0.parkDrainer(id, Word(waiter)) } }
             throw reentrancyError
         }
         let wait = source.emitDraining()
         let outcome = await suspend { waiter in
-            state.withMachine { $0.parkDrainer(id, waiter) }
+            state.withMachine { $0.parkDrainer(id, Word(waiter)) }
         } onCancel: {
             recorded.end()
             state.withMachine { $0.drainerLeaves(id) }?.resume(returning: .left)
@@ -191,9 +191,9 @@ final class _TurnStorage: Sendable {
         raise(to: level) { $0.raise(before: id, to: level) }
     }
 
-    private func raise(to level: UInt8, _ event: (inout Machine) -> [TurnState.Job]) {
+    private func raise(to level: UInt8, _ event: (inout Machine) -> [Word]) {
         // Retained under the lock: a task in the queue has not ended, and may end as soon as the lock is free.
-        let tasks = state.withMachine { event(&$0).map(\.owned) }
+        let tasks = state.withMachine { event(&$0).map(\.task) }
         if !tasks.isEmpty { TaskControl.raise(tasks, to: TaskPriority(rawValue: level)) }
     }
 }

@@ -16,7 +16,7 @@ class _Flight: @unchecked Sendable {
     /// Whether the task that has begun the flight has a deadline, which the task of the flight must not inherit.
     @exclusivity(unchecked) @usableFromInline var inheritsDeadline = false
     /// The task of the flight, which the code that has created it attaches.
-    @exclusivity(unchecked) var job: _FlightTable.Job?
+    @exclusivity(unchecked) var job: Word?
     /// The error of the callers that were not cancelled themselves, if the owner of the flights has cancelled this one.
     @exclusivity(unchecked) var cancellation: (any Error)?
 

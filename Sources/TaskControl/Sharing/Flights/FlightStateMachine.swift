@@ -1,6 +1,6 @@
 /// The state of flights and their callers. A flight is one run of an operation that several callers share. A pure
-/// value: no lock, task or foreign closure. Generic over the key, the payload (the object of a flight), the waiter (the
-/// continuation of a caller) and the job (the handle of a flight's task).
+/// value: no lock, task or foreign closure. Generic over the payload, the object of a flight, which it owns while callers
+/// can join the flight.
 ///
 ///     join ──▶ current ──forget──▶ forgotten          no caller joins it; its callers keep it
 ///                 │                    │
@@ -23,7 +23,12 @@
 /// 3. A cancelled flight is not in `current`, and has no callers: no caller joins a cancelled flight.
 /// 4. A flight without callers is cancelled, unless `runsToCompletion` is true, or it is kept (`isKept`): `launch` was
 ///    called for it, or a caller has left it with `keepsFlight`.
-struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
+struct FlightStateMachine<Payload> {
+    typealias Key = _ErasedKey
+    /// The continuation of a caller that waits.
+    typealias Waiter = Word
+    /// The handle of a flight's task, which the machine does not retain.
+    typealias Job = Word
     typealias ID = Ticket
 
     /// The identity of a caller that waits for a flight: the ID of the flight for the caller that has begun it. No
@@ -46,7 +51,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         var job: Job?
         /// The wait of the caller that has begun the flight; settled with `reached` if there is nothing to tell it any
         /// more, or if there was no such caller.
-        var first: Parking<Waiter, WaitOutcome> = .settled(.reached)
+        var first: Parking = .settled(.reached)
         /// The callers that have joined the flight.
         var others = Chain()
         var phase: Phase
@@ -74,7 +79,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
         let serial: UInt64
         let flight: Slot
         var links = Links()
-        var parking = Parking<Waiter, WaitOutcome>.expected
+        var parking = Parking.expected
     }
 
     let runsToCompletion: Bool
@@ -94,7 +99,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// Whether new flights are refused. Callers can still join a flight in progress.
     private var isClosed = false
     /// The waiters for the end of all flights, including cancelled flights.
-    private var drains = WaiterTable<Waiter, WaitOutcome>()
+    private var drains = WaiterTable()
 
     init(runsToCompletion: Bool) {
         self.runsToCompletion = runsToCompletion
@@ -383,7 +388,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     /// Refuses new flights from now on.
     mutating func close() { isClosed = true }
 
-    typealias Drain = WaiterTable<Waiter, WaitOutcome>.ID
+    typealias Drain = WaiterTable.ID
 
     /// Adds a waiter for the end of all flights, including cancelled flights and those that begin meanwhile.
     /// `park(_:_:)` must then be called with the returned ID.
@@ -475,8 +480,7 @@ struct FlightStateMachine<Key: Hashable, Payload, Waiter, Job> {
     func isThere(_ id: ID) -> Bool { flights.contains(id) }
 }
 
-extension FlightStateMachine.Leaving: Sendable where Key: Sendable, Payload: Sendable, Waiter: Sendable, Job: Sendable {
-}
+extension FlightStateMachine.Leaving: Sendable where Payload: Sendable {}
 
 /// Functions for the tests of the state machine.
 extension FlightStateMachine {

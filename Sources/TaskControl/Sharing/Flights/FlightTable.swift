@@ -7,11 +7,7 @@
 /// deallocated before.
 @usableFromInline
 package final class _FlightTable: PlaceOwner {
-    typealias Waiter = UnsafeContinuation<WaitOutcome, Never>
-    /// A reference to the task of a flight that does not retain the task. It is valid under the lock, since a flight
-    /// leaves the table before its task ends.
-    typealias Job = _TaskHandle.Unowned
-    typealias Machine = FlightStateMachine<_ErasedKey, _Flight, Waiter, Job>
+    typealias Machine = FlightStateMachine<_Flight>
     @usableFromInline package typealias ID = Ticket
 
     /// The identity of a caller of a flight in this table.
@@ -192,7 +188,7 @@ package final class _FlightTable: PlaceOwner {
     /// - Parameter name: The name of the task, for the event; `nil` if the task has none.
     @usableFromInline
     func started(_ flight: _Flight, _ task: _TaskHandle, name: String?) {
-        flight.job = Job(task)
+        flight.job = Word(task)
         emitBegun(flight, name)
     }
 
@@ -207,7 +203,7 @@ package final class _FlightTable: PlaceOwner {
     @usableFromInline
     nonisolated(nonsending) static func wait(for flight: _Flight, at place: CallerPlace) async -> Bool {
         let outcome = await suspend {
-            flight.table.park(flight, place.caller, $0)
+            flight.table.park(flight, place.caller, Word($0))
         } onCancel: {
             flight.table.leave(flight, at: place)
         } raising: { priority in
@@ -223,7 +219,7 @@ package final class _FlightTable: PlaceOwner {
     /// task, under the same lock: a task that has begun before has attached itself.
     ///
     /// - Returns: The outcome with which the continuation must be resumed at once; `nil` if the caller must wait.
-    private func park(_ flight: _Flight, _ caller: Machine.Caller, _ waiter: Waiter) -> WaitOutcome? {
+    private func park(_ flight: _Flight, _ caller: Machine.Caller, _ waiter: Word) -> WaitOutcome? {
         guard caller.hasBegun(flight.id) else { return state.withLock { $0.park(caller, waiter) } }
         let (outcome, owed) = state.withLock { machine in
             (machine.park(caller, waiter), attach(flight, to: &machine))
@@ -244,12 +240,12 @@ package final class _FlightTable: PlaceOwner {
         guard let job = flight.job else { return nil }
         let level = machine.attach(flight.id, job, level: flight.level)
         // Retained under the lock: the task of an unfinished flight is alive, and may end once the lock is free.
-        return level > 0 ? OwedRise(task: job.owned, level: level) : nil
+        return level > 0 ? OwedRise(task: job.task, level: level) : nil
     }
 
     package func raise(_ id: ID, to priority: TaskPriority) {
         // Retained under the lock: the task of an unfinished flight is alive, and may end once the lock is free.
-        let task = state.withLock { $0.raise(id, to: priority.rawValue)?.owned }
+        let task = state.withLock { $0.raise(id, to: priority.rawValue)?.task }
         if let task { TaskControl.raise([task], to: priority) }
     }
 
@@ -267,7 +263,7 @@ package final class _FlightTable: PlaceOwner {
         place.wait.end()
         let (leaving, task, moment) = state.withLock { machine in
             let leaving = machine.leave(place.caller, keepsFlight: keepsFlight)
-            let task = leaving.cancelling?.owned
+            let task = leaving.cancelling?.task
             // Under the lock: a flight leaves the table before its task ends, so the task has not ended.
             if let task {
                 let isLimit = CancellationCauses.cause(of: place.task)?.isLimit ?? false
@@ -301,7 +297,7 @@ package final class _FlightTable: PlaceOwner {
         // A caller that was not cancelled was removed by `cancelAll(_:)`, whose own call cancels the task.
         guard _isTaskCancelled else { return }
         // Retained under the lock: a flight leaves the table before its task ends.
-        if let task = state.withLock({ $0.cancelledJob(of: flight.id)?.owned }) { await cancelOutside(task) }
+        if let task = state.withLock({ $0.cancelledJob(of: flight.id)?.task }) { await cancelOutside(task) }
     }
 
     // MARK: The work
@@ -315,10 +311,10 @@ package final class _FlightTable: PlaceOwner {
     /// - Throws: `CancellationError` if the flight or its task was cancelled before the call.
     @usableFromInline
     func begin(_ flight: _Flight) throws {
-        guard !_isTaskCancelled, let task = Job.running,
+        guard !_isTaskCancelled, let task = Word.running,
             let level = state.withLock({ $0.begin(flight.id, task, level: flight.level) })
         else { throw CancellationError() }
-        if level > 0 { TaskControl.raise([task.owned], to: TaskPriority(rawValue: level)) }
+        if level > 0 { TaskControl.raise([task.task], to: TaskPriority(rawValue: level)) }
         emitRunning(flight)
     }
 
@@ -405,7 +401,7 @@ package final class _FlightTable: PlaceOwner {
             // Under the lock: a caller that has not parked yet reads it after it has parked.
             for flight in clearing.payloads { flight.cancellation = cause }
             for id in clearing.ids { _PlaceWaits.areOver(for: Place(id, in: self)) }
-            let tasks = clearing.jobs.map(\.owned)
+            let tasks = clearing.jobs.map(\.task)
             for task in tasks { CancellationCauses.record(.known(cause), for: task.address) }
             return (clearing, tasks, Diagnostics.moment)
         }
@@ -425,7 +421,7 @@ package final class _FlightTable: PlaceOwner {
             machine.close()
             guard waiting == .cancel else { return }
             // Under the lock, because a flight leaves the table before its task ends.
-            for job in machine.jobs { CancellationCauses.endAttempts(of: job.owned.address) }
+            for job in machine.jobs { CancellationCauses.endAttempts(of: job.task.address) }
         }
     }
 
@@ -450,12 +446,12 @@ package final class _FlightTable: PlaceOwner {
         guard let drain = state.withLock({ $0.drain() }) else { return }
         let wait = source.emitDraining()
         let outcome = await suspend { waiter in
-            state.withLock { $0.park(drain, waiter) }
+            state.withLock { $0.park(drain, Word(waiter)) }
         } onCancel: {
             if staysWhenCancelled { return }
             state.withLock { $0.leave(drain) }?.resume(returning: .left)
         } raising: { [self] priority in
-            let tasks = state.withLock { $0.raiseAll(to: priority.rawValue).map(\.owned) }
+            let tasks = state.withLock { $0.raiseAll(to: priority.rawValue).map(\.task) }
             if !tasks.isEmpty { TaskControl.raise(tasks, to: priority) }
         }
         source.emitDrained(wait, hasLeft: outcome == .left)
@@ -555,7 +551,7 @@ extension _FlightTable {
     package func release(_ id: ID, because cause: CancellationCause) {
         let (leaving, task, moment) = state.withLock { machine in
             let leaving = machine.release(id)
-            let task = leaving.cancelling?.owned
+            let task = leaving.cancelling?.task
             // Under the lock: a flight leaves the table before its task ends, so the task has not ended.
             if let task { CancellationCauses.record(.known(cause), for: task.address) }
             return (leaving, task, Diagnostics.moment)
