@@ -41,7 +41,7 @@ struct SuspensionTests {
         let start = Gate()
         let task = Task {
             if isCancelledBefore { await start.waitIgnoringCancellation() }
-            return await suspend { waiter in
+            return await suspend { (waiter: Waiter) in
                 let outcome = parking.withLock { $0.park(Word(waiter)) }
                 isParked.open()
                 return outcome
@@ -67,7 +67,7 @@ struct SuspensionTests {
         )
         let isParked = Gate()
         let task = Task(priority: .background) {
-            await suspend { waiter in
+            await suspend { (waiter: Waiter) in
                 defer { isParked.open() }
                 return parking.withLock { $0.park(Word(waiter)) }
             } raising: { priority in

@@ -10,8 +10,14 @@ struct WordTests {
 
     @Test(arguments: [WaitOutcome.reached, .left])
     func aWordResumesTheWaiterThatItWasMadeFrom(outcome: WaitOutcome) async {
-        let received = await withUnsafeContinuation { Word($0).resume(returning: outcome) }
+        let received = await withUnsafeContinuation { (waiter: UnsafeContinuation<WaitOutcome, Never>) in
+            Word(waiter).resume(returning: outcome)
+        }
         #expect(received == outcome)
+    }
+
+    @Test func aWordResumesAWaiterWithoutAnOutcome() async {
+        await withUnsafeContinuation { (waiter: UnsafeContinuation<Void, Never>) in Word(waiter).resume() }
     }
 
     @Test(arguments: [false, true])

@@ -5,18 +5,69 @@
 /// reference to that state.
 @usableFromInline
 struct _Bridge: Sendable {
-    typealias Machine = BridgeStateMachine<Handle, UnsafeContinuation<Void, Never>, _BridgeToken>
+    typealias Machine = BridgeStateMachine
     @usableFromInline typealias Handle = @Sendable () -> Void
 
     private let state: Locked<Contents>
 
     private struct Contents {
         var machine = Machine()
+        /// The handle, as long as the machine has its name.
+        private var handle: Handle?
+        /// The token that holds the result, as long as the machine has its name.
+        private var token: _BridgeToken?
         /// The object that emits the events of the call of `withCancellableContinuation`; `nil` if no observer was
         /// registered when the call began. Stored here to keep the stack frame of the waiting task small.
         var events: CallEvents?
         /// Whether the call was cancelled and observers have not been notified of the cancellation yet.
         var owesCancellation = false
+
+        private static var handleName: Word { Word(bits: 1) }
+        private static var tokenName: Word { Word(bits: 2) }
+
+        init(events: CallEvents?) { self.events = events }
+
+        mutating func begin(_ handle: @escaping Handle) -> _BridgeToken? {
+            let name = machine.begin(Self.handleName)
+            if machine.handle != nil { self.handle = handle }
+            return name == nil ? nil : token.take()
+        }
+
+        mutating func fail() -> _BridgeToken? { machine.fail() == nil ? nil : token.take() }
+
+        /// Returns the way in which the bridge has ended, and the token, if a callback has come.
+        mutating func collect() -> (Machine.Ending, _BridgeToken?) { (machine.collect(), token.take()) }
+
+        mutating func cancel(isLeaving: Bool) -> Handle? {
+            machine.cancel(isLeaving: isLeaving) == nil ? nil : handle.take()
+        }
+
+        /// Keeps the token of the first callback.
+        ///
+        /// - Parameter waking: Receives what the caller must release and resume.
+        /// - Returns: The reason why the callback is ignored; `nil` for the first one.
+        mutating func finish(_ token: _BridgeToken, _ waking: inout Waking) -> ExcessCallback? {
+            switch machine.finish(Self.tokenName) {
+            case .first(let first):
+                self.token = token
+                take(first, &waking)
+                return nil
+            case .excess(let excess): return excess
+            }
+        }
+
+        mutating func drop(_ waking: inout Waking) { take(machine.drop(), &waking) }
+
+        private mutating func take(_ answer: Machine.Waking, _ waking: inout Waking) {
+            waking.waiter = answer.waiter
+            if answer.handle != nil { swap(&waking.handle, &handle) }
+        }
+    }
+
+    /// The handle to release, and the caller to resume then.
+    private struct Waking {
+        var handle: Handle?
+        var waiter: Word?
     }
 
     @usableFromInline
@@ -38,7 +89,7 @@ struct _Bridge: Sendable {
     ///   continuation nor a cancellation handler. `nil` if the caller must wait.
     @usableFromInline
     func begin(_ handle: @escaping Handle) -> _BridgeToken? {
-        state.withLock { $0.machine.begin(handle) }
+        state.withLock { $0.begin(handle) }
     }
 
     /// Ends the bridge after the body of `withCancellableContinuation` has thrown `error`.
@@ -48,7 +99,7 @@ struct _Bridge: Sendable {
     /// - Throws: If no callback has come: `CancellationError` if the caller is cancelled, otherwise `error`.
     @usableFromInline
     func fail(_ error: any Error) throws -> _BridgeToken {
-        guard let token = state.withLock({ $0.machine.fail() }) else {
+        guard let token = state.withLock({ $0.fail() }) else {
             // A cancelled caller receives CancellationError, whatever was thrown.
             events?.end(.failed, .failed, error: error)
             try Task.checkCancellation()
@@ -74,15 +125,16 @@ struct _Bridge: Sendable {
     ) async throws -> _BridgeToken {
         // Carries no value: ThreadSanitizer does not follow a value to a task that has not parked yet.
         await suspend { waiter in
-            state.withLock { $0.machine.park(waiter) } ? nil : ()
+            state.withLock { $0.machine.park(Word(waiter)) } ? nil : ()
         } onCancel: {
             // This may run before the waiter has parked: the caller may have been cancelled while the API was called.
             cancel(isLeaving: behavior == .throwImmediately)
         }
         emitCancelled()
-        switch state.withLock({ $0.machine.collect() }) {
-        case .finished(let token):
-            return token
+        let (ending, token) = state.withLock { $0.collect() }
+        switch ending {
+        case .finished:
+            return token!
         case .left:
             events?.end(.left, .cancelled)
             throw CancellationError()
@@ -102,7 +154,7 @@ struct _Bridge: Sendable {
     /// - Parameter isLeaving: Whether the caller stops waiting immediately instead of waiting for the callback.
     private func cancel(isLeaving: Bool) {
         var handle = state.withLock { contents in
-            let handle = contents.machine.cancel(isLeaving: isLeaving)
+            let handle = contents.cancel(isLeaving: isLeaving)
             if handle != nil { contents.owesCancellation = contents.events != nil }
             return handle
         }
@@ -150,16 +202,11 @@ struct _Bridge: Sendable {
     ///   - store: Stores the result in the token. Called under the lock, and only for the first callback.
     /// - Returns: The reason why the callback is ignored; `nil` for the first callback.
     func finish(_ token: _BridgeToken, _ store: () -> Void) -> ExcessCallback? {
-        var waking = Machine.Waking()
-        let excess: ExcessCallback? = state.withLock { contents in
-            switch contents.machine.finish(token) {
-            case .first(let first):
-                store()
-                waking = first
-                return nil
-            case .excess(let excess):
-                return excess
-            }
+        var waking = Waking()
+        let excess = state.withLock { contents in
+            let excess = contents.finish(token, &waking)
+            if excess == nil { store() }
+            return excess
         }
         Self.wake(&waking)
         return excess
@@ -167,7 +214,8 @@ struct _Bridge: Sendable {
 
     /// Records that the last copy of the continuation was released, and resumes the caller if no callback had come.
     func drop() {
-        var waking = state.withLock { $0.machine.drop() }
+        var waking = Waking()
+        state.withLock { $0.drop(&waking) }
         Self.wake(&waking)
     }
 
@@ -176,7 +224,7 @@ struct _Bridge: Sendable {
     ///
     /// - Parameter waking: The handle to release and the continuation of the caller to resume. Changed in place, since
     ///   a copy would retain the handle.
-    private static func wake(_ waking: inout Machine.Waking) {
+    private static func wake(_ waking: inout Waking) {
         waking.handle = nil
         waking.waiter?.resume()
     }

@@ -1,6 +1,5 @@
-/// The state of one call of `withCancellableContinuation`. Pure: a value without a lock, task or closure, generic over
-/// the handle (which cancels the call of the API), the waiter (the continuation of the waiting caller) and the outcome
-/// (the result of the callback).
+/// The state of one call of `withCancellableContinuation`. Pure: a value without a lock, task or closure. It names the
+/// handle, which cancels the call of the API, and the outcome, the result of the callback; ``_Bridge`` keeps both.
 ///
 ///     calling ──begin──▶ waiting ──park──▶ waiting (parked) ──cancel──▶ cancelling
 ///        │                  │                  │                           │
@@ -16,7 +15,14 @@
 /// handle is being cancelled the caller is not resumed, so the handle is always released before the caller continues.
 /// The caller installs its cancellation handler after `begin`; the runtime then calls that handler at once for a caller
 /// that was cancelled earlier.
-struct BridgeStateMachine<Handle, Waiter, Outcome> {
+struct BridgeStateMachine {
+    /// The name of the handle.
+    typealias Handle = Word
+    /// The continuation of the waiting caller.
+    typealias Waiter = Word
+    /// The name of the outcome.
+    typealias Outcome = Word
+
     /// The way in which the wait of the caller has ended, with the result if a callback has come.
     enum Ending {
         case finished(Outcome)
@@ -26,7 +32,6 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
         case left
     }
 
-    // A phase and optionals, and no enumeration with payloads: of a generic one, the compiler emits 40 KB of code that copies it.
     private enum Phase: UInt8 {
         /// The API is being called, and has not returned its handle. Its callback may already come.
         case calling
@@ -39,7 +44,7 @@ struct BridgeStateMachine<Handle, Waiter, Outcome> {
 
     private var phase = Phase.calling
     /// The handle, which cancels the call of the API; `nil` before `begin` and after the machine has returned it.
-    private var handle: Handle?
+    private(set) var handle: Handle?
     /// The continuation of the waiting caller; `nil` before `park` and after the machine has returned it.
     private var waiter: Waiter?
     private var ending: Ending?

@@ -24,7 +24,19 @@ extension Word {
         pointer = unsafeBitCast(waiter, to: UnsafeRawPointer.self)
     }
 
-    /// Resumes the waiter whose word this is. Must be called once, and never while holding a lock.
+    /// Creates the word of a waiter that receives no outcome.
+    @inlinable
+    package init(_ waiter: UnsafeContinuation<Void, Never>) {
+        pointer = unsafeBitCast(waiter, to: UnsafeRawPointer.self)
+    }
+
+    /// Resumes the waiter whose word this is, and which receives no outcome. Must be called once, and never while holding a lock.
+    @inlinable
+    package func resume() {
+        unsafeBitCast(pointer, to: UnsafeContinuation<Void, Never>.self).resume()
+    }
+
+    /// Resumes the waiter whose word this is, and which receives an outcome. Must be called once, and never while holding a lock.
     @inlinable
     package func resume(returning outcome: WaitOutcome) {
         unsafeBitCast(pointer, to: UnsafeContinuation<WaitOutcome, Never>.self).resume(returning: outcome)
