@@ -154,7 +154,7 @@ public struct OutputFile {
     /// Closes the file. A draft (see ``OutputFile``) stays where it is, neither moved to the target nor removed, so
     /// that a later ``init(_:draft:)`` can continue it. If the draft is locked, the lock is released.
     public func keep() {
-        _ = systemClose(file)
+        unlockAndClose(file)
     }
 
     /// Writes all bytes to the draft (see ``OutputFile``), or to the target if there is no draft. Blocks while the file
@@ -174,7 +174,7 @@ public struct OutputFile {
     /// Moves the draft (see ``OutputFile``) to the path of the target, and closes the file. If there is no draft, only
     /// closes the file. If this function throws, the draft is removed, unless it was opened with ``init(_:draft:)``.
     public func finish() throws(SystemError) {
-        defer { _ = systemClose(file) }
+        defer { unlockAndClose(file) }
         try putInPlace()
     }
 
@@ -195,7 +195,7 @@ public struct OutputFile {
     public func discard() {
         // The draft is removed while the lock is held: afterwards it may be the draft of another writer.
         if let draft { unlink(draft) }
-        _ = systemClose(file)
+        unlockAndClose(file)
     }
 
     private func removing(_ error: SystemError) -> SystemError {
@@ -209,10 +209,10 @@ public struct OutputFile {
             do throws(SystemError) {
                 if try lock(file, at: part) { return file }
             } catch {
-                _ = systemClose(file)
+                unlockAndClose(file)
                 throw error
             }
-            _ = systemClose(file)
+            unlockAndClose(file)
         }
     }
 
@@ -365,10 +365,17 @@ private func systemRead(_ file: CInt, _ bytes: UnsafeMutableRawBufferPointer) ->
 
 private func systemClose(_ file: CInt) -> CInt { close(file) }
 
+/// Closes a file that may be locked, and releases its lock. Another process that this one is creating can have a copy of the
+/// descriptor, until it executes its program: without the release, the lock would last as long.
+private func unlockAndClose(_ file: CInt) {
+    _ = flock(file, LOCK_UN)
+    _ = systemClose(file)
+}
+
 private func systemCopy(_ file: CInt) -> CInt { fcntl(file, F_DUPFD_CLOEXEC, 0) }
 
-/// Locks a file for this process with `flock`, without waiting. The lock is released when the file is closed, also when
-/// the process ends.
+/// Locks a file for this process with `flock`, without waiting. The lock is released by `unlockAndClose(_:)`, or when the
+/// process ends.
 ///
 /// - Parameter file: The file descriptor.
 /// - Returns: Zero if the lock was acquired; otherwise −1, with the reason in `errno`.

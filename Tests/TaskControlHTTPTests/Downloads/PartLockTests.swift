@@ -69,6 +69,24 @@ struct PartLockTests: DownloadSuite {
         }
     }
 
+    #if os(Linux)
+    /// Another process that this one is creating has a copy of each descriptor until it executes its program.
+    @Test(arguments: [true, false]) func aClosedPartIsNotLockedByACopyOfItsDescriptor(_ isKept: Bool) async throws {
+        try await withFile { file, resumption in
+            let part = resumption.partialFile.path
+            let first = try OutputFile(file.path, draft: part)
+            let descriptor = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").first {
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == part
+            }
+            let copy = dup(CInt(try #require(descriptor.flatMap { Int($0) })))
+            defer { _ = close(copy) }
+            if isKept { first.keep() } else { first.discard() }
+            try OutputFile(file.path, draft: part).discard()
+            #expect(copy >= 0)
+        }
+    }
+    #endif
+
     @Test func aFileInItsPlaceIsLockedUntilItIsClosed() async throws {
         try await withFile { file, resumption in
             let output = try OutputFile(file.path, draft: resumption.partialFile.path)
