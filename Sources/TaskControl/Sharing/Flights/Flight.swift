@@ -115,7 +115,10 @@ package struct _FlightCaller<Value: Sendable>: Sendable {
             }
             let isReached = await _FlightTable.wait(for: flight, at: place)
             group.cancelAll()
-            return (isReached, await group.contains(true))
+            // Not `contains`, which calls a function of macOS 15.
+            var isOverLimit = false
+            while let isOver = await group.next() { isOverLimit = isOverLimit || isOver }
+            return (isReached, isOverLimit)
         }
         if isOverLimit {
             try Task.checkCancellation()
