@@ -4,7 +4,7 @@
 struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     @usableFromInline weak let owner: Owner?
 
-    @inlinable
+    @export(implementation)
     init(_ owner: Owner) {
         self.owner = owner
     }
@@ -27,7 +27,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     ///
     /// - Parameter origin: The public function that started the work, for the report of an error.
     /// - Returns: The outcome: whether the result was delivered, or the reason why not.
-    @inlinable
+    @export(implementation)
     @inline(__always)
     nonisolated(nonsending) func perform<Value: Sendable>(
         _ work: @Sendable () async throws -> Value,
@@ -52,7 +52,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     ///   - receiver: The closure to call.
     ///   - isolation: The isolation of `receiver`.
     /// - Returns: ``DeliveryOutcome/delivered``, or the reason why the closure was not called.
-    @inlinable
+    @export(implementation)
     func hand<Value: Sendable>(
         _ value: Value,
         _ receiver: @isolated(any) @Sendable (Owner, Value) async -> Void,

@@ -208,7 +208,7 @@ struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
     @usableFromInline let onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
     @usableFromInline let origin: _WorkOrigin
 
-    @inlinable
+    @export(implementation)
     init(
         place: _DeliveryPlace,
         owner: consuming _WeakOwner<Owner>,
@@ -225,7 +225,7 @@ struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
         self.origin = origin
     }
 
-    @inlinable
+    @export(implementation)
     @inline(__always)
     nonisolated(nonsending) func run() async -> DeliveryOutcome {
         guard place.begin() else { return place.skip() }
@@ -235,7 +235,7 @@ struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
     }
 }
 
-/// The registration of a task without a key in a ``TaskRegistry``, for the inlinable code of ``_DeliveryBody``.
+/// The registration of a task without a key in a ``TaskRegistry``, for the exported code of ``_DeliveryBody``.
 @usableFromInline
 struct _DeliveryPlace: Sendable {
     let registry: TaskRegistry
