@@ -107,7 +107,7 @@ final class _LatestDeadline: Sendable {
     /// have joined from the same flight by one.
     private func removeEnded() {
         let (moving, version) = state.withLock { ($0.moving, $0.version) }
-        var (ended, live): ([Deadline], [ObjectIdentifier: Deadline.Inherited]) = ([], [:])
+        var (ended, live): ([Deadline], RareDictionary<ObjectIdentifier, Deadline.Inherited>) = ([], RareDictionary())
         for inherited in moving {
             guard let flight = inherited.latest else { continue }
             if flight.hasEnded {
@@ -120,7 +120,7 @@ final class _LatestDeadline: Sendable {
             }
         }
         // If another caller has joined meanwhile, the next one tries again.
-        join(ended, leaving: (Array(live.values), version))
+        join(ended, leaving: (live.values, version))
     }
 }
 

@@ -146,8 +146,9 @@ extension ContiguousArray {
     /// Replaces the buffer by a smaller one if less than a quarter of it is used.
     ///
     /// - Parameter smallest: The capacity up to which the buffer is kept in any case.
-    @export(implementation)
-    @inline(__always)
+    @usableFromInline
+    @inline(never)
+    @_semantics("optimize.sil.specialize.generic.never")
     package mutating func shrinkIfMostlyEmpty(keeping smallest: Int) {
         guard capacity > smallest, count < capacity / 4 else { return }
         var copy: Self = []
@@ -158,6 +159,8 @@ extension ContiguousArray {
 }
 
 extension Dictionary {
+    @inline(never)
+    @_semantics("optimize.sil.specialize.generic.never")
     mutating func shrinkIfMostlyEmpty() {
         guard capacity > 64, count < capacity / 8 else { return }
         var copy = Self(minimumCapacity: count * 2)

@@ -11,7 +11,7 @@ package struct SlotTable<Element> {
 
     @usableFromInline var slots: ContiguousArray<Element?> = []
     /// The vacant indexes, except those at the end. May contain indexes that are beyond the end or occupied again; these are skipped.
-    @usableFromInline var vacancies: ContiguousArray<Index> = []
+    @usableFromInline var vacancies = Vacancies()
     @usableFromInline package internal(set) var count = 0
 
     @export(implementation) package init() {}
@@ -22,7 +22,7 @@ package struct SlotTable<Element> {
     @export(implementation) package var extent: Index { Index(truncatingIfNeeded: slots.count) }
 
     /// The number of slots or of vacant indexes for which memory is allocated, whichever is larger.
-    @export(implementation) var capacity: Int { max(slots.capacity, vacancies.capacity) }
+    @export(implementation) var capacity: Int { max(slots.capacity, vacancies.indexes.capacity) }
 
     @export(implementation)
     package func isOccupied(_ index: Index) -> Bool {
@@ -47,15 +47,12 @@ package struct SlotTable<Element> {
     @export(implementation)
     package mutating func insert(_ element: consuming Element) -> Index {
         count += 1
-        while let index = vacancies.popLast() {
+        while let index = vacancies.take() {
             guard isVacant(index) else { continue }
             slots[Int(index)] = element
             return index
         }
-        insist(
-            slots.count < Int(Index.max),
-            "A TaskControl registry holds at most \(Index.max) tasks at once. Wait until some have ended."
-        )
+        if slots.count >= Int(Index.max) { Vacancies.refuse() }
         slots.append(element)
         return extent - 1
     }
@@ -84,8 +81,8 @@ package struct SlotTable<Element> {
     @inline(__always)
     mutating func vacated(_ index: Index) {
         count -= 1
-        if index == extent - 1 { trim() } else { vacancies.append(index) }
-        if slots.capacity > Self.smallest || vacancies.capacity > Self.smallest { shrinkIfMostlyEmpty() }
+        if index == extent - 1 { trim() } else { vacancies.add(index) }
+        if slots.capacity > Self.smallest || vacancies.indexes.capacity > Self.smallest { shrinkIfMostlyEmpty() }
     }
 
     /// Releases the vacant slots at the end.
@@ -93,13 +90,24 @@ package struct SlotTable<Element> {
     mutating func trim() {
         var end = slots.count - 1
         while end > 0, slots[end - 1] == nil { end -= 1 }
-        if end == slots.count - 1 { slots.removeLast() } else { slots.removeSubrange(end...) }
+        if end == slots.count - 1 { slots.removeLast() } else { removeSlots(from: end) }
         // If there are more vacant indexes than slots, some of these indexes are no longer vacant.
-        guard vacancies.count > slots.count else { return }
+        if vacancies.indexes.count > slots.count { tidyVacancies() }
+    }
+
+    @usableFromInline
+    @inline(never)
+    @_semantics("optimize.sil.specialize.generic.never")
+    mutating func removeSlots(from end: Int) { slots.removeSubrange(end...) }
+
+    @usableFromInline
+    @inline(never)
+    @_semantics("optimize.sil.specialize.generic.never")
+    mutating func tidyVacancies() {
         if slots.isEmpty {
-            vacancies.removeAll(keepingCapacity: vacancies.capacity <= Self.smallest)
+            vacancies.indexes.removeAll(keepingCapacity: vacancies.indexes.capacity <= Self.smallest)
         } else {
-            vacancies = vacancies.filter(isVacant)
+            vacancies.indexes = vacancies.indexes.filter(isVacant)
         }
     }
 
@@ -112,7 +120,34 @@ package struct SlotTable<Element> {
     @inline(never)
     mutating func shrinkIfMostlyEmpty() {
         slots.shrinkIfMostlyEmpty(keeping: Self.smallest)
-        vacancies.shrinkIfMostlyEmpty(keeping: Self.smallest)
+        vacancies.indexes.shrinkIfMostlyEmpty(keeping: Self.smallest)
+    }
+}
+
+/// The vacant indexes of a ``SlotTable``. Not generic, so that its code is not repeated for each table.
+@usableFromInline
+struct Vacancies {
+    @usableFromInline var indexes: ContiguousArray<Int32> = []
+
+    @export(implementation) init() {}
+
+    @export(implementation)
+    @inline(__always)
+    mutating func take() -> Int32? { indexes.isEmpty ? nil : removeLast() }
+
+    @usableFromInline
+    @inline(never)
+    mutating func removeLast() -> Int32 { indexes.removeLast() }
+
+    @usableFromInline
+    @inline(never)
+    mutating func add(_ index: Int32) { indexes.append(index) }
+
+    /// Traps, because a table has the largest number of slots.
+    @usableFromInline
+    @inline(never)
+    static func refuse() -> Never {
+        fatalError("A TaskControl registry holds at most \(Int32.max) tasks at once. Wait until some have ended.")
     }
 }
 

@@ -58,7 +58,9 @@ func received<Success>(
 @usableFromInline struct _ThrowingSent<Success> {
     @usableFromInline let operation: @isolated(any) () async throws -> Success
 
-    @export(implementation) init(operation: @escaping @isolated(any) () async throws -> Success) { self.operation = operation }
+    @export(implementation) init(operation: @escaping @isolated(any) () async throws -> Success) {
+        self.operation = operation
+    }
 }
 
 @usableFromInline struct _ThrowingReceived<Success> {

@@ -36,12 +36,12 @@ struct WaitGraph<Place: WaitPlace> {
         let places: [Place]
     }
 
-    private var waits: [Wait: Entry] = [:]
+    private var waits = RareDictionary<Wait, Entry>()
     /// The waits of the code inside each place, by the owner of the place.
-    private var inside: [Owner: [Place: Set<Wait>]] = [:]
+    private var inside = RareDictionary<Owner, RareDictionary<Place, Set<Wait>>>()
     /// The flights for which code inside places waits: the number of these waits, and whether the flight has ended, or
     /// has no callers any more. Such a flight keeps no code waiting.
-    private var flights: [Place: (waits: Int, isOver: Bool)] = [:]
+    private var flights = RareDictionary<Place, (waits: Int, isOver: Bool)>()
     private var lastWait: Wait = 0
 
     /// The number of waits.
@@ -66,7 +66,7 @@ struct WaitGraph<Place: WaitPlace> {
         lastWait += 1
         let wait = lastWait
         waits[wait] = Entry(goal: goal, places: places)
-        for place in places { inside[place.ownerID, default: [:]][place, default: []].insert(wait) }
+        for place in places { inside[place.ownerID, default: RareDictionary()][place, default: []].insert(wait) }
         if case .flight(let flight) = goal { flights[flight, default: (0, false)].waits += 1 }
         guard isStuck(wait, isHeld) else { return wait }
         remove(wait)
@@ -142,8 +142,8 @@ struct WaitGraph<Place: WaitPlace> {
     /// Returns the turns of a queue with waits inside. A turn that has ended is removed: code that has outlived it may
     /// still wait.
     private mutating func turns(of queue: Owner, _ isHeld: (Place) -> Bool) -> [Place: Set<Wait>] {
-        for turn in (inside[queue] ?? [:]).keys where !isHeld(turn) { removeWaits(inside: turn) }
-        return inside[queue] ?? [:]
+        for turn in inside[queue]?.keys ?? [] where !isHeld(turn) { removeWaits(inside: turn) }
+        return inside[queue]?.entries ?? [:]
     }
 
     private mutating func isStuck(_ wait: Wait, _ isHeld: (Place) -> Bool) -> Bool {

@@ -281,9 +281,7 @@ extension TaskRegistry {
     ///
     /// - Returns: The names of the tasks that this call has cancelled, in the order in which they were added.
     func cutOff(because cause: CancellationCause) async -> [String] {
-        let ids = cancelAll(isClosing: false, emitsClosed: false, notesNames: true, cause).sorted {
-            $0.number < $1.number
-        }
+        let ids = rarelySorted(cancelAll(isClosing: false, emitsClosed: false, notesNames: true, cause), by: \.number)
         // Never throws, because a cancelled caller continues to wait.
         try? await drain(staysWhenCancelled: true)
         if ids.isEmpty { return [] }
@@ -299,15 +297,13 @@ extension TaskRegistry {
     @inline(never)
     func noteName(_ id: ID) {
         state.withLock { books in
-            if !books.cutOff.isEmpty, let index = books.cutOff.index(forKey: id) {
-                books.cutOff.values[index].name = Diagnostics.currentTaskName
-            }
+            if !books.cutOff.isEmpty { books.cutOff[id]?.name = Diagnostics.currentTaskName }
         }
     }
 
-    private func notify(_ handlers: [UInt64: @Sendable (OwnerEnd) -> Void], _ end: OwnerEnd) {
+    private func notify(_ handlers: RareDictionary<UInt64, @Sendable (OwnerEnd) -> Void>, _ end: OwnerEnd) {
         if handlers.isEmpty { return }
-        for handler in handlers.sorted(by: { $0.key < $1.key }) { handler.value(end) }
+        for handler in rarelySorted(Array(handlers.entries), by: \.key) { handler.value(end) }
     }
 
     /// Refuses tasks that are added later, and cancels the present ones.

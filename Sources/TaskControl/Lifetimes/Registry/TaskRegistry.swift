@@ -259,9 +259,9 @@ extension TaskRegistry {
         var isWatched = false
         /// The closures that were passed to `onEnd(_:)`. The key of each closure is a number that increases in the order of
         /// registration.
-        var endHandlers: [UInt64: @Sendable (OwnerEnd) -> Void] = [:]
+        var endHandlers = RareDictionary<UInt64, @Sendable (OwnerEnd) -> Void>()
         /// The tasks that a shutdown has cancelled at the end of its grace period, until it has returned.
-        var cutOff: [ID: CutOffTask] = [:]
+        var cutOff = RareDictionary<ID, CutOffTask>()
 
         struct CutOffTask {
             let key: Key?

@@ -63,11 +63,11 @@ extension TaskRegistryStateMachine {
             precondition(debounced.allSatisfy { $0 == lane.debounced }, "The debounced task is found.")
         }
         precondition(
-            laneDrainers.allSatisfy { !$0.value.isEmpty },
+            laneDrainers.values.allSatisfy { !$0.isEmpty },
             "A line of drainers is removed with the last of them."
         )
         precondition(laneDrainers.keys.allSatisfy { lanes[$0].entryCount > 0 }, "A drained lane has tasks.")
-        for (slot, interval) in intervals {
+        for (slot, interval) in intervals.entries {
             precondition(lanes.isOccupied(slot), "An interval has a lane.")
             guard case .claimed(by: let claimant) = interval.start else { continue }
             precondition(

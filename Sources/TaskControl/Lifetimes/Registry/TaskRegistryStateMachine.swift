@@ -61,10 +61,10 @@ struct TaskRegistryStateMachine {
     var lanes = LaneTable()
     var sides: [Slot: Side] = [:]
     /// The intervals of the behavior `throttle`, by the slots of the lanes of their keys: see ``Lane``.
-    var intervals: [Slot: Interval] = [:]
+    var intervals = RareDictionary<Slot, Interval>()
     var drainers = WaiterTable()
     /// The waiters for the end of the tasks of one key, by the slot of the ``Lane`` of the key.
-    var laneDrainers: [Slot: Chain] = [:]
+    var laneDrainers = RareDictionary<Slot, Chain>()
     private var nextSerial: UInt64 = 0
     /// The tasks that were added since `cancelAll` was last called, including tasks that are no longer live; `nil` if
     /// `cancelAll` was not called since the registry was last empty. So `cancelAll` need not look again at the tasks

@@ -14,7 +14,9 @@ extension _TurnWork where Failure == Never {
     /// Always `false`: work that cannot throw must return a value, so it is not skipped.
     @export(implementation) static var isSkippable: Bool { false }
 
-    @export(implementation) static func skipped() -> Success { preconditionFailure("Work that must return a value is not skipped.") }
+    @export(implementation) static func skipped() -> Success {
+        preconditionFailure("Work that must return a value is not skipped.")
+    }
 }
 
 extension _TurnWork where Failure == any Error {

@@ -88,9 +88,9 @@ struct FlightStateMachine<Payload> {
     private(set) var waits = SlotTable<Wait>()
     private(set) var current = KeyTable<Current>()
     /// The payloads of the flights that callers could join by a key, and no longer can, until these flights have ended.
-    private var forgotten: [Slot: Payload] = [:]
+    private var forgotten = RareDictionary<Slot, Payload>()
     /// The outcomes of the first callers that have left, and have not parked before the end of their flight.
-    private(set) var departed: [ID: WaitOutcome] = [:]
+    private(set) var departed = RareDictionary<ID, WaitOutcome>()
     /// The number of flights in progress: those that have not ended, and are not cancelled.
     private(set) var count = 0
     /// The number of callers that wait for flights.
