@@ -96,7 +96,7 @@ let package = Package(
     ],
     targets: [
         // The core: owners, queues, flights, policies, callbacks, events. CONTRIBUTING.md has a picture of it.
-        .target(name: "TaskControl", dependencies: ["CTaskControl"]),
+        .target(name: "TaskControl", dependencies: ["CTaskControl"], exclude: ["Internal/README.md"]),
         // Atomics, thread-locals, a clock, and functions of the Swift runtime that Swift code cannot call, or only slowly.
         .target(name: "CTaskControl"),
         // Code that the other targets share and no client uses. Its declarations are public for the targets that have no package access.
