@@ -2,9 +2,6 @@
 /// A number that is too small counts as the smallest that has a meaning, and NaN as the documented default. The first such
 /// number of each parameter is reported to diagnostics. The rule is documented for users in the article *Troubleshooting*.
 package enum ComputedNumber {
-    /// The parameters for which a number was reported.
-    private static let reported = Locked(Set<String>())
-
     /// Returns a count, or the smallest count that has a meaning.
     ///
     /// - Parameters:
@@ -68,8 +65,7 @@ package enum ComputedNumber {
         _ parameter: StaticString,
         _ primitive: TaskEvent.Primitive
     ) {
-        let isFirst = reported.withLock { $0.insert("\(parameter)").inserted }
-        guard isFirst else { return }
+        guard Diagnostics.isFirstReport("\(parameter)") else { return }
         let text = "\(parameter): \(value) counts as \(used)"
         Diagnostics.report(TaskEvent(primitive, .adjusted, detail: text), advice: text)
     }

@@ -1,13 +1,5 @@
 internal import CTaskControl
 
-/// The types of owners and the functions for which a closure without an isolation was reported.
-private let reportedDeliveries = Locked(Set<Delivery>())
-
-private struct Delivery: Hashable {
-    let owner: ObjectIdentifier
-    let function: String
-}
-
 /// Reports a closure that receives results for an owner and has no isolation, if the call that passes it was made on the main actor: the closure runs
 /// on any thread, and the owner is nearly always a class that belongs to the main actor, such as an `ObservableObject` of a program in the language
 /// mode 5, in which the compiler does not say so. Each type of owner is reported once per function.
@@ -20,8 +12,7 @@ private struct Delivery: Hashable {
 @inline(never)
 package func reportUnisolatedDelivery(to owner: Any.Type, in origin: TaskOrigin) {
     guard tc_isMainQueue() else { return }
-    let delivery = Delivery(owner: ObjectIdentifier(owner), function: origin.name)
-    guard reportedDeliveries.withLock({ $0.insert(delivery).inserted }) else { return }
+    guard Diagnostics.isFirstReport("\(origin.name) \(ObjectIdentifier(owner))") else { return }
     let text = "\(origin.name)(for: \(owner))"
     Diagnostics.report(
         TaskEvent(origin.primitive, .deliveredAnywhere, taskName: Diagnostics.currentTaskName, detail: text),

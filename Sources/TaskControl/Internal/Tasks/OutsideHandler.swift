@@ -139,6 +139,7 @@ private final class HandlerActions: Sendable {
         DispatchQueue(label: "TaskControl.\(label)", qos: .userInteractive)
     }
 
+    @inline(never)
     static func perform(_ action: @escaping @Sendable () -> Void, on queue: @autoclosure () -> HandlerActions) {
         if tc_isSimulated() {
             _ = spawnDetached(name: "TaskControl: acts for a handler", priority: .high, HandlerAction(action: action))
@@ -148,6 +149,7 @@ private final class HandlerActions: Sendable {
         }
     }
 
+    @inline(never)
     private func add(_ action: @escaping @Sendable () -> Void) {
         let (worker, toWatch) = state.withLock { state -> (DispatchQueue?, added: Int?) in
             let slot = state.actions.insert(Action(perform: action))

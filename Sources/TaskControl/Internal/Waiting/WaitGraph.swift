@@ -133,17 +133,17 @@ struct WaitGraph<Place: WaitPlace> {
         case .turn(let queue, let width):
             if (inside[queue]?.count ?? 0) < width { return .all([]) }
             let turns = turns(of: queue, isHeld)
-            return .all(turns.count < width ? [] : turns.map(\.value))
+            return .all(turns.count < width ? [] : turns.map(\.waits))
         case .end(let queue, let last):
-            return .one(turns(of: queue, isHeld).filter { $0.key.number <= last }.map(\.value))
+            return .one(turns(of: queue, isHeld).filter { $0.turn.number <= last }.map(\.waits))
         }
     }
 
     /// Returns the turns of a queue with waits inside. A turn that has ended is removed: code that has outlived it may
     /// still wait.
-    private mutating func turns(of queue: Owner, _ isHeld: (Place) -> Bool) -> [Place: Set<Wait>] {
+    private mutating func turns(of queue: Owner, _ isHeld: (Place) -> Bool) -> [(turn: Place, waits: Set<Wait>)] {
         for turn in inside[queue]?.keys ?? [] where !isHeld(turn) { removeWaits(inside: turn) }
-        return inside[queue]?.entries ?? [:]
+        return inside[queue]?.entries.map { ($0, $1) } ?? []
     }
 
     private mutating func isStuck(_ wait: Wait, _ isHeld: (Place) -> Bool) -> Bool {
