@@ -71,7 +71,9 @@ extension AsyncLifetime {
         @_inheritActorContext onEnd: (@isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
         if deliver.isolation == nil { _reportUnisolatedDelivery(to: Owner.self, in: .lifetimeRun) }
-        if let onEnd { return _run(_WeakOwner(owner), name, priority, work, deliver, onError, onEnd) }
+        if let onEnd {
+            return _run(_WeakOwner(owner), name, priority, work, _IsolatedReceiver(deliver, onError, onEnd))
+        }
         guard let place = _enter(name) else { return _refused(name) }
         let body = _DeliveryBody(
             place: place,
@@ -86,13 +88,11 @@ extension AsyncLifetime {
         return task
     }
 
-    /// Does work without retaining its owner, which is an actor, and then passes the result to the actor if it still exists.
+    /// Does work without retaining its owner, an actor, and then passes the result to the actor if it still exists.
     ///
-    /// `deliver`, `onError` and `onEnd` run on the actor. In all other respects, including cancellation, this function is the
-    /// same as `run(for:)` for an owner that is not an actor.
-    ///
-    /// The parameters and the outcome are those of `run(for:)` for an object that is not an actor. (Swift has two types for a
-    /// closure that is isolated to its parameter and for one that is isolated where it is written.)
+    /// `deliver`, `onError` and `onEnd` run on the actor, to which they are isolated by their parameter. In all other respects,
+    /// such as cancellation, parameters and outcome, this function is the same as `run(for:)` for an object that is
+    /// not an actor.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
         for owner: Owner,
@@ -103,12 +103,7 @@ extension AsyncLifetime {
         onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil,
         onEnd: (@Sendable (isolated Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        let owner = _WeakOwner(owner)
-        guard let onEnd else {
-            return start(name: name, priority: priority, owner.work(work, deliver, onError, in: .lifetimeRun))
-        }
-        let notifying = owner.work(work, deliver, onError, onEnd: onEnd, in: .lifetimeRun)
-        return registry.addTask(nil, .runConcurrently, name, priority, notifying)
+        _run(_WeakOwner(owner), name, priority, work, ActorReceiver(deliver: deliver, onError: onError, onEnd: onEnd))
     }
 
     /// Passes each element of a sequence to an owner, for as long as the owner exists.
@@ -158,30 +153,16 @@ extension AsyncLifetime {
         @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
         if perform.isolation == nil { _reportUnisolatedDelivery(to: Owner.self, in: .lifetimeForEach) }
-        // Sent to this call, and from here to the one task that iterates it.
-        nonisolated(unsafe) let elements = elements
-        let owner = _WeakOwner(owner)
-        let work = DeliveryWork {
-            do {
-                for try await element in elements {
-                    let outcome = await owner.hand(element, perform, isolation: perform.isolation)
-                    guard case .delivered = outcome else { return outcome }
-                }
-                return Task.isCancelled ? .cancelledNow : .delivered
-            } catch {
-                return await owner.settle(error, onError, in: .lifetimeForEach)
-            }
-        }
-        return start(name: name, priority: priority, work)
+        let receiver = _IsolatedReceiver(perform, onError)
+        let work = _WeakOwner(owner).iteration(of: elements, receiver, in: .lifetimeForEach)
+        return registry.addTask(nil, .runConcurrently, name, priority, work)
     }
 
     /// Passes each element of a sequence to an owner, an actor, for as long as the owner exists.
     ///
-    /// `perform` and `onError` run on the actor. In all other respects, including cancellation, this function is the
-    /// same as `forEach(_:for:)` for an owner that is not an actor.
-    ///
-    /// The parameters and the outcome are those of `forEach(_:for:)` for an object that is not an actor. (Swift has two types for a
-    /// closure that is isolated to its parameter and for one that is isolated where it is written.)
+    /// `perform` and `onError` run on the actor, to which they are isolated by their parameter. In all other respects,
+    /// such as cancellation, parameters and outcome, this function is the same as `forEach(_:for:)` for an object that is
+    /// not an actor.
     @discardableResult
     public func forEach<Owner: Actor, Elements: AsyncSequence & SendableMetatype>(
         _ elements: sending Elements,
@@ -191,36 +172,21 @@ extension AsyncLifetime {
         perform: @escaping @Sendable (isolated Owner, Elements.Element) async -> Void,
         onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
-        // Sent to this call, and from here to the one task that iterates it.
-        nonisolated(unsafe) let elements = elements
-        let owner = _WeakOwner(owner)
-        let work = DeliveryWork {
-            do {
-                for try await element in elements {
-                    let outcome = await owner.hand(element, perform)
-                    guard case .delivered = outcome else { return outcome }
-                }
-                return Task.isCancelled ? .cancelledNow : .delivered
-            } catch {
-                return await owner.settle(error, onError, in: .lifetimeForEach)
-            }
-        }
-        return start(name: name, priority: priority, work)
+        let receiver = ActorReceiver(deliver: perform, onError: onError)
+        let work = _WeakOwner(owner).iteration(of: elements, receiver, in: .lifetimeForEach)
+        return registry.addTask(nil, .runConcurrently, name, priority, work)
     }
 
-    /// Starts a task of `run(for:)` that notifies its owner of its end.
+    /// Starts a task of `run(for:)`.
     @usableFromInline
-    func _run<Owner: AnyObject & Sendable, Value: Sendable>(
-        _ owner: _WeakOwner<Owner>,
+    func _run<Receiver: _Receiver>(
+        _ owner: _WeakOwner<Receiver.Owner>,
         _ name: String?,
         _ priority: TaskPriority?,
-        _ work: @escaping @Sendable () async throws -> Value,
-        _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
-        _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
-        _ onEnd: @escaping @isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void
+        _ work: @escaping @Sendable () async throws -> Receiver.Value,
+        _ receiver: Receiver
     ) -> Task<DeliveryOutcome, Never> {
-        let notifying = owner.work(work, deliver, onError, onEnd: onEnd, in: .lifetimeRun)
-        return registry.addTask(nil, .runConcurrently, name, priority, notifying)
+        registry.addTask(nil, .runConcurrently, name, priority, owner.work(work, receiver, in: .lifetimeRun))
     }
 
     /// Registers a task that `run(for:)` is about to create.
@@ -240,12 +206,4 @@ extension AsyncLifetime {
     func _refused(_ name: String?) -> Task<DeliveryOutcome, Never> {
         registry.refusedTask(name, returning: .cancelled(registry.refusal))
     }
-
-    /// Starts a task of this lifetime that runs `work`. The task inherits the caller's task-local values, and its
-    /// priority if `priority` is `nil`, but not its isolation.
-    private func start(
-        name: String?,
-        priority: TaskPriority?,
-        _ work: DeliveryWork
-    ) -> Task<DeliveryOutcome, Never> { registry.addTask(nil, .runConcurrently, name, priority, work) }
 }

@@ -140,26 +140,17 @@ public final class TaskSlot: TaskOwner, ObservableOwner {
         @_inheritActorContext onEnd: (@isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
         if deliver.isolation == nil { _reportUnisolatedDelivery(to: Owner.self, in: .slotRun) }
-        let owner = _WeakOwner(owner)
-        if let onEnd {
-            let work = owner.work(work, deliver, onError, onEnd: onEnd, in: .slotRun)
-            return registry.addTask(Self.key, behavior, name, priority, work)
-        }
-        let work = owner.work(work, deliver, onError, in: .slotRun)
+        let receiver = _IsolatedReceiver(deliver, onError, onEnd)
+        let work = _WeakOwner(owner).work(work, receiver, in: .slotRun)
         return registry.addTask(Self.key, behavior, name, priority, work)
     }
 
     /// Does work for an actor, according to the behavior of the slot, and passes the result to the actor if it still
     /// exists. The work does not retain the actor.
     ///
-    /// `deliver`, `onError` and `onEnd` run on the actor. In all other respects, this function is the same as `run(for:)` for an
-    /// object that is not an actor.
-    ///
-    /// ## Cancellation
-    /// Once the task is cancelled, for example by a newer task, neither `deliver` nor `onError` begins.
-    ///
-    /// The parameters and the outcome are those of `run(for:)` for an object that is not an actor. (Swift has two types for a
-    /// closure that is isolated to its parameter and for one that is isolated where it is written.)
+    /// `deliver`, `onError` and `onEnd` run on the actor, to which they are isolated by their parameter. In all other respects,
+    /// such as cancellation, parameters and outcome, this function is the same as `run(for:)` for an object that is
+    /// not an actor.
     @discardableResult
     public func run<Owner: Actor, Value: Sendable>(
         for owner: Owner,
@@ -170,12 +161,8 @@ public final class TaskSlot: TaskOwner, ObservableOwner {
         onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil,
         onEnd: (@Sendable (isolated Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> {
-        let owner = _WeakOwner(owner)
-        if let onEnd {
-            let work = owner.work(work, deliver, onError, onEnd: onEnd, in: .slotRun)
-            return registry.addTask(Self.key, behavior, name, priority, work)
-        }
-        let work = owner.work(work, deliver, onError, in: .slotRun)
+        let receiver = ActorReceiver(deliver: deliver, onError: onError, onEnd: onEnd)
+        let work = _WeakOwner(owner).work(work, receiver, in: .slotRun)
         return registry.addTask(Self.key, behavior, name, priority, work)
     }
 }

@@ -9,162 +9,225 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         self.owner = owner
     }
 
-    /// Returns the work of a task, which runs `work` without the owner. The task then passes the owner, if it still
-    /// exists, to `deliver` with the result, or to `onError` with the error that `work` threw.
+    /// Returns the work of a task, which runs `work` without the owner, and then passes the result or the error to
+    /// `receiver`.
     ///
     /// - Parameter origin: The public function that started the work, for the report of an error.
-    func work<Value: Sendable>(
+    func work<Receiver: _Receiver<Owner, Value>, Value>(
         _ work: @escaping @Sendable () async throws -> Value,
-        _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
-        _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
+        _ receiver: Receiver,
         in origin: _WorkOrigin
     ) -> DeliveryWork {
-        DeliveryWork { await perform(work, deliver, onError, in: origin) }
+        let operation = { @Sendable in await perform(work, receiver, in: origin) }
+        guard receiver.isNotified else { return DeliveryWork(operation: operation) }
+        return DeliveryWork(operation: operation) { await receiver.notify($0, of: self) }
     }
 
-    /// Runs `work` without the owner. Then passes the owner, if it still exists, to `deliver` with the result, or to
-    /// `onError` with the error that `work` threw.
+    /// Returns the work of a task, which passes each element of a sequence to `receiver`.
+    ///
+    /// - Parameters:
+    ///   - elements: The sequence, which only the task iterates.
+    ///   - origin: The public function that started the work, for the report of an error.
+    func iteration<Receiver: _Receiver<Owner, Elements.Element>, Elements: AsyncSequence & SendableMetatype>(
+        of elements: sending Elements,
+        _ receiver: Receiver,
+        in origin: _WorkOrigin
+    ) -> DeliveryWork where Elements.AsyncIterator: SendableMetatype {
+        // Sent to this call, and from here to the one task that iterates it.
+        nonisolated(unsafe) let elements = elements
+        return DeliveryWork {
+            do {
+                for try await element in elements {
+                    let outcome = await receiver.deliver(element, to: self)
+                    guard case .delivered = outcome else { return outcome }
+                }
+                return Task.isCancelled ? .cancelledNow : .delivered
+            } catch {
+                return await settle(error, receiver, in: origin)
+            }
+        }
+    }
+
+    /// Runs `work` without the owner. Then passes the result, or the error that `work` threw, to `receiver`, and the
+    /// outcome, if `receiver` is notified of it.
     ///
     /// - Parameter origin: The public function that started the work, for the report of an error.
     /// - Returns: The outcome: whether the result was delivered, or the reason why not.
     @export(implementation)
     @inline(__always)
-    nonisolated(nonsending) func perform<Value: Sendable>(
+    nonisolated(nonsending) func perform<Receiver: _Receiver<Owner, Value>, Value>(
         _ work: @Sendable () async throws -> Value,
-        _ deliver: @isolated(any) @Sendable (Owner, Value) async -> Void,
-        _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
+        _ receiver: Receiver,
         in origin: _WorkOrigin
     ) async -> DeliveryOutcome {
         do {
             let value = try await work()
-            return await hand(value, deliver, isolation: deliver.isolation).ofReturnedWork
+            let outcome = await receiver.deliver(value, to: self).ofReturnedWork
+            if receiver.isNotified { await receiver.notify(outcome, of: self) }
+            return outcome
         } catch {
-            return await settle(error, onError, in: origin)
+            return await settle(error, receiver, in: origin)
         }
     }
 
-    /// Calls `receiver` with the owner and a value, unless the task is cancelled or the owner has been deallocated.
+    /// Passes an error of the work to `receiver`, unless the task is cancelled, or reports it to diagnostics. Then passes
+    /// the outcome, if `receiver` is notified of it and has not received the error in its place.
+    @usableFromInline
+    nonisolated(nonsending) func settle<Receiver: _Receiver>(
+        _ error: any Error,
+        _ receiver: Receiver,
+        in origin: _WorkOrigin
+    ) async -> DeliveryOutcome where Receiver.Owner == Owner {
+        let settlement = await TaskControl.settle(error, in: origin.origin) {
+            await receiver.receive(error, for: self).map(Settlement.init) ?? .unhandled
+        }
+        let outcome: DeliveryOutcome = settlement == .partOfCancellation ? .cancelledNow : .failed(error)
+        if receiver.isNotified, settlement != .received || !receiver.receivesErrorsAtEnd {
+            await receiver.notify(outcome, of: self)
+        }
+        return outcome
+    }
+
+    /// Calls `closure` with the owner and a value, unless the task is cancelled or the owner has been deallocated.
     /// Both conditions are checked in the isolation of the closure: a change that code in that isolation has made is
     /// never missed.
     ///
     /// - Parameters:
     ///   - value: The result of the work, or its error.
-    ///   - receiver: The closure to call.
-    ///   - isolation: The isolation of `receiver`.
+    ///   - closure: The closure to call.
+    ///   - isolation: The isolation of `closure`.
     /// - Returns: ``DeliveryOutcome/delivered``, or the reason why the closure was not called.
     @export(implementation)
     func hand<Value: Sendable>(
         _ value: Value,
-        _ receiver: @isolated(any) @Sendable (Owner, Value) async -> Void,
+        _ closure: @isolated(any) @Sendable (Owner, Value) async -> Void,
         isolation: isolated (any Actor)?
     ) async -> DeliveryOutcome {
         guard !_isTaskCancelled else { return .cancelledNow }
         guard let owner else { return .ownerReleased }
-        await receiver(owner, value)
+        await closure(owner, value)
         return .delivered
-    }
-
-    /// Returns the work of a task that also passes its outcome to the owner, if the owner still exists.
-    ///
-    /// - Parameters:
-    ///   - onEnd: Receives the outcome, also if the task is cancelled, or was before the work began. Without an
-    ///     `onError`, it receives errors in its place.
-    ///   - origin: The public function that started the work, for the report of an error.
-    func work<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value,
-        _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
-        _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
-        onEnd: @escaping @isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void,
-        in origin: _WorkOrigin
-    ) -> NotifyingWork {
-        // Not `==`, which needs the runtime type of the closure: iOS 17 has none for a closure that is `@isolated(any)`.
-        let receivesAtEnd = if case .some = onError { false } else { true }
-        return NotifyingWork(origin: origin, receivesAtEnd: receivesAtEnd) {
-            await hand(try await work(), deliver, isolation: deliver.isolation).ofReturnedWork
-        } receive: { error in
-            guard let onError else { return await hand(.failed(error), onEnd, isolation: onEnd.isolation) }
-            return await hand(error, onError, isolation: onError.isolation)
-        } notify: { outcome in
-            if let owner { await onEnd(owner, outcome) }
-        }
-    }
-
-    @usableFromInline
-    nonisolated(nonsending) func settle(
-        _ error: any Error,
-        _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
-        in origin: _WorkOrigin
-    ) async -> DeliveryOutcome {
-        let settlement = await TaskControl.settle(error, in: origin.origin) {
-            guard let onError else { return .unhandled }
-            return Settlement(await hand(error, onError, isolation: onError.isolation))
-        }
-        return settlement == .partOfCancellation ? .cancelledNow : .failed(error)
     }
 }
 
-// The work for owners that are actors, whose closures run on them.
 extension _WeakOwner where Owner: Actor {
-    func work<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value,
-        _ deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
-        _ onError: (@Sendable (isolated Owner, any Error) async -> Void)?,
-        in origin: _WorkOrigin
-    ) -> DeliveryWork {
-        DeliveryWork {
-            do {
-                let value = try await work()
-                return await hand(value, deliver).ofReturnedWork
-            } catch {
-                return await settle(error, onError, in: origin)
-            }
-        }
-    }
-
+    /// Calls `closure` with the owner and a value, unless the task is cancelled or the owner has been deallocated. The
+    /// former is checked on the owner, and `closure` begins there without a suspension in between.
+    ///
+    /// - Returns: ``DeliveryOutcome/delivered``, or the reason why the closure was not called.
     nonisolated(nonsending) func hand<Value: Sendable>(
         _ value: Value,
-        _ receiver: @Sendable (isolated Owner, Value) async -> Void
+        _ closure: @Sendable (isolated Owner, Value) async -> Void
     ) async -> DeliveryOutcome {
         guard let owner else { return Task.isCancelled ? .cancelledNow : .ownerReleased }
-        return await Self.hand(value, to: owner, receiver)
+        return await Self.hand(value, to: owner, closure)
     }
 
     private static func hand<Value: Sendable>(
         _ value: Value,
         to owner: isolated Owner,
-        _ receiver: @Sendable (isolated Owner, Value) async -> Void
+        _ closure: @Sendable (isolated Owner, Value) async -> Void
     ) async -> DeliveryOutcome {
         guard !Task.isCancelled else { return .cancelledNow }
-        await receiver(owner, value)
+        await closure(owner, value)
         return .delivered
     }
+}
 
-    func work<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value,
-        _ deliver: @escaping @Sendable (isolated Owner, Value) async -> Void,
-        _ onError: (@Sendable (isolated Owner, any Error) async -> Void)?,
-        onEnd: @escaping @Sendable (isolated Owner, DeliveryOutcome) async -> Void,
-        in origin: _WorkOrigin
-    ) -> NotifyingWork {
-        NotifyingWork(origin: origin, receivesAtEnd: onError == nil) {
-            await hand(try await work(), deliver).ofReturnedWork
-        } receive: { error in
-            guard let onError else { return await hand(.failed(error), onEnd) }
-            return await hand(error, onError)
-        } notify: { outcome in
-            if let owner { await onEnd(owner, outcome) }
-        }
+/// The closures of an owner: `deliver`, `onError` and `onEnd`.
+///
+/// The two conforming types differ in how Swift isolates their closures: where a closure is written, or to the actor that
+/// is its parameter. The types of closures are stored, not passed on as generic arguments: iOS 17 has no runtime type
+/// of a closure that is `@isolated(any)`.
+@usableFromInline
+protocol _Receiver<Owner, Value>: Sendable {
+    associatedtype Owner: AnyObject & Sendable
+    associatedtype Value: Sendable
+
+    /// Whether there is an `onEnd`.
+    var isNotified: Bool { get }
+
+    /// Whether `onEnd` receives errors in place of an `onError`.
+    var receivesErrorsAtEnd: Bool { get }
+
+    /// Passes a value to `deliver`, unless the task is cancelled or the owner has been deallocated.
+    ///
+    /// - Returns: ``DeliveryOutcome/delivered``, or the reason why the closure was not called.
+    nonisolated(nonsending) func deliver(_ value: Value, to owner: _WeakOwner<Owner>) async -> DeliveryOutcome
+
+    /// Passes an error to `onError` or, without it, to `onEnd`, unless the task is cancelled or the owner has been
+    /// deallocated.
+    ///
+    /// - Returns: ``DeliveryOutcome/delivered``, or the reason why the closure was not called; `nil` if there is none.
+    nonisolated(nonsending) func receive(_ error: any Error, for owner: _WeakOwner<Owner>) async -> DeliveryOutcome?
+
+    /// Passes an outcome to `onEnd`, also in a cancelled task, unless the owner has been deallocated.
+    nonisolated(nonsending) func notify(_ outcome: DeliveryOutcome, of owner: _WeakOwner<Owner>) async
+}
+
+/// The closures of an owner that are isolated where they are written.
+@usableFromInline
+struct _IsolatedReceiver<Owner: AnyObject & Sendable, Value: Sendable>: _Receiver {
+    @usableFromInline let deliver: @isolated(any) @Sendable (Owner, Value) async -> Void
+    @usableFromInline let onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
+    @usableFromInline let onEnd: (@isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void)?
+
+    @export(implementation)
+    init(
+        _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
+        _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
+        _ onEnd: (@isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void)? = nil
+    ) {
+        self.deliver = deliver
+        self.onError = onError
+        self.onEnd = onEnd
     }
 
-    nonisolated(nonsending) func settle(
-        _ error: any Error,
-        _ onError: (@Sendable (isolated Owner, any Error) async -> Void)?,
-        in origin: _WorkOrigin
-    ) async -> DeliveryOutcome {
-        let settlement = await TaskControl.settle(error, in: origin.origin) {
-            guard let onError else { return .unhandled }
-            return Settlement(await hand(error, onError))
-        }
-        return settlement == .partOfCancellation ? .cancelledNow : .failed(error)
+    // Not `==`, which needs the runtime type of the closure.
+    @export(implementation) var isNotified: Bool { if case .some = onEnd { true } else { false } }
+
+    @export(implementation) var receivesErrorsAtEnd: Bool { if case .some = onError { false } else { isNotified } }
+
+    @export(implementation)
+    @inline(__always)
+    nonisolated(nonsending) func deliver(_ value: Value, to owner: _WeakOwner<Owner>) async -> DeliveryOutcome {
+        await owner.hand(value, deliver, isolation: deliver.isolation)
+    }
+
+    @usableFromInline
+    nonisolated(nonsending) func receive(_ error: any Error, for owner: _WeakOwner<Owner>) async -> DeliveryOutcome? {
+        if let onError { return await owner.hand(error, onError, isolation: onError.isolation) }
+        guard let onEnd else { return nil }
+        return await owner.hand(.failed(error), onEnd, isolation: onEnd.isolation)
+    }
+
+    @usableFromInline
+    nonisolated(nonsending) func notify(_ outcome: DeliveryOutcome, of owner: _WeakOwner<Owner>) async {
+        if let onEnd, let owner = owner.owner { await onEnd(owner, outcome) }
+    }
+}
+
+/// The closures of an owner that is an actor, which run on it.
+struct ActorReceiver<Owner: Actor, Value: Sendable>: _Receiver {
+    let deliver: @Sendable (isolated Owner, Value) async -> Void
+    let onError: (@Sendable (isolated Owner, any Error) async -> Void)?
+    var onEnd: (@Sendable (isolated Owner, DeliveryOutcome) async -> Void)?
+
+    var isNotified: Bool { if case .some = onEnd { true } else { false } }
+
+    var receivesErrorsAtEnd: Bool { if case .some = onError { false } else { isNotified } }
+
+    nonisolated(nonsending) func deliver(_ value: Value, to owner: _WeakOwner<Owner>) async -> DeliveryOutcome {
+        await owner.hand(value, deliver)
+    }
+
+    nonisolated(nonsending) func receive(_ error: any Error, for owner: _WeakOwner<Owner>) async -> DeliveryOutcome? {
+        if let onError { return await owner.hand(error, onError) }
+        guard let onEnd else { return nil }
+        return await owner.hand(.failed(error), onEnd)
+    }
+
+    nonisolated(nonsending) func notify(_ outcome: DeliveryOutcome, of owner: _WeakOwner<Owner>) async {
+        if let onEnd, let owner = owner.owner { await onEnd(owner, outcome) }
     }
 }

@@ -1,4 +1,5 @@
 import TaskControlTesting
+import TestSupport
 import Testing
 
 @testable import TaskControl
@@ -61,6 +62,34 @@ struct FunctionCastTests {
         let throwing: ThrowingOperation = received { () async throws in throw CancellationError() }
         #expect(throwing.isolation == nil)
         await #expect(throws: CancellationError.self) { try await throwing() }
+    }
+
+    /// An operation is stored as one that cannot throw, and called as what it is.
+    @Test func aStoredOperationIsCalledAsTheTypeThatItWasCreatedWith() async throws {
+        let sum = Locked(0)
+        let plainOperation: Operation = { @MainActor in
+            MainActor.assertIsolated()
+            await Task.yield()
+            sum.withLock { $0 += 1 }
+        }
+        let throwingOperation: ThrowingOperation = { @MainActor in
+            MainActor.assertIsolated()
+            await Task.yield()
+            let value = sum.withLock { sum in
+                sum += 2
+                return sum
+            }
+            if value > 3 { throw MarkedError() }
+        }
+        let (plain, throwing) = (StoredOperation(plainOperation), StoredOperation(throwingOperation))
+        #expect(plain.isolation === MainActor.shared && throwing.isolation === MainActor.shared)
+        try await plain.run()
+        try await throwing.run()
+        #expect(sum.withLock { $0 } == 3)
+        await #expect(throws: MarkedError.self) { try await throwing.run() }
+        #expect(sum.withLock { $0 } == 5)
+        let anywhere: ThrowingOperation = {}
+        #expect(StoredOperation(anywhere).isolation == nil)
     }
 
     @Test func aTaskIsCreatedInTheIsolationOfTheGivenActor() async throws {

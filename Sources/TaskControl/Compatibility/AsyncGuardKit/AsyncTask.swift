@@ -54,7 +54,7 @@ public final class AsyncTask: Sendable {
             name: name,
             priority: priority,
             isolatedTo: operation.isolation,
-            Body(life: life, operation: operation, handler: NoErrorHandling())
+            Body(life: life, operation: operation, onError: nil)
         )
         emitCreated(name)
     }
@@ -82,7 +82,7 @@ public final class AsyncTask: Sendable {
             name: name,
             priority: priority,
             isolatedTo: operation.isolation,
-            Body(life: life, operation: operation, handler: ErrorHandler(onError: onError))
+            Body(life: life, operation: operation, onError: onError)
         )
         emitCreated(name)
     }
@@ -203,10 +203,10 @@ public final class AsyncTask: Sendable {
 }
 
 extension AsyncTask {
-    fileprivate struct Body<Handling: ErrorHandling>: _TaskBody {
+    fileprivate struct Body: _TaskBody {
         let life: Locked<Life>
         let operation: ThrowingOperation
-        let handler: Handling
+        let onError: (@isolated(any) @Sendable (any Error) async -> Void)?
 
         @inline(__always)
         nonisolated(nonsending) func run() async {
@@ -220,7 +220,7 @@ extension AsyncTask {
                 }
             } catch {
                 end = .failed(error)
-                await settle(error, in: .asyncTask) { Settlement(isReceived: await handler.handle(error)) }
+                await settle(error, in: .asyncTask, onError)
             }
             let moment = Diagnostics.moment
             let binding = life.withLock { $0.change { $0.finish() } }

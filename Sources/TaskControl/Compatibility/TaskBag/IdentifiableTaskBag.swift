@@ -79,7 +79,12 @@ public final class IdentifiableTaskBag<ID: Hashable>: TaskOwner, RegistryOwner {
         _ priority: TaskPriority?,
         _ operation: sending @escaping @isolated(any) () async -> Void
     ) -> Bool {
-        registry.addUnique(key, name, priority, OwnedOperation(received(operation)))
+        registry.addUnique(
+            key,
+            name,
+            priority,
+            OwnedOperation(StoredOperation(received(operation)), in: .identifiableTaskBag)
+        )
     }
 
     /// Starts a task and handles its error, unless its ID is taken by another task.
@@ -101,8 +106,7 @@ public final class IdentifiableTaskBag<ID: Hashable>: TaskOwner, RegistryOwner {
         @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Void,
         @_inheritActorContext onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
     ) -> Bool {
-        let handler = ErrorHandler(onError: onError)
-        let work = HandledOperation(.identifiableTaskBag, received(operation), handler)
+        let work = OwnedOperation(StoredOperation(received(operation)), in: .identifiableTaskBag, onError: onError)
         return registry.addUnique(_ErasedKey(id), name, priority, work)
     }
 
@@ -128,7 +132,7 @@ public final class IdentifiableTaskBag<ID: Hashable>: TaskOwner, RegistryOwner {
             name,
             priority,
             isDetached: true,
-            OwnedOperation(received(operation))
+            OwnedOperation(StoredOperation(received(operation)), in: .identifiableTaskBag)
         )
     }
 

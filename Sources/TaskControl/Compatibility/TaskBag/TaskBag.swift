@@ -47,7 +47,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Void
     ) {
-        registry.addUnique(nil, name, priority, OwnedOperation(received(operation)))
+        registry.addUnique(nil, name, priority, OwnedOperation(StoredOperation(received(operation)), in: .taskBag))
     }
 
     /// Starts a task that belongs to the bag, and handles its error. If the bag is closed, nothing is started.
@@ -65,8 +65,7 @@ public final class TaskBag: TaskOwner, RegistryOwner {
         @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Void,
         @_inheritActorContext onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
     ) {
-        let handler = ErrorHandler(onError: onError)
-        let work = HandledOperation(.taskBag, received(operation), handler)
+        let work = OwnedOperation(StoredOperation(received(operation)), in: .taskBag, onError: onError)
         registry.addUnique(nil, name, priority, work)
     }
 
@@ -83,7 +82,13 @@ public final class TaskBag: TaskOwner, RegistryOwner {
         priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async -> Void
     ) {
-        registry.addUnique(nil, name, priority, isDetached: true, OwnedOperation(received(operation)))
+        registry.addUnique(
+            nil,
+            name,
+            priority,
+            isDetached: true,
+            OwnedOperation(StoredOperation(received(operation)), in: .taskBag)
+        )
     }
 
     /// Adds a task that was started elsewhere, and removes the task when it ends.

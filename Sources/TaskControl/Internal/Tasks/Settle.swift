@@ -39,6 +39,37 @@ package nonisolated(nonsending) func settle(
     return .partOfCancellation
 }
 
+/// Passes an error that the work of an unstructured task threw to the `onError` closure of the task, unless the task is
+/// cancelled. Without a closure, reports the error to diagnostics.
+@inline(never)
+nonisolated(nonsending) func settle(
+    _ error: any Error,
+    in origin: TaskOrigin,
+    _ onError: (@isolated(any) @Sendable (any Error) async -> Void)?
+) async {
+    await settle(error, in: origin) {
+        guard let onError else { return .unhandled }
+        return await hand(error, to: onError, isolation: onError.isolation) ? .received : .unhandled
+    }
+}
+
+/// Calls a closure with an error, unless the task is cancelled. Checks for cancellation in the isolation of the
+/// closure, so a cancellation by code in that isolation is never missed.
+///
+/// - Parameters:
+///   - onError: The closure.
+///   - isolation: The actor that the closure is isolated to; `nil` if there is none.
+/// - Returns: Whether the closure was called.
+private func hand(
+    _ error: any Error,
+    to onError: @isolated(any) @Sendable (any Error) async -> Void,
+    isolation: isolated (any Actor)?
+) async -> Bool {
+    guard !Task.isCancelled else { return false }
+    await onError(error)
+    return true
+}
+
 /// The receiver of an error that the work of an unstructured task threw, or the reason why no handler received it.
 package enum Settlement {
     /// The handler of the task has received the error.
@@ -49,10 +80,6 @@ package enum Settlement {
     case partOfCancellation
     /// The object to which the handler passes errors was deallocated: the error is not reported.
     case ownerReleased
-}
-
-extension Settlement {
-    init(isReceived: Bool) { self = isReceived ? .received : .unhandled }
 }
 
 /// An error that is caused by a mistake in the program, so that a retry cannot succeed.

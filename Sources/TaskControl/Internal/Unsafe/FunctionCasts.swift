@@ -29,6 +29,41 @@ func received(_ operation: sending @escaping @isolated(any) () async throws -> V
     return unsafeBitCast(_Sent(operation: operation), to: _Received.self).operation
 }
 
+/// An operation without a result, which may throw or not.
+///
+/// The types of the two differ in how a function is called, but not in how it is stored, so an operation is called as the
+/// type with which it was created. A conversion to the type that may throw would wrap the operation in a thunk: an
+/// allocation and a frame.
+struct StoredOperation: Sendable {
+    private struct _Plain { let operation: Operation }
+    private struct _Throwing { let operation: ThrowingOperation }
+
+    private let operation: Operation
+    private let mayThrow: Bool
+
+    init(_ operation: @escaping Operation) {
+        self.operation = operation
+        mayThrow = false
+    }
+
+    init(_ operation: @escaping ThrowingOperation) {
+        self.operation = unsafeBitCast(_Throwing(operation: operation), to: _Plain.self).operation
+        mayThrow = true
+    }
+
+    /// The actor that the operation is isolated to; `nil` if there is none.
+    var isolation: (any Actor)? { operation.isolation }
+
+    @inline(__always)
+    nonisolated(nonsending) func run() async throws {
+        if mayThrow {
+            try await unsafeBitCast(_Plain(operation: operation), to: _Throwing.self).operation()
+        } else {
+            await operation()
+        }
+    }
+}
+
 // For operations with a result, which already have the representation of functions of generic types.
 
 @export(implementation)

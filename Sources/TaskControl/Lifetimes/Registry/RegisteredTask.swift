@@ -96,8 +96,7 @@ protocol OwnedWork: _TaskBody where Failure == Never {
     /// The actor that the work is isolated to; `nil` if there is none.
     var isolation: (any Actor)? { get }
 
-    /// Receives the value of the task in the task itself, also if the task was cancelled before its work began; `nil` for
-    /// most work.
+    /// Receives the value of the task in the task itself, if its work does not begin; `nil` for most work.
     var notify: (@Sendable (Success) async -> Void)? { get }
 
     /// Whether the value of a task with this work is a `DeliveryOutcome`; otherwise the task has no value.
@@ -123,78 +122,51 @@ extension OwnedWork where Success == DeliveryOutcome {
     static func value(_ outcome: DeliveryOutcome) -> DeliveryOutcome { outcome }
 }
 
-/// The work of a task whose operation does not throw.
+/// The work of a task without a value: an operation, whose error is passed to `onError` or reported to diagnostics.
 struct OwnedOperation: OwnedWork {
-    let operation: Operation
+    private let operation: StoredOperation
+    private let origin: _WorkOrigin
+    private let onError: (@isolated(any) @Sendable (any Error) async -> Void)?
 
-    init(_ operation: @escaping Operation) {
+    /// Creates the work of a task.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation that the task runs.
+    ///   - origin: The public function that starts the task, for the report of an error.
+    ///   - onError: Receives the error of the operation. If `nil`, the error is reported to diagnostics.
+    init(
+        _ operation: StoredOperation,
+        in origin: _WorkOrigin,
+        onError: (@isolated(any) @Sendable (any Error) async -> Void)? = nil
+    ) {
         self.operation = operation
+        self.origin = origin
+        self.onError = onError
     }
 
     var isolation: (any Actor)? { operation.isolation }
 
-    nonisolated(nonsending) func run() async { await operation() }
+    @inline(__always)
+    nonisolated(nonsending) func run() async {
+        do {
+            try await operation.run()
+        } catch {
+            await settle(error, in: origin.origin, onError)
+        }
+    }
 }
 
 /// The work of a task that passes its result or its elements to an object, as in `run(for:)` and `forEach(_:for:)`.
 struct DeliveryWork: OwnedWork {
     let operation: @Sendable () async -> DeliveryOutcome
+    /// Passes the outcome of work that does not begin to the `onEnd` closure of the object; `nil` if there is none. Work
+    /// that begins passes its outcome itself. The notification is a part of the task, as `deliver` is: the task is
+    /// registered until it has returned.
+    var notify: (@Sendable (DeliveryOutcome) async -> Void)?
 
     var isolation: (any Actor)? { nil }
 
     nonisolated(nonsending) func run() async -> DeliveryOutcome { await operation() }
-}
-
-/// The work of a task that passes its result to an object, and notifies the object of its end, as in `run(for:)` with
-/// `onEnd:`. The notification is a part of the task, as `deliver` is: the task is registered until it has returned.
-struct NotifyingWork: OwnedWork {
-    let origin: _WorkOrigin
-    /// Whether `receive` passes the error to `onEnd`.
-    let receivesAtEnd: Bool
-    /// Does the work, and delivers the result.
-    let perform: @Sendable () async throws -> DeliveryOutcome
-    /// Passes an error of the work to the object, unless the task is cancelled: to `onError`, or, without it, to `onEnd`.
-    let receive: @Sendable (any Error) async -> DeliveryOutcome
-    /// Passes the outcome to `onEnd`, also if the task is cancelled.
-    let notify: (@Sendable (DeliveryOutcome) async -> Void)?
-
-    var isolation: (any Actor)? { nil }
-
-    nonisolated(nonsending) func run() async -> DeliveryOutcome {
-        var outcome: DeliveryOutcome
-        do {
-            outcome = try await perform()
-        } catch {
-            let settlement = await settle(error, in: origin.origin) { Settlement(await receive(error)) }
-            outcome = settlement == .partOfCancellation ? .cancelledNow : .failed(error)
-            if settlement == .received, receivesAtEnd { return outcome }
-        }
-        await notify?(outcome)
-        return outcome
-    }
-}
-
-/// The work of a task whose operation may throw, and whose error is handled or reported to diagnostics.
-struct HandledOperation<Handling: ErrorHandling>: OwnedWork {
-    private let origin: _WorkOrigin
-    private let operation: ThrowingOperation
-    private let handler: Handling
-
-    init(_ origin: _WorkOrigin, _ operation: @escaping ThrowingOperation, _ handler: Handling) {
-        self.origin = origin
-        self.operation = operation
-        self.handler = handler
-    }
-
-    var isolation: (any Actor)? { operation.isolation }
-
-    nonisolated(nonsending) func run() async {
-        do {
-            try await operation()
-        } catch {
-            await settle(error, in: origin.origin) { Settlement(isReceived: await handler.handle(error)) }
-        }
-    }
 }
 
 /// The code that a task of `run(for:)` of an ``AsyncLifetime`` runs. Inlinable, because it is generic over the value of
@@ -229,7 +201,7 @@ struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
     @inline(__always)
     nonisolated(nonsending) func run() async -> DeliveryOutcome {
         guard place.begin() else { return place.skip() }
-        let outcome = await owner.perform(work, deliver, onError, in: origin)
+        let outcome = await owner.perform(work, _IsolatedReceiver(deliver, onError), in: origin)
         place.end()
         return outcome
     }

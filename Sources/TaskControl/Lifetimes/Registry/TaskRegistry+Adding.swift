@@ -44,11 +44,7 @@ extension TaskRegistry {
         _ operation: @escaping ThrowingOperation,
         _ onError: (@isolated(any) @Sendable (any Error) async -> Void)?
     ) -> Task<Void, Never> {
-        if let onError {
-            addTask(key, behavior, name, priority, HandledOperation(origin, operation, ErrorHandler(onError: onError)))
-        } else {
-            addTask(key, behavior, name, priority, HandledOperation(origin, operation, NoErrorHandling()))
-        }
+        addTask(key, behavior, name, priority, OwnedOperation(StoredOperation(operation), in: origin, onError: onError))
     }
 
     /// Registers a new task, and creates it, unless its key has a task that was not cancelled.
