@@ -42,7 +42,7 @@ package enum CancellationCauses {
         var order: UInt64 = .max
         /// Whether the cancellation has ended a wait for a permit or a token, of the task or of one of its children.
         var hasEndedWait = false
-        /// Whether `retry` makes no further attempt in the task, because its owner is being shut down.
+        /// Whether `retry` and `poll` make no further attempt in the task, because its owner is being shut down.
         var hasEndedAttempts = false
         /// The address of the parent task, for a child task that this library created; `nil` for other tasks.
         var parent: TaskAddress?
@@ -84,7 +84,7 @@ package enum CancellationCauses {
     /// Records the cause of a cancellation that is about to follow, unless the task already has a cause.
     package static func record(_ cause: CancellationCause, for task: TaskAddress) { record(.known(cause), for: task) }
 
-    /// Records that `retry` makes no further attempt in a task, and in the child tasks that this library has created for
+    /// Records that `retry` and `poll` make no further attempt in a task, and in the child tasks that this library has created for
     /// it. The task must not have ended.
     static func endAttempts(of task: TaskAddress) {
         part(of: task).withLock { records in

@@ -3,7 +3,7 @@
 package protocol ClosableOwner: TaskOwner {
     /// Refuses later tasks, at the beginning of a shutdown. The present ones that run continue.
     ///
-    /// - Parameter waiting: The rule for tasks that have not begun, and for further attempts of `retry`.
+    /// - Parameter waiting: The rule for tasks that have not begun, and for further attempts of `retry` and `poll`.
     func refuse(waiting: WaitingWorkBehavior)
 
     /// Cancels every task for a cause.

@@ -95,7 +95,7 @@ public protocol TaskOwner: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - grace: The time that the present tasks have to end. If zero or negative, they are cancelled at once.
-    ///   - waiting: The rule for tasks that have not begun, and for further attempts of `retry` in tasks that run.
+    ///   - waiting: The rule for tasks that have not begun, and for further attempts of `retry` and `poll` in tasks that run.
     ///   - clock: Measures `grace`. Its `sleep` must end when its task is cancelled, as the `Clock` protocol requires:
     ///     otherwise the call lasts as long as `grace`, even if all tasks have ended before.
     /// - Returns: The names of the tasks that were cancelled because the grace period was over, or because the caller was
@@ -122,7 +122,7 @@ extension TaskOwner {
     ///
     /// - Parameters:
     ///   - grace: The time that the present tasks have to end. If zero or negative, they are cancelled at once.
-    ///   - waiting: The rule for tasks that have not begun, and for further attempts of `retry` in tasks that run. By
+    ///   - waiting: The rule for tasks that have not begun, and for further attempts of `retry` and `poll` in tasks that run. By
     ///     default, both begin during the grace period.
     /// - Returns: The names of the tasks that were cancelled because the grace period was over, or because the caller was
     ///   cancelled.

@@ -95,7 +95,7 @@ struct Call {
             clock: self.policies.clock,
             shouldRetry: { attempt.isRetryable(after: $0, retry) },
             hint: { _ in attempt.response.head?.retryAfter() }
-        ) {
+        ) { _ in
             try await repeated(request, body, change, send)
         }
     }

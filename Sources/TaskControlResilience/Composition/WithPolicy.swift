@@ -87,7 +87,7 @@ extension ResiliencePolicy {
             after: failure,
             clock: clock,
             shouldRetry: { _mayFollow(&call.record, $0, retry.shouldRetry) }
-        ) {
+        ) { _ in
             try await _attempt(&call.record, operation)
         }
     }
@@ -132,7 +132,7 @@ extension ResiliencePolicy {
             after: nil,
             clock: clock,
             shouldRetry: { _mayFollow(&call, $0, retry.shouldRetry) }
-        ) { () async throws in
+        ) { _ async throws in
             try await _limitedAttempt(clock, &call, operation)
         }
     }

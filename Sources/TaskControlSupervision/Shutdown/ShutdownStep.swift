@@ -23,7 +23,7 @@ extension ShutdownPlan {
         ///   - owner: The owner, which refuses tasks from the beginning of the step.
         ///   - grace: The time, counted from the beginning of the step, after which the tasks of the owner are
         ///     cancelled. If it is zero or negative, they are cancelled at once.
-        ///   - waiting: The rule for tasks that have not begun, and for further attempts of `retry` in tasks that run. By
+        ///   - waiting: The rule for tasks that have not begun, and for further attempts of `retry` and `poll` in tasks that run. By
         ///     default, both begin during the grace.
         public static func owner(
             _ owner: any TaskOwner,
@@ -43,7 +43,7 @@ extension ShutdownPlan {
         ///   - supervisor: The supervisor.
         ///   - grace: The time that all children can take together. After that time, the remaining children have no
         ///     grace period. `nil`, the default: only the grace periods of the children apply.
-        ///   - waiting: The rule for further attempts of `retry` in a child that is asked to stop. By default, they are
+        ///   - waiting: The rule for further attempts of `retry` and `poll` in a child that is asked to stop. By default, they are
         ///     made.
         public static func supervisor(
             _ supervisor: Supervisor,

@@ -14,7 +14,7 @@ final class SupervisionEngine: Sendable {
         var children: [Int: SupervisedChild] = [:]
         /// The task of the coordinator; `nil` while it does not run.
         var coordinator: RunningTask?
-        /// The rule of the shutdown for further attempts of `retry` in the runs that are asked to stop.
+        /// The rule of the shutdown for further attempts of `retry` and `poll` in the runs that are asked to stop.
         var waiting = WaitingWorkBehavior.run
         /// The children that a shutdown has cancelled at the end of their grace periods, or before; `nil` before the first
         /// shutdown.
@@ -98,7 +98,7 @@ final class SupervisionEngine: Sendable {
     ///   - isAbrupt: Whether the children are cancelled at once, without a grace period.
     ///   - graceIsOfOwner: Whether the owner of the coordinator's task decides how long the children can continue, by
     ///     cancelling this task. If `false`, each child has its own grace period.
-    ///   - waiting: The rule for further attempts of `retry` in the runs, from the moment at which each is asked to stop.
+    ///   - waiting: The rule for further attempts of `retry` and `poll` in the runs, from the moment at which each is asked to stop.
     func close(isAbrupt: Bool, graceIsOfOwner: Bool = false, waiting: WaitingWorkBehavior = .run) {
         let (answer, moment) = state.withLock { books in
             if waiting == .cancel { books.waiting = .cancel }
@@ -200,7 +200,7 @@ final class SupervisionEngine: Sendable {
     /// Stops all children, and waits for their end. Cancelling the caller ends the grace periods early; the caller
     /// still waits for the children.
     ///
-    /// - Parameter waiting: The rule for further attempts of `retry` in the runs.
+    /// - Parameter waiting: The rule for further attempts of `retry` and `poll` in the runs.
     /// - Returns: The children that were cancelled at the end of their grace periods, or before. Another call does not
     ///   return them.
     func shutdown(waiting: WaitingWorkBehavior) async -> [CutOffChild] {

@@ -48,7 +48,7 @@ extension Supervisor: TaskOwner {
     ///
     /// - Parameters:
     ///   - grace: The time that all children together have to end. If zero or negative, they are cancelled at once.
-    ///   - waiting: The rule for further attempts of `retry` in a child that is asked to stop.
+    ///   - waiting: The rule for further attempts of `retry` and `poll` in a child that is asked to stop.
     ///   - clock: Measures `grace`. If its `sleep` fails, the time is over.
     /// - Returns: The names of the children that have a grace period, and were cancelled because it was over, `grace` was
     ///   over, or the caller was cancelled.

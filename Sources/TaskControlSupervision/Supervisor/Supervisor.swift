@@ -164,7 +164,7 @@ public final class Supervisor: Sendable {
     /// ## Cancellation
     /// If the caller is cancelled, the grace periods end early, and this function still waits for the children to end.
     ///
-    /// - Parameter waiting: The rule for further attempts of `retry` in a child that is asked to stop. By default, they are
+    /// - Parameter waiting: The rule for further attempts of `retry` and `poll` in a child that is asked to stop. By default, they are
     ///   made.
     /// - Returns: The names of the children that have a grace period, and were cancelled because it was over or the caller
     ///   was cancelled.

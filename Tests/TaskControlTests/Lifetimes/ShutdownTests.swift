@@ -262,4 +262,32 @@ struct ShutdownTests {
         #expect(await shutdown.value.isEmpty)
         #expect(attempts.count == 1 && error.events == ["1"])
     }
+
+    @Test(arguments: [WaitingWorkBehavior.cancel, .run]) func aPollInADelayMakesNoFurtherCallIfWaitingWorkIsCancelled(
+        _ waiting: WaitingWorkBehavior
+    ) async throws {
+        let (lifetime, delays, ends) = (AsyncLifetime(), TestClock(), OrderRecorder<String>())
+        lifetime.addTask {
+            var calls = 0
+            do {
+                let value = try await poll(every: .fixed(.seconds(1)), within: .seconds(100), clock: delays) {
+                    calls += 1
+                    return calls
+                } until: {
+                    $0 == 2
+                }
+                ends.record("\(value)")
+            } catch {
+                #expect(!Task.isCancelled)
+                ends.record("\(error)")
+            }
+        }
+        // The limit and the delay.
+        try await delays.waitForSleepers(count: 2)
+        let shutdown = Task { await lifetime.shutdown(grace: .seconds(5), waiting: waiting, clock: clock) }
+        try await clock.waitForSleepers()
+        await delays.advance(by: .seconds(1))
+        #expect(await shutdown.value.isEmpty)
+        #expect(ends.events == [waiting == .run ? "2" : "\(PollTimeoutError(calls: 1, lastValue: 1))"])
+    }
 }

@@ -111,7 +111,7 @@ extension AsyncLifetime {
 }
 
 extension AsyncLifetime {
-    /// Ends the attempts of `retry` in the tasks that run: they make no further one.
+    /// Ends the attempts of `retry` and `poll` in the tasks that run: they make no further one.
     package func endAttempts() { registry.endAttempts() }
 }
 

@@ -246,7 +246,7 @@ extension TaskRegistry {
 
     /// Refuses tasks that are added later, and calls the closures of `onEnd(_:)`. The present tasks that run continue.
     ///
-    /// - Parameter waiting: The rule for tasks that have not begun, and for further attempts of `retry`.
+    /// - Parameter waiting: The rule for tasks that have not begun, and for further attempts of `retry` and `poll`.
     func refuse(waiting: WaitingWorkBehavior) {
         var moment: EventMoment?
         var effects = Effects()
@@ -266,7 +266,7 @@ extension TaskRegistry {
         emitCancelled(effects)
     }
 
-    /// Ends the attempts of `retry` in the tasks that run: they make no further one.
+    /// Ends the attempts of `retry` and `poll` in the tasks that run: they make no further one.
     func endAttempts() {
         state.withLock { Self.endAttempts(in: $0.machine) }
     }

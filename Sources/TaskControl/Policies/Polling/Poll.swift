@@ -33,9 +33,10 @@
 /// ## Ordering
 /// After a call that returns a value, the condition is called once. If it does not hold, or the call failed and another
 /// call may follow, the delay begins if the next call would begin before the limit, and before the ``Deadline`` of the
-/// task. If not, the poll ends at once, without the delay. A hint of the error (see ``RetryAfterProviding``) extends the
-/// delay as in `retry`. With a limit, a value counts if the condition has accepted it before the limit, by the
-/// clock; at the limit, it is late.
+/// task. If not, the poll ends at once, without the delay. No other call follows either if the owner of the task is being
+/// shut down with ``WaitingWorkBehavior/cancel``, which is checked before and after the delay. A hint of the error (see
+/// ``RetryAfterProviding``) extends the delay as in `retry`. With a limit, a value counts if the condition has accepted it
+/// before the limit, by the clock; at the limit, it is late.
 ///
 /// ## Cancellation
 /// If the caller was cancelled before the poll, no call is made, and `CancellationError` is thrown. If the caller is
@@ -60,7 +61,7 @@
 /// - Throws: `CancellationError` if the caller is cancelled and no value is returned, also if a `withDeadline` around the
 ///   poll cancels it: that call throws ``DeadlineExceededError`` to its own caller. Otherwise ``PollTimeoutError``,
 ///   with the last value and the last error, if the condition did not hold before the limit, or would not be tested
-///   again before the deadline of the task; the error of the operation after which no further call may follow; the
+///   again before the deadline of the task or because of a shutdown; the error of the operation after which no further call may follow; the
 ///   error of the condition; the error of the clock, if the clock cannot sleep.
 /// - Complexity: O(1) per call.
 public nonisolated(nonsending) func poll<Value: Sendable, C: Clock>(
@@ -73,123 +74,68 @@ public nonisolated(nonsending) func poll<Value: Sendable, C: Clock>(
     operation: nonisolated(nonsending) () async throws -> Value,
     until condition: (Value) throws -> Bool
 ) async throws -> Value where C.Duration == Duration {
-    var run = PollRun<Value>(backoff)
-    let end: PollRun<Value>.End
+    var attempts = _Attempts(.poll, backoff: backoff, clock: clock)
+    var answers = PollAnswers<Value>()
+    var found: Value?
+    nonisolated(nonsending) func run() async -> _Attempts.End {
+        // `attempts` by itself, since the closures use the other variables.
+        await attempts.run(after: nil, shouldRetry: shouldRetry, hint: _retryAfter(of:), onRetry: { _ in }) { number in
+            let value: Value
+            do {
+                value = try await operation()
+            } catch {
+                // The error of a call that was cancelled is a consequence of the cancellation.
+                if !Task.isCancelled { answers.record(error, ofCall: number) }
+                return .thrown(error)
+            }
+            answers.record(value, ofCall: number)
+            do {
+                guard try condition(value) else { return .unsatisfied(answers.timeout) }
+            } catch {
+                return .final(error)
+            }
+            found = value
+            return nil
+        }
+    }
+    let end: _Attempts.End
     do {
-        if let limit {
-            end = try await withDeadline(in: limit, clock: clock) {
-                await run.run(clock, shouldRetry, operation, condition)
-            }
-        } else {
-            end = await run.run(clock, shouldRetry, operation, condition)
-        }
-    } catch is DeadlineExceededError {
-        end = .timedOut
+        end = if let limit { try await withDeadline(in: limit, clock: clock) { await run() } } else { await run() }
     } catch {
-        end = .failed(error)
+        end = error is DeadlineExceededError ? .late(error) : .failed(error)
     }
-    return try run.value(of: end)
-}
-
-/// One call of `poll`: makes the calls of the operation, and emits the events.
-private struct PollRun<Value: Sendable> {
-    /// How the loop of calls has ended. Not a thrown error, so that an error of the operation is not taken for that of
-    /// the limit.
-    enum End {
-        case found(Value)
-        case timedOut
-        case failed(any Error)
-    }
-
-    private var progress: PollProgress<Value>
-    /// The events of the poll, from its first unsuccessful call on.
-    private var events: CallEvents?
-    private var loop = FairLoop()
-
-    init(_ backoff: RetryBackoff) {
-        progress = PollProgress(backoff)
-    }
-
-    nonisolated(nonsending) mutating func run(
-        _ clock: some Clock<Duration>,
-        _ shouldRetry: (any Error) -> Bool,
-        _ operation: nonisolated(nonsending) () async throws -> Value,
-        _ condition: (Value) throws -> Bool
-    ) async -> End {
-        do {
-            try Task.checkCancellation()
-            while true {
-                let step: PollProgress<Value>.Step
-                switch await result(of: operation) {
-                case .success(let value):
-                    progress.record(value)
-                    if try condition(value) { return .found(value) }
-                    try Task.checkCancellation()
-                    step = progress.afterValue(remaining: Deadline.current?.remaining)
-                    emit(.unsatisfied, nil)
-                case .failure(let error):
-                    // The error of a call that was cancelled is a consequence of the cancellation.
-                    try Task.checkCancellation()
-                    progress.record(error)
-                    emit(.failed, error)
-                    guard shouldRetry(error) else { throw error }
-                    let hint = _retryAfter(of: error)
-                    step = progress.afterError(error, hint: hint, remaining: Deadline.current?.remaining)
-                }
-                switch step {
-                case .wait(let delay): try await wait(delay, clock)
-                case .endInTimeout: return .timedOut
-                case .fail(let error): throw error
-                }
-            }
-        } catch {
-            return .failed(error)
-        }
-    }
-
-    private nonisolated(nonsending) func result(
-        of operation: nonisolated(nonsending) () async throws -> Value
-    ) async -> Result<Value, any Error> {
-        do { return .success(try await operation()) } catch { return .failure(error) }
-    }
-
-    private nonisolated(nonsending) mutating func wait(_ delay: Duration, _ clock: some Clock<Duration>) async throws {
-        events?.emit(.waiting, .entered(.waiting), attempt: progress.calls, delay: delay)
-        if delay > .zero {
-            try await sleep(for: delay, on: clock)
-        } else if loop.mustYield() {
-            await Task.yield()
-        }
-        try Task.checkCancellation()
-        events?.emit(.retrying, .entered(.running), attempt: progress.calls + 1)
-    }
-
-    /// Returns the value that the caller of `poll` receives, or throws its error, and emits the last event.
-    func value(of end: End) throws -> Value {
-        switch end {
-        case .found(let value):
-            events?.end(.succeeded, .completed, attempt: progress.calls)
-            return value
-        // A cancelled caller receives CancellationError, regardless of how the calls have ended.
-        case .timedOut where Task.isCancelled, .failed where Task.isCancelled:
-            throw ended(.gaveUp, CancellationError())
-        case .timedOut:
-            throw ended(.timedOut, progress.timeout)
-        case .failed(let error):
-            throw ended(.gaveUp, error)
-        }
-    }
-
-    private func ended(_ kind: TaskEvent.Kind, _ error: any Error) -> any Error {
-        events?.end(kind, .failed, error: error, attempt: progress.calls)
+    func ended(_ kind: TaskEvent.Kind, _ error: any Error) -> any Error {
+        attempts.emitEnd(kind, error)
         return error
     }
+    switch end {
+    case .succeeded:
+        guard let found else { preconditionFailure("The last call has returned a value.") }
+        attempts.emitEnd(.succeeded)
+        return found
+    // A cancelled caller receives CancellationError, regardless of how the calls have ended.
+    case .failed where Task.isCancelled, .late where Task.isCancelled: throw ended(.gaveUp, CancellationError())
+    case .failed(let error): throw ended(.gaveUp, error)
+    case .late: throw ended(.timedOut, answers.timeout)
+    }
+}
 
-    private mutating func emit(_ kind: TaskEvent.Kind, _ error: (any Error)?) {
-        if let events {
-            events.emit(kind, error: error, attempt: progress.calls)
-        } else {
-            events = CallEvents.begin(.poll, kind, .running, error: error, attempt: progress.calls)
-        }
+/// The calls of one poll that have ended.
+private struct PollAnswers<Value: Sendable> {
+    private var calls = 0
+    private var lastValue: Value?
+    private var lastError: (any Error)?
+
+    /// The error of a poll that ends now because its time is over.
+    var timeout: PollTimeoutError<Value> {
+        PollTimeoutError(calls: calls, lastValue: lastValue, lastError: lastError)
+    }
+
+    mutating func record(_ value: Value, ofCall number: Int) {
+        (calls, lastValue, lastError) = (number, value, nil)
+    }
+
+    mutating func record(_ error: any Error, ofCall number: Int) {
+        (calls, lastError) = (number, error)
     }
 }

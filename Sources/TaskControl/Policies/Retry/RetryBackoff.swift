@@ -15,27 +15,37 @@
 ///
 /// For a delay that a server asks for, see ``RetryAfterProviding``.
 public struct RetryBackoff: Sendable {
-    enum Shape: Sendable {
-        case fixed(Duration)
-        case exponential(base: Duration, factor: Double)
-        case custom(@Sendable (_ attempt: Int, _ error: any Error) -> Duration?)
-    }
-
-    struct Jitter: Sendable {
-        let kind: RetryJitter
-        var generator: any RandomNumberGenerator & Sendable
-    }
-
-    let shape: Shape
+    /// The first delay.
+    let base: Duration
+    /// The growth of the delay per attempt: 1 for a delay that stays the same.
+    let factor: Double
+    /// Returns the delays of a backoff that a closure decides; `nil` for other backoffs.
+    let custom: (@Sendable (_ attempt: Int, _ error: any Error) -> Duration?)?
     private(set) var cap = Duration.longestWait
-    private(set) var jitter: Jitter?
+    private(set) var jitter: RetryJitter?
+    /// The source of the random numbers; `nil` for that of the system.
+    private(set) var random: RandomSource?
+
+    /// A generator of random numbers, of which each call of `retry` uses a copy. A class, so that a copy of a backoff, which each call
+    /// makes and few calls use, takes few instructions.
+    final class RandomSource: Sendable {
+        let generator: any RandomNumberGenerator & Sendable
+
+        init(_ generator: any RandomNumberGenerator & Sendable) { self.generator = generator }
+    }
 
     /// The longest hint of an error (see ``RetryAfterProviding``) to which a delay is extended: the cap, or one minute
     /// if there is no cap.
     var longestHint: Duration { cap < .longestWait ? cap : .seconds(60) }
 
-    private init(_ shape: Shape) {
-        self.shape = shape
+    private init(
+        base: Duration = .zero,
+        factor: Double = 1,
+        custom: (@Sendable (_ attempt: Int, _ error: any Error) -> Duration?)? = nil
+    ) {
+        self.base = max(.zero, base)
+        self.factor = factor
+        self.custom = custom
     }
 
     /// The backoff without delays: the next attempt begins at once, unless the error has a hint (see
@@ -44,13 +54,13 @@ public struct RetryBackoff: Sendable {
     /// Use it for an operation that fails at random and costs nothing to repeat. For a server that may be overloaded,
     /// see ``exponential(base:factor:)``. Other tasks of the caller's actor run after 100 attempts, or after a
     /// millisecond of them.
-    public static var none: RetryBackoff { RetryBackoff(.fixed(.zero)) }
+    public static var none: RetryBackoff { RetryBackoff() }
 
     /// Returns a backoff with the same delay after each attempt.
     ///
     /// - Parameter delay: The delay. A negative delay counts as zero.
     public static func fixed(_ delay: Duration) -> RetryBackoff {
-        RetryBackoff(.fixed(max(.zero, delay)))
+        RetryBackoff(base: delay)
     }
 
     /// Returns a backoff with a delay that grows: `base` after the first attempt, then each time `factor` times the
@@ -67,7 +77,7 @@ public struct RetryBackoff: Sendable {
             "RetryBackoff.exponential(factor:)",
             .retry
         )
-        return RetryBackoff(.exponential(base: max(.zero, base), factor: factor))
+        return RetryBackoff(base: base, factor: factor)
     }
 
     /// Returns a backoff whose delays a closure decides.
@@ -86,7 +96,7 @@ public struct RetryBackoff: Sendable {
     public static func custom(
         _ delay: @escaping @Sendable (_ attempt: Int, _ error: any Error) -> Duration?
     ) -> RetryBackoff {
-        RetryBackoff(.custom(delay))
+        RetryBackoff(custom: delay)
     }
 
     /// Returns a backoff with the same delays, but none longer than `cap`. If a backoff is capped several times, the
@@ -115,7 +125,8 @@ public struct RetryBackoff: Sendable {
         using generator: Generator = SystemRandomNumberGenerator()
     ) -> RetryBackoff {
         var backoff = self
-        backoff.jitter = Jitter(kind: jitter, generator: generator)
+        backoff.jitter = jitter
+        backoff.random = generator is SystemRandomNumberGenerator ? nil : RandomSource(generator)
         return backoff
     }
 }

@@ -2,13 +2,14 @@
 /// the backoff.
 package struct RetrySchedule {
     private let backoff: RetryBackoff
-    private var random: RetryBackoff.Jitter?
+    /// The source of the random numbers; `nil` for that of the system.
+    private var generator: (any RandomNumberGenerator & Sendable)?
     /// The last delay that the backoff has computed, without the extension by a hint; `nil` before the first one.
     private var last: Duration?
 
     package init(_ backoff: RetryBackoff) {
         self.backoff = backoff
-        random = backoff.jitter
+        generator = backoff.random?.generator
     }
 
     /// Returns the delay after a failed attempt.
@@ -19,7 +20,7 @@ package struct RetrySchedule {
     ///   - hint: The delay that the error requests; `nil` for none.
     /// - Returns: The delay; `nil` if there must be no further attempt.
     package mutating func delay(afterAttempt attempt: Int, error: any Error, hint: Duration?) -> Duration? {
-        guard let plain = backoff.shape.delay(afterAttempt: attempt, error: error) else { return nil }
+        guard let plain = backoff.delay(afterAttempt: attempt, error: error) else { return nil }
         let own = jittered(min(plain, backoff.cap))
         last = own
         guard let hint, hint > own else { return own }
@@ -28,7 +29,7 @@ package struct RetrySchedule {
     }
 
     private mutating func jittered(_ delay: Duration) -> Duration {
-        switch random?.kind {
+        switch backoff.jitter {
         case nil:
             return delay
         case .full:
@@ -36,7 +37,7 @@ package struct RetrySchedule {
         case .equal:
             return draw(delay / 2, delay)
         case .decorrelated:
-            let base = min(backoff.shape.base ?? delay, backoff.cap)
+            let base = backoff.custom == nil ? min(backoff.base, backoff.cap) : delay
             return draw(base, max(base, min((last ?? base).saturatingMultiplied(by: 3), backoff.cap)))
         }
     }
@@ -45,31 +46,20 @@ package struct RetrySchedule {
     private mutating func draw(_ low: Duration, _ high: Duration) -> Duration {
         // 53 random bits, as many as a Double holds. Not `Double.random`, whose result for a given seed may change with
         // the standard library.
-        guard let bits = random?.generator.next() else { return high }
+        var system = SystemRandomNumberGenerator()
+        let bits: UInt64 = generator?.next() ?? system.next()
         let part = Double(bits >> 11) / Double(UInt64.max >> 11)
         return min(low + (high - low).saturatingMultiplied(by: part), high)
     }
 }
 
-extension RetryBackoff.Shape {
+extension RetryBackoff {
     /// Returns the delay after a failed attempt, to which the cap and the jitter are not applied yet, at most 100
     /// years; `nil` if there must be no further attempt.
     fileprivate func delay(afterAttempt attempt: Int, error: any Error) -> Duration? {
-        switch self {
-        case .fixed(let delay):
-            return delay.saturated
-        case .exponential(let base, let factor):
-            return base.saturatingMultiplied(by: factor.raised(to: attempt - 1))
-        case .custom(let delay):
-            // A negative delay, for example the time until an instant that has passed, counts as zero.
-            return delay(attempt, error).map { max(.zero, $0).saturated }
-        }
-    }
-
-    /// The first delay of an exponential backoff, which is the base of decorrelated jitter; `nil` for other backoffs,
-    /// for which the base is the delay after the failed attempt.
-    fileprivate var base: Duration? {
-        if case .exponential(let base, _) = self { base } else { nil }
+        guard let custom else { return base.saturatingMultiplied(by: factor.raised(to: attempt - 1)) }
+        // A negative delay, for example the time until an instant that has passed, counts as zero.
+        return custom(attempt, error).map { max(.zero, $0).saturated }
     }
 }
 

@@ -415,7 +415,7 @@ package final class _FlightTable: PlaceOwner {
 
     /// Refuses new flights from now on. Callers can still join a flight in progress.
     ///
-    /// - Parameter waiting: The rule for further attempts of `retry` in the flights in progress.
+    /// - Parameter waiting: The rule for further attempts of `retry` and `poll` in the flights in progress.
     package func refuse(waiting: WaitingWorkBehavior = .run) {
         state.withLock { machine in
             machine.close()

@@ -208,6 +208,79 @@ struct PollTests {
         }
     }
 
+    /// All sequences of values and errors, whose last delay would end after the limit.
+    @Test func theTimeoutHasTheLastValueAndTheErrorOfTheLastCall() async {
+        var sequences: [[Bool]] = [[]]
+        for length in 1...fullSize(9, inDebug: 5) {
+            sequences = sequences.flatMap { [$0 + [true], $0 + [false]] }
+            for returns in sequences {
+                let clock = TestClock(advancesAutomatically: true)
+                // The delays are 1, 2, 4 … s, so the calls are at 0, 1, 3, 7 … s.
+                let limit = Duration.seconds((1 << (length - 1)) - 1) + .milliseconds(1)
+                var calls = 0
+                let error = await #expect(throws: PollTimeoutError<Int>.self) {
+                    try await poll(every: .exponential(base: .seconds(1)), within: limit, clock: clock) {
+                        calls += 1
+                        guard returns[calls - 1] else { throw MarkedError("\(calls)") }
+                        return calls
+                    } until: { _ in
+                        false
+                    }
+                }
+                #expect(calls == length && error?.calls == length)
+                #expect(error?.lastValue == returns.lastIndex(of: true).map { $0 + 1 })
+                #expect(error?.lastError as? MarkedError == (returns[length - 1] ? nil : MarkedError("\(length)")))
+            }
+        }
+    }
+
+    @Test func aCustomBackoffReceivesTheValueAndEndsThePoll() async {
+        let clock = TestClock(advancesAutomatically: true)
+        let backoff = RetryBackoff.custom { call, error in
+            guard let error = error as? PollTimeoutError<Int> else { return nil }
+            #expect(error.calls == call && error.lastError == nil)
+            return error.lastValue.flatMap { $0 < 3 ? .seconds($0) : nil }
+        }
+        var calls = 0
+        let error = await #expect(throws: PollTimeoutError<Int>.self) {
+            try await poll(every: backoff, clock: clock) {
+                calls += 1
+                return calls
+            } until: { _ in
+                false
+            }
+        }
+        #expect(error?.calls == 3 && error?.lastValue == 3 && clock.now.offset == .seconds(3))
+        await #expect(throws: MarkedError.self) {
+            try await poll(every: backoff, clock: clock) {
+                throw MarkedError()
+            } until: { (_: Int) in
+                true
+            }
+        }
+    }
+
+    /// An error of the operation that looks like that of the poll is an error of a call.
+    @Test func anErrorOfAnotherPollIsThatOfACall() async throws {
+        var calls = 0
+        let value = try await poll(every: .none) {
+            calls += 1
+            if calls < 3 { throw PollTimeoutError(calls: 7, lastValue: 7) }
+            return calls
+        } until: { _ in
+            true
+        }
+        #expect(value == 3)
+        let error = await #expect(throws: PollTimeoutError<Int>.self) {
+            try await poll(every: .none, shouldRetry: { _ in false }) {
+                throw PollTimeoutError(calls: 7, lastValue: 7)
+            } until: { (_: Int) in
+                true
+            }
+        }
+        #expect(error?.calls == 7)
+    }
+
     @Test func theErrorSaysHowManyCallsThereWereAndNotTheValue() {
         #expect(
             "\(PollTimeoutError(calls: 1, lastValue: "secret"))" == "the condition did not hold in time, after 1 call"
