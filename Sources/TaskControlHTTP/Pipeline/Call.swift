@@ -91,8 +91,7 @@ struct Call {
                 maxElapsed: retry.maxElapsed
             ),
             after: nil,
-            // `self`: without it, the compiler (Swift 6.3) does not open the existential.
-            clock: self.policies.clock,
+            clock: policies.clock,
             shouldRetry: { attempt.isRetryable(after: $0, retry) },
             hint: { _ in attempt.response.head?.retryAfter() }
         ) { _ in

@@ -296,6 +296,10 @@ let rows: [(name: String, run: @MainActor (Int) async throws -> Void)] = [
         { count in for _ in 0..<count { try await retry(attempts: 3, backoff: .none) {} } }
     ),
     (
+        "retry with the default delays",
+        { count in for _ in 0..<count { try await retry(attempts: 3) {} } }
+    ),
+    (
         "withCancellableContinuation",
         { count in
             for _ in 0..<count {

@@ -61,8 +61,8 @@
 /// - Throws: `CancellationError` if the caller is cancelled and no value is returned, also if a `withDeadline` around the
 ///   poll cancels it: that call throws ``DeadlineExceededError`` to its own caller. Otherwise ``PollTimeoutError``,
 ///   with the last value and the last error, if the condition did not hold before the limit, or would not be tested
-///   again before the deadline of the task or because of a shutdown; the error of the operation after which no further call may follow; the
-///   error of the condition; the error of the clock, if the clock cannot sleep.
+///   again before the deadline of the task or because of a shutdown; the error of the operation after which no further
+///   call may follow; the error of the condition; the error of the clock, if the clock cannot sleep.
 /// - Complexity: O(1) per call.
 public nonisolated(nonsending) func poll<Value: Sendable, C: Clock>(
     every backoff: RetryBackoff = .exponential(base: .seconds(1), factor: 1.5).capped(at: .seconds(15)).jittered(
@@ -75,22 +75,24 @@ public nonisolated(nonsending) func poll<Value: Sendable, C: Clock>(
     until condition: (Value) throws -> Bool
 ) async throws -> Value where C.Duration == Duration {
     var attempts = _Attempts(.poll, backoff: backoff, clock: clock)
-    var answers = PollAnswers<Value>()
+    // The error of a poll whose time is over: the calls that have ended.
+    var timeout = PollTimeoutError<Value>(calls: 0)
     var found: Value?
     nonisolated(nonsending) func run() async -> _Attempts.End {
-        // `attempts` by itself, since the closures use the other variables.
         await attempts.run(after: nil, shouldRetry: shouldRetry, hint: _retryAfter(of:), onRetry: { _ in }) { number in
             let value: Value
             do {
                 value = try await operation()
             } catch {
                 // The error of a call that was cancelled is a consequence of the cancellation.
-                if !Task.isCancelled { answers.record(error, ofCall: number) }
+                if !Task.isCancelled {
+                    timeout = PollTimeoutError(calls: number, lastValue: timeout.lastValue, lastError: error)
+                }
                 return .thrown(error)
             }
-            answers.record(value, ofCall: number)
+            timeout = PollTimeoutError(calls: number, lastValue: value)
             do {
-                guard try condition(value) else { return .unsatisfied(answers.timeout) }
+                guard try condition(value) else { return .unsatisfied(timeout) }
             } catch {
                 return .final(error)
             }
@@ -116,26 +118,6 @@ public nonisolated(nonsending) func poll<Value: Sendable, C: Clock>(
     // A cancelled caller receives CancellationError, regardless of how the calls have ended.
     case .failed where Task.isCancelled, .late where Task.isCancelled: throw ended(.gaveUp, CancellationError())
     case .failed(let error): throw ended(.gaveUp, error)
-    case .late: throw ended(.timedOut, answers.timeout)
-    }
-}
-
-/// The calls of one poll that have ended.
-private struct PollAnswers<Value: Sendable> {
-    private var calls = 0
-    private var lastValue: Value?
-    private var lastError: (any Error)?
-
-    /// The error of a poll that ends now because its time is over.
-    var timeout: PollTimeoutError<Value> {
-        PollTimeoutError(calls: calls, lastValue: lastValue, lastError: lastError)
-    }
-
-    mutating func record(_ value: Value, ofCall number: Int) {
-        (calls, lastValue, lastError) = (number, value, nil)
-    }
-
-    mutating func record(_ error: any Error, ofCall number: Int) {
-        (calls, lastError) = (number, error)
+    case .late: throw ended(.timedOut, timeout)
     }
 }

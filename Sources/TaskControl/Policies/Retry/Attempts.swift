@@ -54,7 +54,7 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
 package nonisolated(nonsending) func _retry<Value>(
     _ policy: RetryPolicy,
     after failure: (any Error)?,
-    clock: some Clock<Duration>,
+    clock: any Clock<Duration>,
     shouldRetry: (any Error) -> Bool,
     hint: (any Error) -> Duration? = _retryAfter(of:),
     operation: nonisolated(nonsending) (_ attempt: Int) async throws -> Value
@@ -89,7 +89,7 @@ func _noAttempts(_ attempts: Int) -> any Error {
 ///
 /// Neither generic over the value nor over the clock, so that a program has this code once.
 @usableFromInline
-struct _Attempts {
+struct _Attempts: ~Copyable {
     /// Why an attempt has not ended the call.
     enum Failure {
         /// The operation has thrown the error.

@@ -126,7 +126,7 @@ public struct RetryBackoff: Sendable {
     ) -> RetryBackoff {
         var backoff = self
         backoff.jitter = jitter
-        backoff.random = generator is SystemRandomNumberGenerator ? nil : RandomSource(generator)
+        backoff.random = Generator.self == SystemRandomNumberGenerator.self ? nil : RandomSource(generator)
         return backoff
     }
 }
