@@ -9,7 +9,17 @@ func registerFanOut() {
             "`try await numbers.concurrentMap(limit: 8) { … }`",
             { _ = try? await numbers.concurrentMap(limit: limit) { try await fetch($0) } },
             beside: "a task group, at most 8 tasks, an array by position",
-            { _ = try? await mapByHand() }
+            { _ = try? await mapByHand(limit: limit) }
+        )
+    }
+    // The caller of a public package whose limit is the number of cores, and whose caller is an actor.
+    Benchmark.row("concurrentMap, main actor") {
+        await row(
+            "`concurrentMap(limit: 2)` on the main actor",
+            { @MainActor in _ = try? await numbers.concurrentMap(limit: 2) { try await fetch($0) } },
+            beside: "a task group on the main actor, at most 2 tasks, an array by position",
+            { @MainActor in _ = try? await mapByHand(limit: 2) },
+            target: nil
         )
     }
     Benchmark.row("concurrentForEach") {
@@ -29,7 +39,8 @@ private func row(
     _ primitive: String,
     _ call: @escaping @Sendable () async -> Void,
     beside baseline: String,
-    _ byHand: @escaping @Sendable () async -> Void
+    _ byHand: @escaping @Sendable () async -> Void,
+    target: Row.Target? = .ratio(atMost: 1.15)
 ) async -> Row {
     var row = Row(
         primitive: primitive,
@@ -40,7 +51,7 @@ private func row(
             primitive: { await ContinuousClock().measure { await call() } }
         )
     )
-    row.target = .ratio(atMost: 1.15)
+    row.target = target
     row.allocations = (
         await Heap.allocations(numbers.count) { await byHand() },
         await Heap.allocations(numbers.count) { await call() }
@@ -51,7 +62,7 @@ private func row(
 @inline(never)
 private func fetch(_ number: Int) async throws -> Int { number }
 
-private func mapByHand() async throws -> [Int] {
+nonisolated(nonsending) private func mapByHand(limit: Int) async throws -> [Int] {
     var results = [Int?](repeating: nil, count: numbers.count)
     try await withThrowingTaskGroup(of: (Int, Int).self) { group in
         var running = 0

@@ -26,6 +26,20 @@ func registerPolicies() {
         row.weight = Row.Weight(live: 0, left: await keptBytes { try? await withTimeout(.seconds(10)) {} } - byHand)
         return row
     }
+    Benchmark.row("withDetachedTimeout") {
+        await detached("`withDetachedTimeout(.seconds(10)) { }`", "two tasks and a stream of the first result") {
+            byHand in
+            await detachedLimits(byHand)
+        }
+    }
+    Benchmark.row("withDetachedTimeout, main actor") {
+        await detached(
+            "`withDetachedTimeout(.seconds(10)) { }` on the main actor",
+            "two tasks and a stream of the first result, on the main actor"
+        ) { @MainActor byHand in
+            await detachedLimits(byHand)
+        }
+    }
     Benchmark.row("AsyncSemaphore.withPermit") {
         let (semaphore, place) = (AsyncSemaphore(value: 4), Place())
         let calls = Scale.tasks * 10
@@ -43,6 +57,50 @@ func registerPolicies() {
         row.target = .nanoseconds(atMost: 60)
         return row
     }
+}
+
+private func detached(
+    _ primitive: String,
+    _ baseline: String,
+    _ calls: @escaping @Sendable (_ byHand: Bool) async -> Void
+) async -> Row {
+    Row(
+        primitive: primitive,
+        baseline: baseline,
+        turns: await Turns.take(
+            operations: Scale.tasks,
+            baseline: { await ContinuousClock().measure { await calls(true) } },
+            primitive: { await ContinuousClock().measure { await calls(false) } }
+        )
+    )
+}
+
+/// Calls an operation that ends at once with a limit that does not wait for it, as often as a row counts.
+nonisolated(nonsending) private func detachedLimits(_ byHand: Bool) async {
+    for number in 0..<Scale.tasks {
+        if byHand {
+            _ = await twoTasks { number }
+        } else {
+            _ = try? await withDetachedTimeout(.seconds(10)) { @concurrent in number }
+        }
+    }
+}
+
+/// Runs an operation with a limit as a public package does: with two unstructured tasks, of which the first that ends writes into
+/// a stream.
+nonisolated(nonsending) private func twoTasks(_ operation: @escaping @Sendable () async -> Int) async -> Int? {
+    let (stream, continuation) = AsyncStream<Int?>.makeStream()
+    let work = Task { continuation.yield(await operation()) }
+    let limit = Task {
+        do { try await Task.sleep(for: .seconds(10)) } catch { return }
+        continuation.yield(nil)
+    }
+    defer {
+        limit.cancel()
+        work.cancel()
+    }
+    for await result in stream { return result }
+    return nil
 }
 
 /// Returns the bytes per call that are allocated while calls are made, and not freed soon afterwards.
