@@ -359,7 +359,7 @@ extension EndpointClient {
         _ headers: [String: String],
         body: @escaping () throws -> EndpointBody?
     ) async throws -> Content {
-        let decoder = pipeline.coding.decoder
+        let decoder = coding.decoder
         return try await call(
             type.isDecoded
                 ? .concurrent { try decoder.content(type, of: $1) } : .isolated { try decoder.content(type, of: $1) },
@@ -380,7 +380,7 @@ extension EndpointClient {
         _ headers: [String: String],
         body: @escaping () throws -> EndpointBody?
     ) async throws -> Content {
-        let decoder = pipeline.coding.decoder
+        let decoder = coding.decoder
         return try await call(.isolated { try decoder.content(type, of: $1) }, method, url, queryItems, headers, body)
     }
 
@@ -392,10 +392,10 @@ extension EndpointClient {
         _ headers: [String: String],
         _ body: @escaping () throws -> EndpointBody?
     ) async throws -> Content {
-        try await EndpointCall(
-            pipeline,
-            { URLRequest(method, url.url, queryItems, headers, try body()) },
+        try await Call(self, policies, coding).content(
+            { (URLRequest(method, url.url, queryItems, headers, try body()), nil) },
+            { try EndpointError.validateStatus(of: $1, to: $0, data: $2) },
             decoding
-        ).content(onProgress: nil)
+        )
     }
 }

@@ -1,5 +1,6 @@
 public import Dispatch
 public import Foundation
+internal import TaskControlResilience
 
 /// A client that sends endpoints' requests to a server.
 ///
@@ -31,12 +32,22 @@ public import Foundation
 /// deallocated, it invalidates the `URLSession` that it has created, if any.
 public final class EndpointClient: APIClient {
     /// The name of the client in diagnostics: in events, traces and snapshots. `nil` if it has none.
-    public var name: String? { pipeline.name }
+    public let name: String?
 
     /// The queue on which completion handlers are called.
     public let completionQueue: DispatchQueue
 
-    let pipeline: RequestPipeline
+    let transport: any HTTPTransport
+    let policies: ClientPolicies
+    let coding: CallCoding
+    let adapter: any URLRequestAdapter
+    private let observer: ResponseObserver?
+    let sharing = ExchangeSharing()
+    let budgets = HostTable<RetryBudget>(\.hostUse)
+    /// The resilience policies of the hosts, for ``HTTPResilience/perHost(_:)``.
+    let hostPolicies = HostTable<ResiliencePolicy>(\.hostUse)
+    /// The identity of the client in events.
+    private let identity = TaskEvent.Identity(Diagnostics.nextNumber())
 
     /// Creates a client whose requests an adapter completes.
     ///
@@ -64,15 +75,10 @@ public final class EndpointClient: APIClient {
         completionQueue: DispatchQueue = .main,
         responseObserver: ResponseObserver? = nil
     ) {
-        self.completionQueue = completionQueue
-        pipeline = RequestPipeline(
-            name: name,
-            adapter: requestAdapter,
-            transport: transport,
-            policies: policies,
-            coding: CallCoding(decoder: decoder, encoder: encoder),
-            observer: responseObserver
-        )
+        (self.name, self.completionQueue) = (name, completionQueue)
+        (adapter, self.transport, self.policies) = (requestAdapter, transport, policies)
+        coding = CallCoding(decoder: decoder, encoder: encoder)
+        observer = responseObserver
     }
 
     /// Sends a request, and returns the decoded content of the response.
@@ -92,7 +98,12 @@ public final class EndpointClient: APIClient {
         _ endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> E.Content {
-        try await EndpointCall(endpoint, pipeline).content(onProgress: onProgress)
+        let call = Call(self, to: endpoint, onProgress: onProgress)
+        return try await call.content(
+            { (try endpoint.makeRequest(), nil) },
+            { try endpoint.validate($0, response: $1, data: $2) },
+            call.decoding(of: endpoint)
+        )
     }
 
     /// Uploads a body, and returns the decoded content of the response.
@@ -109,7 +120,12 @@ public final class EndpointClient: APIClient {
         _ endpoint: E,
         onProgress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> E.Content {
-        try await EndpointCall(endpoint, pipeline).content(onProgress: onProgress)
+        let call = Call(self, to: endpoint, onProgress: onProgress)
+        return try await call.content(
+            { try endpoint.makeRequest() },
+            { try endpoint.validate($0, response: $1, data: $2) },
+            call.decoding(of: endpoint)
+        )
     }
 }
 
@@ -226,7 +242,11 @@ extension EndpointClient {
         to endpoint: E,
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
-        try await EndpointCall(endpoint, pipeline).withResponse(onProgress: nil, receive)
+        try await Call(self, to: endpoint, onProgress: nil).withResponse(
+            { (try endpoint.makeRequest(), nil) },
+            { try endpoint.validate($0, response: $1, data: $2) },
+            receive
+        )
     }
 
     /// Uploads a body, and passes the response to a closure as it arrives.
@@ -252,7 +272,11 @@ extension EndpointClient {
         onProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
-        try await EndpointCall(endpoint, pipeline).withResponse(onProgress: onProgress, receive)
+        try await Call(self, to: endpoint, onProgress: onProgress).withResponse(
+            { try endpoint.makeRequest() },
+            { try endpoint.validate($0, response: $1, data: $2) },
+            receive
+        )
     }
 
     /// Sends a request, and writes the body of its response to a file, as it arrives.
@@ -310,7 +334,48 @@ extension EndpointClient {
         resuming resumption: DownloadResumption? = nil,
         onProgress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> HTTPURLResponse {
-        try await EndpointCall(endpoint, pipeline).download(Download(to: file, resumption), onProgress: onProgress)
+        try await Call(self, to: endpoint, onProgress: onProgress).download(
+            { (try endpoint.makeRequest(), nil) },
+            { try endpoint.validate($0, response: $1, data: $2) },
+            to: Download(to: file, resumption)
+        )
+    }
+}
+
+extension EndpointClient {
+    /// Calls the ``ResponseObserver`` of the client for an attempt that has ended.
+    ///
+    /// - Parameters:
+    ///   - attempt: The attempt.
+    ///   - error: The error of the attempt; `nil` if it succeeded.
+    func notifyObserver(of attempt: Attempt, _ error: (any Error)?) {
+        observer?(attempt.request, attempt.response.head, attempt.response.body, error)
+    }
+
+    func emitStarted(_ request: URLRequest, attempt: Int) -> CallEvents? {
+        CallEvents.begin(
+            .http,
+            .started,
+            .running,
+            owner: identity,
+            ownerName: name,
+            detail: Redaction.text(of: request),
+            attempt: attempt
+        )
+    }
+
+    func emitRejected(_ request: URLRequest, attempt: Int) {
+        Diagnostics.emit(
+            isInside: true,
+            TaskEvent(
+                .http,
+                .rejected,
+                owner: identity,
+                ownerName: name,
+                detail: Redaction.text(of: request),
+                attempt: attempt
+            )
+        )
     }
 }
 

@@ -114,12 +114,12 @@ enum Redaction {
 
         /// The whole body; `nil` if it is too large to be kept. A body of which only as many bytes were read as are
         /// kept may have more.
-        var complete: Data? { count < EndpointCall<Void>.excerpt ? bytes : nil }
+        var complete: Data? { count < Call.excerpt ? bytes : nil }
 
         /// Creates the excerpt of a body; `nil` if the body is empty.
         init?(_ body: Data) {
             guard !body.isEmpty else { return nil }
-            let isKept = body.count < EndpointCall<Void>.excerpt
+            let isKept = body.count < Call.excerpt
             // A copy: a slice of the body would keep the whole body in memory.
             bytes = Data(Array(isKept ? body : body.prefix(Self.limit)))
             count = body.count

@@ -23,8 +23,13 @@ struct Attempt: Sendable {
     private var isUsed = false
     /// Whether another attempt can receive the body of the response again from its beginning.
     var canBeRepeated = true
-    /// The request; `nil` if the endpoint could not create one.
-    var request: PreparedRequest?
+    /// The request without the credential, which endpoints and the response observer receive; `nil` if the endpoint could not
+    /// create one.
+    var request: URLRequest?
+    /// The exchange of the attempt; `nil` while its request is being prepared.
+    var exchange: Exchange?
+    /// The waits of another call's exchange, which this attempt shares; `nil` if it shares none.
+    var sharedWait: ConnectionWait?
     var response = ReceivedResponse()
     /// Whether the attempt has failed because the server could not continue a download. The request is then sent again for the whole body.
     private(set) var restarts = false
@@ -35,19 +40,21 @@ struct Attempt: Sendable {
     /// receive the credential.
     var isRejection: Bool {
         guard let head = response.head, head.statusCode == 401 else { return false }
-        return head.url.flatMap(Origin.init) == request?.request.url.flatMap(Origin.init)
+        return head.url.flatMap(Origin.init) == exchange?.request.url.flatMap(Origin.init)
     }
 
     /// Whether the attempt, if it has failed, has failed since the file or the stream of its upload could not be opened or
     /// read.
-    private var hasUploadFailed: Bool { stage == .exchange && request?.uploadFault?.hasOccurred == true }
+    private var hasUploadFailed: Bool { stage == .exchange && exchange?.uploadFault?.hasOccurred == true }
 
     /// Returns whether the request may be sent again after this attempt has failed with an error: the body can be sent
     /// again, and the error or the status may be transient. `false` for a request that was not sent.
     ///
-    /// - Parameter policy: The retry policy, which lists the statuses that may be transient.
-    func isRetryable(after error: any Error, _ policy: HTTPRetryPolicy) -> Bool {
-        guard request?.body?.canBeSentAgain != false, canBeRepeated else { return false }
+    /// - Parameters:
+    ///   - policy: The retry policy, which lists the statuses that may be transient.
+    ///   - body: The body of an upload; `nil` if the call is no upload.
+    func isRetryable(after error: any Error, _ policy: HTTPRetryPolicy, _ body: UploadEndpointBody?) -> Bool {
+        guard body?.canBeSentAgain != false, canBeRepeated else { return false }
         let isTransient =
             switch stage {
             case .preparation: false
@@ -66,7 +73,7 @@ struct Attempt: Sendable {
             let detail = "the server can't continue the download, which begins with its first byte"
             return completed(EndpointError(.status, detail: detail))
         }
-        if isRejection { rejectedCredential = request?.credential }
+        if isRejection { rejectedCredential = exchange?.credential }
         if let error = error as? EndpointError { return completed(error) }
         guard stage == .exchange, !(error is TimeoutError), !(error is CallRefusedError) else { return error }
         return completed(EndpointError(.transport, underlyingError: error, isOfUpload: hasUploadFailed))
@@ -79,7 +86,10 @@ struct Attempt: Sendable {
     }
 
     private func completed(_ error: EndpointError) -> EndpointError {
-        response.completed(error, of: request)
+        guard let exchange else {
+            return error.completed(request: request, response: nil, data: nil, credentials: [:], decoder: nil)
+        }
+        return response.completed(error, of: exchange)
     }
 
     /// Returns what the attempt has shown about its host.
@@ -94,11 +104,14 @@ struct Attempt: Sendable {
     ///
     /// - Parameter error: The error of the attempt or of its call; `nil` if it has none.
     func outcome(_ error: (any Error)?) -> PolicyOutcome {
-        switch stage {
-        case .preparation: response.outcome(error.map(NotSent.init), of: request)
-        case .exchange: response.outcome(isUsed && error?.isOfLimit == true ? nil : error, of: request)
-        case .reading: response.outcome(nil, of: request)
-        }
+        let error =
+            switch stage {
+            case .preparation: error.map(NotSent.init)
+            case .exchange: isUsed && error?.isOfLimit == true ? nil : error
+            case .reading: nil as (any Error)?
+            }
+        guard let exchange else { return error == nil ? .healthy : .unknown }
+        return response.outcome(error, of: exchange, after: sharedWait ?? exchange.connectionWait)
     }
 }
 
@@ -115,32 +128,47 @@ struct ReceivedResponse: Sendable {
     var body: Data?
 
     /// Adds a part to the body.
-    mutating func append(_ chunk: Data) {
+    ///
+    /// - Parameters:
+    ///   - chunk: The part.
+    ///   - limit: The largest length of the body, in bytes; `nil` for no limit.
+    /// - Throws: ``EndpointError/Reason/bodyTooLarge`` if the body is longer than that.
+    @inline(never)
+    mutating func append(_ chunk: Data, _ limit: Int?) throws {
+        if let limit, chunk.count > max(0, limit) - (body?.count ?? 0) { throw EndpointError.bodyTooLarge(limit) }
         // The first part is taken over without a copy: often it is the whole body.
         if body?.isEmpty == false { body?.append(chunk) } else { body = chunk }
     }
 
-    /// Returns an error that has the request and this response.
-    func completed(_ error: EndpointError, of request: PreparedRequest?) -> EndpointError {
+    /// Returns an error that has the request of an exchange and this response.
+    func completed(_ error: EndpointError, of exchange: Exchange) -> EndpointError {
         error.completed(
-            request: request?.requestWithoutCredentials,
+            request: exchange.requestWithoutCredential,
             response: head,
             data: body,
-            credentials: request?.credentials ?? [:],
-            decoder: request?.decoder
+            credentials: exchange.credentials,
+            decoder: exchange.decoder
         )
     }
 
     /// Returns what the response to a request that was sent, or the error in its place, shows about the host.
-    func outcome(_ error: (any Error)?, of request: PreparedRequest?) -> PolicyOutcome {
+    ///
+    /// - Parameters:
+    ///   - exchange: The exchange of the request.
+    ///   - wait: The waits before the request was sent.
+    func outcome(
+        _ error: (any Error)?,
+        of exchange: Exchange,
+        after wait: ConnectionWait
+    ) -> PolicyOutcome {
         if let head, head.isFailureOfHost {
             // An error of the client, even if the endpoint has accepted the status or has thrown an error of its own.
-            return .failed(error as? EndpointError ?? completed(EndpointError(.status), of: request))
+            return .failed(error as? EndpointError ?? completed(EndpointError(.status), of: exchange))
         }
         guard let error else { return .healthy }
-        if request?.uploadFault?.hasOccurred == true { return head == nil ? .unknown : .healthy }
+        if exchange.uploadFault?.hasOccurred == true { return head == nil ? .unknown : .healthy }
         let isBrokenOff = error.isOfLimit || (error as? EndpointError)?.reason == .transport && isRetryable(error)
-        let hasWaitedInVain = head == nil && (request?.connectionWait.wasInVain == true || isWaitForConnection(error))
+        let hasWaitedInVain = head == nil && (wait.wasInVain || isWaitForConnection(error))
         if isBrokenOff, !hasWaitedInVain { return .failed(error) }
         return head == nil ? .unknown : .healthy
     }

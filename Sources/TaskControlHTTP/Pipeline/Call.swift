@@ -1,127 +1,305 @@
 internal import Foundation
 internal import TaskControlResilience
 
-/// One call of a client: the request of its endpoint, and the attempts to send this request.
+/// One call of a client: the request of its endpoint, the passes of the host's policy, and the attempts to send the request.
 ///
-/// The call goes through the policy of its host as `withPolicy` does, in the order of `PolicyOrder`. Between the parts
-/// around the call and those around an attempt are the steps of HTTP, from the outside in: the retries, the
-/// ``EndpointAuthenticator``, and the sharing of exchanges. The ``Exchange`` has the hedging, the parts around an attempt
-/// and, innermost, the time limit of an attempt.
-struct Call {
-    /// A function that sends a request and reads the response. It records in the attempt of the call what has arrived,
-    /// and when reading begins.
-    typealias Send<Value> = (PreparedRequest, inout Call) async throws -> Value
+/// The steps of a call are, from the outside in: its time limit, the request of its endpoint, the ``URLRequestAdapter``, the
+/// parts of the host's policy around a call, the retries, and the ``EndpointAuthenticator``. The call goes through that policy
+/// as `withPolicy` does, in the order of `PolicyOrder`. What an attempt sends is an ``Exchange``.
+///
+/// A call is an object, and the functions that wait for an exchange have few variables: the frames of all of them are kept until
+/// the exchange has ended, and contain also what a function uses only between two waits. So that is in functions of
+/// its own, which are not inlined.
+final class Call {
+    /// A function that creates the request of an endpoint, and the body of an upload (`nil` if the call is no upload).
+    typealias Make = () throws -> (URLRequest, UploadEndpointBody?)
+    /// A function that changes the request of each attempt, before the credential is attached.
+    typealias Change = (inout URLRequest) throws -> Void
+    /// A function that performs the exchange of an attempt and reads the response. It records in ``attempt`` what has arrived, and
+    /// when reading begins.
+    typealias Send = (Exchange) async throws -> Void
 
-    private let pipeline: RequestPipeline
+    let client: EndpointClient
+    /// The policies of the client, as the endpoint has changed them.
+    let policies: ClientPolicies
+    /// The decoder and the encoder of the endpoint, or those of the client.
+    let coding: CallCoding
+    private let reporter: ProgressReporter?
+    /// The body of an upload; `nil` if the call is no upload.
+    private(set) var body: UploadEndpointBody?
+    /// Whether the whole response is collected before the endpoint decodes it.
+    var isCollected = false
     /// The policy of the host; `nil` if the call has none, or has not entered it yet.
     private var host: HostTable<ResiliencePolicy>.Loan?
     /// The passes of the call for the parts of that policy.
     private var passes = _PolicyCall()
+    /// The record of the call under that policy while it makes attempts; `nil` without a policy.
+    private var record: _SharedCall?
     /// The outcome of the call for its host, if it is certain before the end of the call; otherwise `nil`.
     private var outcome: PolicyOutcome?
     /// The rule of the retries; `nil` if the request must not be sent again.
     private var retry: HTTPRetryPolicy?
-    /// The way in which an attempt sends its request.
-    private(set) var exchange: Exchange
     /// The number of attempts that have begun, for events. Each time that the request is sent counts, also where it is
     /// sent again with a new credential.
     private var number = 0
     /// The last attempt, or the current one.
     var attempt = Attempt()
+    /// The events of that attempt; `nil` if no observer was registered when it began.
+    private var events: CallEvents?
     /// Whether the request was sent again with a new credential since the last retry.
     private var hasRenewed = false
     /// Whether the request was sent again for the whole body since the last retry or new credential.
     private var hasRestarted = false
 
-    init(_ pipeline: RequestPipeline) {
-        self.pipeline = pipeline
-        exchange = Exchange(pipeline)
+    /// Creates a call.
+    ///
+    /// - Parameter onProgress: Receives the progress of the upload and the response; `nil` for no reports.
+    init(
+        _ client: EndpointClient,
+        _ policies: ClientPolicies,
+        _ coding: CallCoding,
+        onProgress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) {
+        (self.client, self.policies, self.coding) = (client, policies, coding)
+        reporter = onProgress.map(ProgressReporter.init)
     }
 
-    private var policies: ClientPolicies { pipeline.policies }
+    /// Creates a call to an endpoint, with the policies, the decoder and the encoder of that endpoint.
+    @inline(never)
+    convenience init(
+        _ client: EndpointClient,
+        to endpoint: some ResponseEndpoint,
+        onProgress: (@Sendable (TransferProgress) -> Void)?
+    ) {
+        var (policies, coding) = (client.policies, client.coding)
+        endpoint.adjust(&policies)
+        let (decoder, encoder) = (endpoint.decoder, endpoint.encoder)
+        if decoder != nil || encoder != nil {
+            coding = CallCoding(decoder: decoder ?? coding.decoder, encoder: encoder ?? coding.encoder)
+        }
+        self.init(client, policies, coding, onProgress: onProgress)
+    }
 
-    /// Enters the policy of the host, and makes attempts until one succeeds or none may follow.
+    /// Creates the request of an endpoint, and sends it according to the policies.
     ///
     /// - Parameters:
-    ///   - request: The request, without the credential.
-    ///   - body: The body of an upload; `nil` if the call is no upload.
-    ///   - isCollected: Whether the whole response is collected before the endpoint decodes it.
-    ///   - change: Changes the request of each attempt, before the credential is attached.
-    ///   - send: Sends the request of an attempt, and reads the response.
-    mutating func run<Value>(
-        _ request: URLRequest,
-        _ body: UploadEndpointBody?,
-        isCollected: Bool,
-        _ change: (inout URLRequest) throws -> Void,
-        _ send: Send<Value>
-    ) async throws -> Value {
-        host = policies.resilience?.policy(of: request.host, in: pipeline.hostPolicies)
-        if let host {
-            if !(try host.value._enter(&passes, isMeasured: true)) { try await host.value._waitToEnter(&passes) }
-            try host.value._checkAdmits(&passes)
-        }
-        exchange.apply(host?.value, passes, to: request, isTransfer: !isCollected || body != nil)
+    ///   - make: Creates the request.
+    ///   - change: Changes the request of each attempt.
+    ///   - send: Performs the exchange of an attempt. Has returned once when this function returns.
+    func run(_ make: Make, change: Change = { _ in }, _ send: Send) async throws {
         do {
-            return try await attempts(request, body, change, send)
-        } catch {
-            // Here and not at the end of the call, where the task of its time limit has ended.
-            if Task.isCancelled, let host, outcome == nil, var call = exchange.call {
-                outcome = host.value._outcome(of: error, &call) { attempt.outcome($0) }
+            if let timeout = policies.timeout {
+                try await self.policies.clock.limited(to: timeout) { try await self.perform(make, change, send) }
+            } else {
+                try await perform(make, change, send)
             }
+        } catch {
+            end(error)
+            throw error
+        }
+        end(nil)
+    }
+
+    /// Creates the request, enters the policy of its host, and makes attempts until one succeeds or none may follow.
+    @inline(never)
+    private func perform(_ make: Make, _ change: Change, _ send: Send) async throws {
+        try Task.checkCancellation()
+        let request = try await makeRequest(make)
+        try await enterPolicy(of: request)
+        do {
+            if retry == nil {
+                try await makeAttempts(request, change, send)
+            } else {
+                try await retrying(request, change, send)
+            }
+        } catch {
+            didFail(error)
             throw error
         }
     }
 
-    /// Makes attempts until one succeeds or none may follow.
-    private mutating func attempts<Value>(
-        _ request: URLRequest,
-        _ body: UploadEndpointBody?,
-        _ change: (inout URLRequest) throws -> Void,
-        _ send: Send<Value>
-    ) async throws -> Value {
+    // MARK: Before the attempts
+
+    /// Creates the request of the endpoint, and lets the ``URLRequestAdapter`` change it. If that fails, notifies the
+    /// ``ResponseObserver``.
+    @inline(never)
+    private func makeRequest(_ make: Make) async throws -> URLRequest {
+        do {
+            return adapted(try await client.adapter.adapt(try made(make)))
+        } catch {
+            throw notifyObserver(of: error)
+        }
+    }
+
+    @inline(never)
+    private func made(_ make: Make) throws -> URLRequest {
+        let (request, body) = try coding.bind(make)
+        (attempt.request, self.body) = (request, body)
+        return request
+    }
+
+    @inline(never)
+    private func adapted(_ request: URLRequest) -> URLRequest {
+        var request = request
+        if let url = request.url?.withLowercaseScheme { request.url = url }
+        if body == nil, let stream = request.httpBodyStream {
+            // The request no longer has it: the transport alone reads it.
+            nonisolated(unsafe) let stream = stream
+            request.httpBodyStream = nil
+            body = .stream(stream)
+        }
         retry = policies.retry.flatMap { $0.allows(request) ? $0 : nil }
-        guard let retry else { return try await repeated(request, body, change, send) }
-        let budget = retry.budget.budget(for: request.host, in: pipeline.budgets)
+        return request
+    }
+
+    /// Enters the policy of the host, if it has one.
+    @inline(never)
+    private func enterPolicy(of request: URLRequest) async throws {
+        guard let resilience = policies.resilience,
+            let host = resilience.policy(of: request.host, in: client.hostPolicies)
+        else { return }
+        self.host = host
+        // A variable of its own, since the functions below change it while they wait.
+        var passes = _PolicyCall()
+        defer { self.passes = passes }
+        if !(try host.value._enter(&passes, isMeasured: true)) { try await host.value._waitToEnter(&passes) }
+        try host.value._checkAdmits(&passes)
+        record = _SharedCall(of: passes)
+    }
+
+    // MARK: Attempts
+
+    @inline(never)
+    private func retrying(_ request: URLRequest, _ change: Change, _ send: Send) async throws {
+        guard let retry else { return }
         // Without capture lists: a closure that has one loses its caller's isolation (Swift 6.3).
-        return try await _retry(
+        try await _retry(
             RetryPolicy(
                 attempts: retry.attempts,
                 backoff: retry.backoff,
-                budget: budget,
+                budget: retry.budget.budget(for: request.host, in: client.budgets),
                 maxElapsed: retry.maxElapsed
             ),
             after: nil,
             clock: policies.clock,
-            shouldRetry: { attempt.isRetryable(after: $0, retry) },
+            shouldRetry: { attempt.isRetryable(after: $0, retry, body) },
             hint: { _ in attempt.response.head?.retryAfter() }
         ) { _ in
-            try await repeated(request, body, change, send)
+            try await makeAttempts(request, change, send)
         }
     }
 
-    /// Leaves the policy of the host, at the end of the call.
-    ///
-    /// - Parameter error: The error that the caller of the client receives; `nil` if the call has succeeded.
-    mutating func end(_ error: (any Error)?) {
-        guard let host else { return }
-        let isUnknown = error != nil && Task.isCancelled
-        exchange.call?.move(to: &passes)
-        host.value._leave(&passes, outcome ?? (isUnknown ? .unknown : attempt.outcome(error)))
-        host.giveBack()
+    /// Makes an attempt, and others at once for the reasons of `isRepeated(_:)`. Notifies the ``ResponseObserver`` of the
+    /// outcome of each.
+    @inline(never)
+    private func makeAttempts(_ request: URLRequest, _ change: Change, _ send: Send) async throws {
+        while true {
+            begin(request)
+            do {
+                var changed = try changed(request, change)
+                var credential: CredentialSerial?
+                if let authenticator = policies.authenticator {
+                    credential = try await authenticator.attach(to: &changed)
+                    // Obtaining the credential can have taken the rest of the time.
+                    try Task.checkDeadline()
+                }
+                try await send(try exchange(changed, credential))
+                endAttempt(request)
+                return
+            } catch {
+                let failure = endAttempt(request, error)
+                guard isRepeated(request) else { throw failure }
+            }
+        }
     }
 
-    /// Reports the outcome that follows from the head of a response, before the body is read. Called when the endpoint has
-    /// accepted the head.
-    ///
-    /// - Parameter isFinal: Whether the end of the call cannot change the outcome: the code that reads the body has received
-    ///   the response. `false` for a download, whose body the call receives whole: the time of the service ends here.
-    mutating func reportHead(isFinal: Bool) {
-        guard let host, outcome == nil, var call = exchange.call else { return }
-        guard isFinal else { return host.value._endTime(of: &call) }
-        let outcome = attempt.outcome(nil)
-        host.value._report(&call, outcome)
-        self.outcome = outcome
+    @inline(never)
+    private func begin(_ request: URLRequest) {
+        number += 1
+        attempt = Attempt()
+        attempt.request = request
+        events = client.emitStarted(request, attempt: number)
     }
+
+    @inline(never)
+    private func changed(_ request: URLRequest, _ change: Change) throws -> URLRequest {
+        var request = request
+        try change(&request)
+        try Task.checkDeadline()
+        attempt.request = request
+        return request
+    }
+
+    /// Begins the exchange of the attempt, and checks its request.
+    ///
+    /// - Parameters:
+    ///   - request: The request, with its credential.
+    ///   - credential: The serial number of the credential; `nil` if there is none.
+    @inline(never)
+    private func exchange(_ request: URLRequest, _ credential: CredentialSerial?) throws -> Exchange {
+        let exchange = Exchange(
+            request,
+            withoutCredential: attempt.request ?? request,
+            credential,
+            of: self,
+            under: host?.value,
+            record
+        )
+        attempt.exchange = exchange
+        // Checked here too, for transports of other modules, which may not check the request.
+        try HTTPTransportRequest(request, body: body).check()
+        attempt.stage = .exchange
+        return exchange
+    }
+
+    @inline(never)
+    private func endAttempt(_ request: URLRequest) {
+        // Recorded before any caller is notified, since callers may then read what this request has written.
+        client.sharing.didEnd(request)
+        events?.end(.completed, .completed, attempt: number, status: attempt.response.head?.statusCode)
+        client.notifyObserver(of: attempt, nil)
+    }
+
+    /// Ends the attempt with an error, and returns the error for the caller.
+    @inline(never)
+    private func endAttempt(_ request: URLRequest, _ error: any Error) -> any Error {
+        client.sharing.didEnd(request)
+        let failure = attempt.fail(with: error)
+        events?.end(.failed, .failed, error: failure, attempt: number, status: attempt.response.head?.statusCode)
+        client.notifyObserver(of: attempt, failure)
+        return failure
+    }
+
+    @inline(never)
+    private func notifyObserver(of error: any Error) -> any Error {
+        let failure = attempt.fail(with: error)
+        client.notifyObserver(of: attempt, failure)
+        return failure
+    }
+
+    /// Returns whether the request is sent again at once after a failed attempt: for the whole body, if the server could
+    /// not continue a download, or with a new credential, if it has rejected that of the attempt.
+    @inline(never)
+    private func isRepeated(_ request: URLRequest) -> Bool {
+        if attempt.restarts, !hasRestarted {
+            hasRestarted = true
+            return true
+        }
+        hasRestarted = false
+        if let authenticator = policies.authenticator, let rejected = attempt.rejectedCredential, !hasRenewed {
+            client.emitRejected(request, attempt: number)
+            authenticator.reject(rejected)
+            hasRenewed = body?.canBeSentAgain != false
+        } else {
+            hasRenewed = false
+        }
+        return hasRenewed
+    }
+
+    // MARK: The response
+
+    /// Begins to report the progress of an attempt; `nil` if the call reports none.
+    func beginProgress() -> ProgressReporter.Transfer? { reporter?.begin() }
 
     /// Throws if the endpoint, the authenticator or the retry policy treats the response as a failure.
     ///
@@ -129,7 +307,7 @@ struct Call {
     func check(_ validate: () throws -> Void) throws {
         let isRejection = policies.authenticator != nil && attempt.isRejection
         do {
-            try validate()
+            try coding.bind(validate)
         } catch let error as EndpointError where isRejection && error.reason == .status {
             // The error for the rejection, thrown below, is more specific.
         }
@@ -139,96 +317,41 @@ struct Call {
         }
     }
 
-    // MARK: Attempts
-
-    /// Makes an attempt, and others at once for the reasons of `isRepeated(_:_:)`.
-    private mutating func repeated<Value>(
-        _ request: URLRequest,
-        _ body: UploadEndpointBody?,
-        _ change: (inout URLRequest) throws -> Void,
-        _ send: Send<Value>
-    ) async throws -> Value {
-        while true {
-            do {
-                return try await makeAttempt(request, body, change, send)
-            } catch {
-                guard isRepeated(request, body) else { throw error }
-            }
-        }
+    /// Reports the outcome that follows from the head of a response, before the body is read. Called when the endpoint has
+    /// accepted the head.
+    ///
+    /// - Parameter isFinal: Whether the end of the call cannot change the outcome: the code that reads the body has received
+    ///   the response. `false` for a download, whose body the call receives whole: the time of the service ends here.
+    @inline(never)
+    func reportHead(isFinal: Bool) {
+        guard let host, outcome == nil, var record else { return }
+        guard isFinal else { return host.value._endTime(of: &record) }
+        let outcome = attempt.outcome(nil)
+        host.value._report(&record, outcome)
+        self.outcome = outcome
     }
 
-    /// Returns whether the request is sent again at once after a failed attempt: for the whole body, if the server could
-    /// not continue a download, or with a new credential, if it has rejected that of the attempt.
-    private mutating func isRepeated(_ request: URLRequest, _ body: UploadEndpointBody?) -> Bool {
-        if attempt.restarts, !hasRestarted {
-            hasRestarted = true
-            return true
-        }
-        hasRestarted = false
-        if let authenticator = policies.authenticator, let rejected = attempt.rejectedCredential, !hasRenewed {
-            pipeline.emitRejected(request, attempt: number)
-            authenticator.reject(rejected)
-            hasRenewed = body?.canBeSentAgain != false
-        } else {
-            hasRenewed = false
-        }
-        return hasRenewed
+    // MARK: The end
+
+    /// Records the outcome for the host of attempts that have failed. Not at the end of the call, where the task of its time
+    /// limit has ended.
+    @inline(never)
+    private func didFail(_ error: any Error) {
+        guard Task.isCancelled, let host, outcome == nil, var record else { return }
+        outcome = host.value._outcome(of: error, &record) { attempt.outcome($0) }
     }
 
-    /// Makes one attempt, and notifies the ``ResponseObserver`` of its outcome.
-    private mutating func makeAttempt<Value>(
-        _ request: URLRequest,
-        _ body: UploadEndpointBody?,
-        _ change: (inout URLRequest) throws -> Void,
-        _ send: Send<Value>
-    ) async throws -> Value {
-        number += 1
-        attempt = Attempt()
-        attempt.request = PreparedRequest(request, body, pipeline.coding.decoder)
-        let events = pipeline.emitStarted(request, attempt: number)
-        do {
-            let value = try await send(try await prepare(request, body, change), &self)
-            // Recorded before any caller is notified, since callers may then read what this request has written.
-            pipeline.sharing.didEnd(request)
-            events?.end(.completed, .completed, attempt: number, status: attempt.response.head?.statusCode)
-            pipeline.notifyObserver(of: attempt, nil)
-            return value
-        } catch {
-            pipeline.sharing.didEnd(request)
-            let failure = attempt.fail(with: error)
-            events?.end(.failed, .failed, error: failure, attempt: number, status: attempt.response.head?.statusCode)
-            pipeline.notifyObserver(of: attempt, failure)
-            throw failure
-        }
+    /// Leaves the policy of the host, at the end of the call.
+    ///
+    /// - Parameter error: The error that the caller of the client receives; `nil` if the call has succeeded.
+    @inline(never)
+    private func end(_ error: (any Error)?) {
+        guard let host else { return }
+        let isUnknown = error != nil && Task.isCancelled
+        record?.move(to: &passes)
+        host.value._leave(&passes, outcome ?? (isUnknown ? .unknown : attempt.outcome(error)))
+        host.giveBack()
     }
-
-    /// Attaches the credential to the request of the attempt, and checks the request.
-    private mutating func prepare(
-        _ request: URLRequest,
-        _ body: UploadEndpointBody?,
-        _ change: (inout URLRequest) throws -> Void
-    ) async throws -> PreparedRequest {
-        var request = request
-        try change(&request)
-        try Task.checkDeadline()
-        var prepared = PreparedRequest(request, body, pipeline.coding.decoder)
-        prepared.allowsInsecureRedirects = policies.allowsInsecureRedirects
-        // The callers of a shared request have different deadlines.
-        let isShared = policies.coalescesGETRequests && request.httpMethod == "GET"
-        prepared.deadlineHeader = isShared ? nil : policies.deadlineHeader
-        attempt.request = prepared
-        if let authenticator = policies.authenticator {
-            prepared.credential = try await authenticator.attach(to: &prepared.request)
-            attempt.request = prepared
-            // Obtaining the credential can have taken the rest of the time.
-            try Task.checkDeadline()
-        }
-        // Checked here too, for transports of other modules, which may not check the request.
-        try HTTPTransportRequest(prepared.request, body: body).check()
-        attempt.stage = .exchange
-        return prepared
-    }
-
 }
 
 extension Task where Success == Never, Failure == Never {
@@ -236,4 +359,20 @@ extension Task where Success == Never, Failure == Never {
     static func checkDeadline() throws {
         if let remaining = Task.currentDeadline?.remaining, remaining <= .zero { throw DeadlineExceededError() }
     }
+}
+
+extension Clock<Duration> {
+    /// Runs an operation, with a time limit if `limit` is not `nil`.
+    ///
+    /// - Throws: `TimeoutError` at the limit; the error of the operation.
+    func limited(to limit: Duration?, _ operation: () async throws -> Void) async throws {
+        guard let limit else { return try await operation() }
+        try await withTimeout(limit, clock: self) { try await operation() }
+    }
+}
+
+extension URLRequest {
+    /// The host of the request in lower case, as the key of tables, since host names are not case-sensitive; `nil` if
+    /// there is none.
+    var host: String? { url?.host?.lowercased() }
 }

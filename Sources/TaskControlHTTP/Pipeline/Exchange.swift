@@ -1,128 +1,225 @@
 internal import Foundation
 internal import TaskControlResilience
 
-/// The exchanges of one attempt: one request on the network and its response, or, if the response takes long, several,
-/// of which the first that succeeds is used (*hedging*). Each exchange enters the parts that the policy of the host has
-/// around attempts, and then has the time limit of an attempt.
-struct Exchange: Sendable {
+/// What one attempt sends: one request on the network and its response, or, if the response takes long, several, of which
+/// the first that succeeds is used (*hedging*). Each of these exchanges enters the parts that the policy of the host has around
+/// attempts, and then has the time limit of an attempt.
+final class Exchange: Sendable {
+    /// The request with its credential.
+    let request: URLRequest
+    let requestWithoutCredential: URLRequest
+    let body: UploadEndpointBody?
+    /// The serial number of the authenticator's credential in ``request``; `nil` if there is none.
+    let credential: CredentialSerial?
+    /// The JSON decoder of the call, with which the body of an error is read.
+    let decoder: JSONDecoder
+    /// The waits before the request was sent.
+    let connectionWait: ConnectionWait
+    /// The record of whether the file or the stream of the body has failed; `nil` if the body is neither.
+    let uploadFault: UploadFault?
     let transport: any HTTPTransport
     private let clock: any Clock<Duration>
     private let limit: Int?
     private let timeout: Duration?
-    private var policy: ResiliencePolicy?
-    /// The call under that policy; `nil` without a policy.
-    private(set) var call: _SharedCall?
-    private var hedging: ResiliencePolicy.Hedging?
+    private let allowsInsecureRedirects: Bool
+    /// The header that is added to ``request`` when it is sent, with the time until the deadline; `nil` for none.
+    private let deadlineHeader: DeadlineHeader?
+    private let policy: ResiliencePolicy?
+    /// The record of the call under that policy; `nil` without a policy.
+    private let record: _SharedCall?
+    private let hedging: ResiliencePolicy.Hedging?
+    /// A closure that the transport calls before it follows a redirect; `nil` if there is none.
+    private let willFollowRedirect: (@Sendable () -> Void)?
 
-    /// Creates exchanges without a policy.
-    init(_ pipeline: RequestPipeline) {
-        transport = pipeline.transport
-        clock = pipeline.policies.clock
-        limit = pipeline.policies.bodyLimit
-        timeout = pipeline.policies.attemptTimeout
-    }
-
-    /// Applies the policy of a host.
+    /// Creates the exchange of an attempt.
     ///
     /// - Parameters:
-    ///   - policy: The policy; `nil` for none.
-    ///   - call: The call, which has entered the parts around it.
-    ///   - request: The request of the call.
-    ///   - isTransfer: Whether the duration of the call depends on the length of a body: `true` for an upload, and for
-    ///     a response that is streamed or written to a file.
-    mutating func apply(
-        _ policy: ResiliencePolicy?,
-        _ call: _PolicyCall,
-        to request: URLRequest,
-        isTransfer: Bool
+    ///   - request: The request, with its credential.
+    ///   - requestWithoutCredential: The request without it.
+    ///   - credential: The serial number of the credential; `nil` if there is none.
+    ///   - call: The call.
+    ///   - policy: The policy of the host; `nil` for none.
+    ///   - record: The record of the call under that policy.
+    init(
+        _ request: URLRequest,
+        withoutCredential requestWithoutCredential: URLRequest,
+        _ credential: CredentialSerial?,
+        of call: Call,
+        under policy: ResiliencePolicy?,
+        _ record: _SharedCall?
     ) {
-        self.policy = policy
-        self.call = policy.map { _ in _SharedCall(of: call) }
-        hedging = isTransfer || !HTTPRetryPolicy.isIdempotent(request) ? nil : policy?.hedging
+        (self.request, self.requestWithoutCredential, self.credential) = (request, requestWithoutCredential, credential)
+        (body, decoder, transport) = (call.body, call.coding.decoder, call.client.transport)
+        (self.policy, self.record) = (policy, record)
+        let policies = call.policies
+        (clock, limit, timeout) = (policies.clock, policies.bodyLimit, policies.attemptTimeout)
+        allowsInsecureRedirects = policies.allowsInsecureRedirects
+        connectionWait = ConnectionWait()
+        uploadFault = UploadFault.record(for: call.body)
+        willFollowRedirect = nil
+        // The callers of a shared request have different deadlines.
+        let isShared = policies.coalescesGETRequests && request.httpMethod == "GET"
+        deadlineHeader = isShared ? nil : policies.deadlineHeader
+        // Otherwise, the duration of the call depends on the length of a body.
+        let canBeHedged = call.isCollected && call.body == nil && HTTPRetryPolicy.isIdempotent(request)
+        hedging = canBeHedged ? policy?.hedging : nil
     }
 
-    /// Sends a request, and passes the response to a closure as it arrives.
+    /// Creates the exchange of a request that several calls share. The breaker counts it once, by itself.
     ///
     /// - Parameters:
-    ///   - request: The request.
+    ///   - exchange: The exchange of the call that begins it.
+    ///   - willFollowRedirect: Called before the transport follows a redirect.
+    init(shared exchange: Exchange, willFollowRedirect: @escaping @Sendable () -> Void) {
+        (request, requestWithoutCredential) = (exchange.request, exchange.requestWithoutCredential)
+        (body, credential, decoder) = (exchange.body, exchange.credential, exchange.decoder)
+        (connectionWait, uploadFault) = (exchange.connectionWait, exchange.uploadFault)
+        (transport, clock, limit) = (exchange.transport, exchange.clock, exchange.limit)
+        (timeout, deadlineHeader) = (exchange.timeout, exchange.deadlineHeader)
+        allowsInsecureRedirects = exchange.allowsInsecureRedirects
+        (policy, hedging) = (exchange.policy, exchange.hedging)
+        record = policy.map { _ in _SharedCall() }
+        self.willFollowRedirect = willFollowRedirect
+    }
+
+    /// The headers that the authenticator attached, by name.
+    var credentials: [String: String] {
+        guard credential != nil else { return [:] }
+        let without = requestWithoutCredential.allHTTPHeaderFields ?? [:]
+        return (request.allHTTPHeaderFields ?? [:]).filter { without[$0.key] != $0.value }
+    }
+
+    /// Returns the request in the form that a transport receives, with the time that is left now until the deadline.
+    ///
+    /// - Parameter progress: Reports the bytes that are sent; `nil` for no reports.
+    @inline(never)
+    private func transportRequest(_ progress: ProgressReporter.Transfer?) -> HTTPTransportRequest {
+        var transportRequest = HTTPTransportRequest(
+            request,
+            body: recordedBody,
+            // No redirect takes the authenticator's headers to another origin, whatever their names are.
+            credentialHeaders: Set(credentials.keys),
+            allowsInsecureRedirects: allowsInsecureRedirects,
+            didSend: progress?.didSend
+        )
+        transportRequest.connectionWait = connectionWait
+        transportRequest.uploadFault = uploadFault
+        transportRequest.willFollowRedirect = willFollowRedirect
+        if let deadlineHeader {
+            transportRequest.deadlineHeader = deadlineHeader
+            transportRequest.setDeadline(in: deadlineHeader)
+        }
+        return transportRequest
+    }
+
+    /// The body, which records whether its stream can be opened, also if a transport of another module opens it.
+    private var recordedBody: UploadEndpointBody? {
+        guard let uploadFault, case .stream(let stream) = body else { return body }
+        return .stream(
+            UploadEndpointBody.Stream(length: stream.length, canBeSentAgain: stream.canBeSentAgain) {
+                try uploadFault.opening(stream.open)
+            }
+        )
+    }
+
+    /// Sends the request, and passes the response to a closure as it arrives.
+    ///
+    /// - Parameters:
     ///   - progress: Reports the progress; `nil` for no reports.
     ///   - errorOfHost: Returns the error of the exchange, or `nil` if this error says nothing about the host. By default
     ///     the error.
     ///   - receive: Receives the response when its head has arrived.
-    func withResponse<Value>(
-        to request: PreparedRequest,
+    func withResponse(
         _ progress: ProgressReporter.Transfer?,
         error errorOfHost: ((any Error)?) -> (any Error)? = { $0 },
-        _ receive: (HTTPTransportResponse) async throws -> Value
-    ) async throws -> Value {
-        guard let policy, policy.parts.hasAttemptParts, var call else {
-            return try await clock.limited(to: timeout) {
-                try await transport.withResponse(to: request.transportRequest(progress), receive)
-            }
+        _ receive: (HTTPTransportResponse) async throws -> Void
+    ) async throws {
+        if policy?.parts.hasAttemptParts == true {
+            try await withParts(progress, errorOfHost, receive)
+        } else if timeout != nil {
+            try await send(progress, receive)
+        } else {
+            try await transport.withResponse(to: transportRequest(progress), receive)
         }
+    }
+
+    @inline(never)
+    private func withParts(
+        _ progress: ProgressReporter.Transfer?,
+        _ errorOfHost: ((any Error)?) -> (any Error)?,
+        _ receive: (HTTPTransportResponse) async throws -> Void
+    ) async throws {
+        guard let policy, var record else { return }
         var response = ReceivedResponse()
-        request.connectionWait.begin()
-        return try await policy._attempt(
-            &call,
-            outcome: { Self.outcome(errorOfHost($0), response, of: request) }
-        ) {
+        connectionWait.begin()
+        try await policy._attempt(&record, outcome: { outcome(errorOfHost($0), response) }) {
             // The waits can have taken the rest of the time.
             try Task.checkDeadline()
-            request.connectionWait.send()
-            // `self`: without it, the compiler (Swift 6.3) does not open the existential.
-            return try await self.clock.limited(to: timeout) {
-                try await transport.withResponse(to: request.transportRequest(progress)) { arriving in
-                    response.head = arriving.head
-                    return try await receive(arriving)
-                }
+            connectionWait.send()
+            try await send(progress) { arriving in
+                response.head = arriving.head
+                try await receive(arriving)
             }
+        }
+    }
+
+    /// Sends the request, with the time limit of an attempt if there is one.
+    @inline(never)
+    private func send(
+        _ progress: ProgressReporter.Transfer?,
+        _ receive: (HTTPTransportResponse) async throws -> Void
+    ) async throws {
+        guard let timeout else { return try await transport.withResponse(to: transportRequest(progress), receive) }
+        // `self`: without it, the compiler (Swift 6.3) does not open the existential.
+        try await self.clock.limited(to: timeout) {
+            try await transport.withResponse(to: transportRequest(progress), receive)
         }
     }
 
     /// Returns the outcome of one exchange.
-    private static func outcome(
-        _ error: (any Error)?,
-        _ response: ReceivedResponse,
-        of request: PreparedRequest
-    ) -> PolicyOutcome {
+    private func outcome(_ error: (any Error)?, _ response: ReceivedResponse) -> PolicyOutcome {
         let isOfTransport = error.map { !$0.isOfLimit && isRetryable($0) } ?? false
         return response.outcome(
             isOfTransport ? EndpointError(.transport, underlyingError: error) : error,
-            of: request
+            of: self,
+            after: connectionWait
         )
     }
 
-    /// Sends a request that several calls share, and collects the response. The breaker counts it once, by itself.
-    func collectShared(_ request: PreparedRequest, into response: inout ReceivedResponse) async throws {
-        guard let policy else { return try await collect(request, into: &response, nil) }
-        var (exchange, call) = (self, _SharedCall())
-        exchange.call = call
-        policy._begin(&call)
+    /// Sends a request that several calls share, and collects the response.
+    func collectShared(into response: inout ReceivedResponse) async throws {
+        guard let policy, var record else { return try await collect(into: &response, nil) }
+        policy._begin(&record)
         do {
-            try await exchange.collect(request, into: &response, nil)
-            policy._report(&call, response.outcome(nil, of: request))
+            try await collect(into: &response, nil)
+            policy._report(&record, response.outcome(nil, of: self, after: connectionWait))
         } catch {
-            policy._report(&call, policy._outcome(of: error, &call) { Self.outcome($0, response, of: request) })
+            policy._report(&record, policy._outcome(of: error, &record) { outcome($0, response) })
             throw error
         }
     }
 
-    /// Sends a request and collects the response. With hedging, the request is sent again if the response takes long or
+    /// Sends the request and collects the response. With hedging, the request is sent again if the response takes long or
     /// if the exchange fails with an error that the rule accepts; progress is then reported only at the end. All
     /// exchanges have ended when this function returns.
     ///
     /// - Parameters:
-    ///   - request: The request.
     ///   - response: Receives the head and the body of the exchange whose result is used, also if that exchange fails.
     ///   - progress: Reports the progress; `nil` for no reports.
     /// - Throws: The error of the exchange whose result is used; ``EndpointError/Reason/bodyTooLarge`` if the body is
     ///   larger than ``ClientPolicies/bodyLimit``.
-    func collect(
-        _ request: PreparedRequest,
-        into response: inout ReceivedResponse,
-        _ progress: ProgressReporter.Transfer?
-    ) async throws {
-        guard let hedging else { return try await collectOnce(request, into: &response, progress) }
+    func collect(into response: inout ReceivedResponse, _ progress: ProgressReporter.Transfer?) async throws {
+        if hedging != nil {
+            try await collectHedged(into: &response)
+            progress?.show(response)
+        } else {
+            try await withResponse(progress) { try await receive($0, into: &response, progress) }
+        }
+    }
+
+    @inline(never)
+    private func collectHedged(into response: inout ReceivedResponse) async throws {
+        guard let hedging else { return }
         do {
             response = try await withHedging(
                 after: hedging.delay,
@@ -130,7 +227,7 @@ struct Exchange: Sendable {
                 budget: hedging.budget,
                 // `self`: without it, the compiler (Swift 6.3) does not open the existential.
                 clock: self.clock,
-                operation: { try await answer(to: request) },
+                operation: { try await self.answer() },
                 shouldHedge: {
                     let error = ($0 as? UnsuccessfulExchange)?.error ?? $0
                     return isRetryable(error) && hedging.shouldHedge(error)
@@ -140,44 +237,40 @@ struct Exchange: Sendable {
             response = exchange.response
             if !exchange.isComplete { throw exchange.error }
         }
-        progress?.show(response)
     }
 
-    /// Sends a request once and collects its response.
+    /// Sends the request once and collects its response.
     ///
     /// - Throws: `UnsuccessfulExchange` if the exchange fails, or if the status of the response means that the host has
     ///   failed; `CallRefusedError` if nothing was sent.
-    private func answer(to request: PreparedRequest) async throws -> ReceivedResponse {
+    private func answer() async throws -> ReceivedResponse {
         var response = ReceivedResponse()
         do {
-            try await collectOnce(request, into: &response, nil)
+            try await withResponse(nil) { try await receive($0, into: &response, nil) }
         } catch let error as CallRefusedError {
             throw error
         } catch {
             throw UnsuccessfulExchange(error: error, response: response)
         }
         guard response.head?.isFailureOfHost == true else { return response }
-        let error = response.completed(EndpointError(.status), of: request)
+        let error = response.completed(EndpointError(.status), of: self)
         throw UnsuccessfulExchange(error: error, response: response, isComplete: true)
     }
 
-    private func collectOnce(
-        _ request: PreparedRequest,
+    /// Collects a response as it arrives.
+    @inline(never)
+    private func receive(
+        _ arriving: HTTPTransportResponse,
         into response: inout ReceivedResponse,
         _ progress: ProgressReporter.Transfer?
     ) async throws {
-        try await withResponse(to: request, progress) { arriving in
-            response.head = arriving.head
-            progress?.expect(arriving.head)
-            var rest = limit.map { max(0, $0) }
-            for try await chunk in arriving.body {
-                rest = rest.map { $0 - chunk.count }
-                if let limit, let rest, rest < 0 { throw EndpointError.bodyTooLarge(limit) }
-                response.append(chunk)
-                progress?.didReceive(chunk.count)
-            }
-            if response.body == nil { response.body = Data() }
+        response.head = arriving.head
+        progress?.expect(arriving.head)
+        for try await chunk in arriving.body {
+            try response.append(chunk, limit)
+            progress?.didReceive(chunk.count)
         }
+        if response.body == nil { response.body = Data() }
     }
 }
 
@@ -195,7 +288,7 @@ struct UnsuccessfulExchange: EventDescribable, RetryAfterProviding, Interruption
 }
 
 extension EndpointError {
-    fileprivate static func bodyTooLarge(_ limit: Int) -> EndpointError {
+    static func bodyTooLarge(_ limit: Int) -> EndpointError {
         EndpointError(
             .bodyTooLarge,
             detail:

@@ -22,56 +22,52 @@ final class ExchangeSharing: Sendable {
     /// Returns the key of a request; `nil` if its exchange must not be shared.
     ///
     /// - Parameters:
-    ///   - request: The request, with its credential.
+    ///   - exchange: The exchange. The cookies of its transport for the request are a part of the key.
     ///   - policies: The policies of the call.
-    ///   - transport: The transport, whose cookies for the request are a part of the key.
-    func key(
-        of request: PreparedRequest,
-        _ policies: ClientPolicies,
-        over transport: any HTTPTransport
-    ) -> ExchangeKey? {
-        let cookies = transport.cookies(for: request.request)
-        return ExchangeKey(request, policies, cookies: cookies, writes: writes.withLock(\.self))
+    @inline(never)
+    func key(of exchange: Exchange, _ policies: ClientPolicies) -> ExchangeKey? {
+        let cookies = exchange.transport.cookies(for: exchange.request)
+        return ExchangeKey(exchange, policies, cookies: cookies, writes: writes.withLock(\.self))
     }
 
     /// Joins the exchange with this key, or begins it, and waits for the response.
     ///
     /// - Parameters:
-    ///   - request: The request, which is sent if the exchange is a new one.
+    ///   - exchange: The exchange of the call, which is performed if no other call has begun one with this key.
     ///   - key: The key of the exchange.
-    ///   - exchange: Sends the request.
-    ///   - attempt: Receives the head and the body.
+    ///   - call: The call, whose attempt receives the head and the body.
     ///   - progress: Reports the progress at the end of the exchange; `nil` for no reports.
     /// - Throws: The error of the exchange, to all of its callers; `CancellationError` if the caller is cancelled. The
     ///   exchange is cancelled when its last caller is cancelled.
+    @inline(never)
     func collect(
-        _ request: PreparedRequest,
+        _ exchange: Exchange,
         _ key: ExchangeKey,
-        over exchange: Exchange,
-        into attempt: inout Attempt,
+        for call: Call,
         _ progress: ProgressReporter.Transfer?
     ) async throws {
-        if let wait = waits.withLock({ $0[key] }) { attempt.request?.connectionWait = wait }
+        call.attempt.sharedWait = waits.withLock { $0[key] }
         do {
-            attempt.response = try await flights.value(for: key) { [flights, waits] in
-                waits.withLock { $0[key] = request.connectionWait }
-                defer { waits.withLock { if $0[key] === request.connectionWait { $0[key] = nil } } }
-                var request = request
-                request.willFollowRedirect = { flights.forget(key) }
-                if exchange.transport.cookies(for: request.request) != key.cookies { flights.forget(key) }
+            let response = try await flights.value(for: key) { [self] in
+                let wait = exchange.connectionWait
+                waits.withLock { $0[key] = wait }
+                defer { waits.withLock { if $0[key] === wait { $0[key] = nil } } }
+                if exchange.transport.cookies(for: exchange.request) != key.cookies { flights.forget(key) }
                 var response = ReceivedResponse()
                 do {
-                    try await exchange.collectShared(request, into: &response)
+                    let shared = Exchange(shared: exchange) { [flights] in flights.forget(key) }
+                    try await shared.collectShared(into: &response)
                 } catch {
                     throw UnsuccessfulExchange(error: error, response: response)
                 }
                 return response
             }
+            call.attempt.response = response
+            progress?.show(response)
         } catch let exchange as UnsuccessfulExchange {
-            attempt.response = exchange.response
+            call.attempt.response = exchange.response
             throw exchange.error
         }
-        progress?.show(attempt.response)
     }
 
     /// Records that a request has ended. If it may have changed something on the server, later calls do not join
@@ -118,13 +114,13 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     /// Creates the key of a request; `nil` if its exchange must not be shared.
     ///
     /// - Parameters:
-    ///   - prepared: The request, with its credential.
+    ///   - exchange: The exchange, whose request has its credential.
     ///   - policies: The policies of the call, with its authenticator and its limit for the body.
     ///   - cookies: The cookies that the transport adds to the request; `nil` if there are none.
     ///   - writes: The number of requests of this client that have ended and may have changed something on the server.
-    init?(_ prepared: PreparedRequest, _ policies: ClientPolicies, cookies: String?, writes: Int) {
-        let request = prepared.request
-        guard request.httpMethod ?? "GET" == "GET", prepared.body == nil, request.httpBody == nil,
+    init?(_ exchange: Exchange, _ policies: ClientPolicies, cookies: String?, writes: Int) {
+        let request = exchange.request
+        guard request.httpMethod ?? "GET" == "GET", exchange.body == nil, request.httpBody == nil,
             request.httpBodyStream == nil,
             let url = request.url
         else { return nil }
@@ -133,7 +129,7 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
         handlesCookies = request.httpShouldHandleCookies
         cachePolicy = request.cachePolicy
         timeoutInterval = request.timeoutInterval
-        credential = prepared.credential
+        credential = exchange.credential
         authenticator = policies.authenticator.map(ObjectIdentifier.init)
         bodyLimit = policies.bodyLimit
         allowsInsecureRedirects = policies.allowsInsecureRedirects

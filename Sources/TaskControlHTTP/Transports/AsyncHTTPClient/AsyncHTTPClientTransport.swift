@@ -125,14 +125,12 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
-        var request = try request.normalized()
-        var upload = try request.openBody()
         var redirects = RedirectPolicy()
         var resends = 0
+        var next = try firstExchange(request)
         while true {
-            request.updateDeadline()
-            let exchange = ClientExchange(request, upload, decompression)
-            let place = line?.enter(request)
+            let exchange = next
+            let place = line?.enter(exchange.request)
             defer {
                 exchange.leave()
                 line?.leave(place)
@@ -144,41 +142,78 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 } onCancel: {
                     performOutsideHandler { exchange.cancel() }
                 }
-            } catch let error
-                where (error is UnansweredConnection || error.isClosedBeforeWriting)
-                && request.uploadFault?.hasOccurred != true
-            {
-                // The server closed a kept connection before the request arrived. The client uses another open
-                // connection, or makes a new one.
-                let unanswered = error as? UnansweredConnection
-                let error = unanswered?.cause ?? error
-                guard isOwner, unanswered?.wasKept ?? true, request.isRepeatable, resends < Self.maxResends else {
-                    throw error
-                }
-                do {
-                    upload = try request.openBody()
-                } catch is UploadStreamConsumed {
-                    throw error
-                }
-                resends += 1
+            } catch {
+                next = try self.exchange(after: error, of: exchange, &resends)
                 continue
             }
-            if let next = try redirects.request(after: head, to: request) {
-                do {
-                    upload = try next.openBody()
-                    await exchange.body.discard()
-                    try Task.checkCancellation()
-                    request = next
-                    continue
-                } catch is UploadStreamConsumed {
-                    // The body can't be sent again, so the caller receives the redirect as the response.
+            guard let redirected = try self.exchange(after: head, to: exchange, &redirects) else {
+                return try await withCancellationHandler {
+                    try await receive(HTTPTransportResponse(head: head, body: exchange.body))
+                } onCancel: {
+                    exchange.cancel()
                 }
             }
-            return try await withCancellationHandler {
-                try await receive(HTTPTransportResponse(head: head, body: exchange.body))
-            } onCancel: {
-                exchange.cancel()
-            }
+            await exchange.body.discard()
+            try Task.checkCancellation()
+            // Less time is left until the deadline now.
+            next = self.exchange(redirected.request, redirected.upload)
+        }
+    }
+
+    // The functions above and below are separate, since the frame of a function that waits is kept until the exchange has ended.
+
+    @inline(never)
+    private func firstExchange(_ request: HTTPTransportRequest) throws -> ClientExchange {
+        let request = try request.normalized()
+        return exchange(request, try request.openBody())
+    }
+
+    private func exchange(_ request: HTTPTransportRequest, _ upload: UploadReader?) -> ClientExchange {
+        var request = request
+        request.updateDeadline()
+        return ClientExchange(request, upload, decompression)
+    }
+
+    /// Returns the exchange that sends a request again because the server closed a kept connection before the request
+    /// arrived. The client uses another open connection, or makes a new one.
+    ///
+    /// - Throws: The error of the exchange, if the request is not sent again.
+    @inline(never)
+    private func exchange(
+        after error: any Error,
+        of exchange: ClientExchange,
+        _ resends: inout Int
+    ) throws -> ClientExchange {
+        let request = exchange.request
+        guard error is UnansweredConnection || error.isClosedBeforeWriting, request.uploadFault?.hasOccurred != true
+        else { throw error }
+        let unanswered = error as? UnansweredConnection
+        let error = unanswered?.cause ?? error
+        guard isOwner, unanswered?.wasKept ?? true, request.isRepeatable, resends < Self.maxResends else {
+            throw error
+        }
+        do {
+            let upload = try request.openBody()
+            resends += 1
+            return self.exchange(request, upload)
+        } catch is UploadStreamConsumed {
+            throw error
+        }
+    }
+
+    /// Returns the exchange that follows a redirect; `nil` if the response is no redirect, or if the body of the request
+    /// cannot be sent again: the caller then receives the redirect as its response.
+    @inline(never)
+    private func exchange(
+        after head: HTTPURLResponse,
+        to exchange: ClientExchange,
+        _ redirects: inout RedirectPolicy
+    ) throws -> ClientExchange? {
+        guard let next = try redirects.request(after: head, to: exchange.request) else { return nil }
+        do {
+            return ClientExchange(next, try next.openBody(), decompression)
+        } catch is UploadStreamConsumed {
+            return nil
         }
     }
 }

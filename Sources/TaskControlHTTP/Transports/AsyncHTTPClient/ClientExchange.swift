@@ -67,18 +67,34 @@ final class ClientExchange: Sendable {
         if state.withLock({ $0.machine.start() }) {
             do {
                 let (request, isStream) = try clientRequest(for: client, decompression)
-                let response = try await execute(request, on: client, isStream: isStream)
-                if let upload, !isStream { didSend(upload.length ?? 0, of: upload.length) }
-                let head = try head(of: response)
-                let rest = DecodedBody(response, decodes: decompression == .byTransport, limit: limit)
-                state.withLock { $0.rest = rest }
-                perform { $0.didStart() }
-                perform { $0.receive(head: head) }
+                if let limit, isStream {
+                    let response = try await unlessSilent(for: limit) {
+                        try await client.execute(request, deadline: .distantFuture)
+                    }
+                    try receive(response, isStream: true)
+                } else {
+                    try receive(try await client.execute(request, deadline: deadline), isStream: isStream)
+                }
             } catch {
                 end(error)
             }
         }
-        return switch state.withLock({ $0.machine.takeHead() }) {
+        return try takeHead()
+    }
+
+    @inline(never)
+    private func receive(_ response: HTTPClientResponse, isStream: Bool) throws {
+        if let upload, !isStream { didSend(upload.length ?? 0, of: upload.length) }
+        let head = try head(of: response)
+        let rest = DecodedBody(response, decodes: decompression == .byTransport, limit: limit)
+        state.withLock { $0.rest = rest }
+        perform { $0.didStart() }
+        perform { $0.receive(head: head) }
+    }
+
+    @inline(never)
+    private func takeHead() throws -> HTTPURLResponse {
+        switch state.withLock({ $0.machine.takeHead() }) {
         case .value(let head): head
         case .failure(let failure): throw failure.error(left: HTTPClientError.cancelled)
         // Not reached: by now there is a head, or a failure.
@@ -156,17 +172,9 @@ final class ClientExchange: Sendable {
 // MARK: Silence
 
 extension ClientExchange {
-    private func execute(
-        _ request: HTTPClientRequest,
-        on client: HTTPClient,
-        isStream: Bool
-    ) async throws -> HTTPClientResponse {
-        guard let limit else { return try await client.execute(request, deadline: .distantFuture) }
-        guard isStream else {
-            let deadline = NIODeadline.now() + .nanoseconds(limit.wholeNanoseconds)
-            return try await client.execute(request, deadline: deadline)
-        }
-        return try await unlessSilent(for: limit) { try await client.execute(request, deadline: .distantFuture) }
+    /// The instant until which a request without a stream waits for the head of its response.
+    private var deadline: NIODeadline {
+        limit.map { NIODeadline.now() + .nanoseconds($0.wholeNanoseconds) } ?? .distantFuture
     }
 
     /// Waits for a response, and throws if the server is silent for too long.
@@ -211,6 +219,7 @@ extension ClientExchange {
     ///     parts waits for the event loops of this client.
     ///   - decompression: Decides which `Accept-Encoding` is added to a request that has none.
     /// - Throws: `URLError` if the URL of the request is not valid, or if the client would send another one.
+    @inline(never)
     func clientRequest(for client: HTTPClient, _ decompression: Decompression) throws -> (
         HTTPClientRequest, isStream: Bool
     ) {

@@ -128,37 +128,66 @@ public final class URLSessionTransport: HTTPTransport {
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
-        var request = try request.normalized()
-        var upload = try SessionPlatform.upload(of: request)
         var redirects = RedirectPolicy()
+        var next = try firstExchange(request)
         while true {
-            try request.checkURL()
-            request.updateDeadline()
-            let exchange = SessionExchange(request, upload, taskQueue: taskQueue)
-            let end: End<Value> = try await withCancellationHandler {
-                let place = request.request.url?.scheme?.lowercased() == "http" ? line.enter(request) : nil
-                defer {
-                    exchange.leave()
-                    line.leave(place)
-                }
-                start(exchange)
-                let head = try await exchange.head()
-                if let next = try redirects.request(after: head, to: request),
-                    let upload = try Self.reopened(next)
-                {
-                    await exchange.body.discard()
-                    try Task.checkCancellation()
-                    return .redirect(next, upload)
-                }
-                return .value(try await receive(HTTPTransportResponse(head: head, body: exchange.body)))
-            } onCancel: {
-                exchange.cancel()
+            let exchange = next
+            let place = place(of: exchange)
+            defer {
+                exchange.leave()
+                line.leave(place)
             }
-            switch end {
-            case .value(let value): return value
-            case .redirect(let next, let reopened): (request, upload) = (next, reopened)
+            start(exchange)
+            let head = try await exchange.head()
+            guard let redirected = try self.exchange(after: head, to: exchange, &redirects) else {
+                return try await withCancellationHandler {
+                    try await receive(HTTPTransportResponse(head: head, body: exchange.body))
+                } onCancel: {
+                    exchange.cancel()
+                }
             }
+            await exchange.body.discard()
+            try Task.checkCancellation()
+            // Less time is left until the deadline now.
+            next = try self.exchange(redirected.request, redirected.upload)
         }
+    }
+
+    // The functions above and below are separate, since the frame of a function that waits is kept until the exchange has ended.
+
+    @inline(never)
+    private func firstExchange(_ request: HTTPTransportRequest) throws -> SessionExchange {
+        let request = try request.normalized()
+        return try exchange(request, try SessionPlatform.upload(of: request))
+    }
+
+    private func exchange(_ request: HTTPTransportRequest, _ upload: SessionUpload?) throws -> SessionExchange {
+        var request = request
+        try request.checkURL()
+        request.updateDeadline()
+        return SessionExchange(request, upload, taskQueue: taskQueue)
+    }
+
+    /// Returns the exchange that follows a redirect; `nil` if the response is no redirect, or if the body of the request
+    /// cannot be sent again: the caller then receives the redirect as its response.
+    @inline(never)
+    private func exchange(
+        after head: HTTPURLResponse,
+        to exchange: SessionExchange,
+        _ redirects: inout RedirectPolicy
+    ) throws -> SessionExchange? {
+        guard let next = try redirects.request(after: head, to: exchange.request) else { return nil }
+        do {
+            return SessionExchange(next, try SessionPlatform.upload(of: next), taskQueue: taskQueue)
+        } catch is UploadStreamConsumed {
+            return nil
+        }
+    }
+
+    /// Returns the place of an exchange among those that share the connections of the session.
+    @inline(never)
+    private func place(of exchange: SessionExchange) -> ConnectionLine.Place? {
+        exchange.request.request.url?.scheme?.lowercased() == "http" ? line.enter(exchange.request) : nil
     }
 
     /// Starts an exchange on the task queue.
@@ -175,24 +204,5 @@ public final class URLSessionTransport: HTTPTransport {
     public func cookies(for request: URLRequest) -> String? {
         guard let jar, let url = request.url, let cookies = jar.cookies(for: url), !cookies.isEmpty else { return nil }
         return cookies.map { "\($0.name)=\($0.value)" }.sorted().joined(separator: "; ")
-    }
-
-    /// The outcome of one exchange: the value that the `receive` closure of the caller returned, or the request that
-    /// follows a redirect, with its opened body.
-    private enum End<Value> {
-        case value(Value)
-        case redirect(HTTPTransportRequest, SessionUpload?)
-    }
-
-    /// Opens the body of a request again, for a redirect.
-    ///
-    /// - Returns: The opened body, or a nested `nil` if the request has none; `nil` if the body cannot be sent again: the caller then receives the
-    ///   redirect as its response.
-    private static func reopened(_ request: HTTPTransportRequest) throws -> SessionUpload?? {
-        do {
-            return .some(try SessionPlatform.upload(of: request))
-        } catch is UploadStreamConsumed {
-            return nil
-        }
     }
 }
