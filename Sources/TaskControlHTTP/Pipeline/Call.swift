@@ -5,11 +5,11 @@ internal import TaskControlResilience
 ///
 /// The steps of a call are, from the outside in: its time limit, the request of its endpoint, the ``URLRequestAdapter``, the
 /// parts of the host's policy around a call, the retries, and the ``EndpointAuthenticator``. The call goes through that policy
-/// as `withPolicy` does, in the order of `PolicyOrder`. What an attempt sends is an ``Exchange``.
+/// as `withPolicy` does, in the order of `PolicyOrder`. Each attempt performs an ``Exchange``.
 ///
-/// A call is an object, and the functions that wait for an exchange have few variables: the frames of all of them are kept until
-/// the exchange has ended, and contain also what a function uses only between two waits. So that is in functions of
-/// its own, which are not inlined.
+/// The frame of an asynchronous function has a place for each of its variables, also for those that are used only between two
+/// waits, and the frames of all functions that wait for an exchange exist until its end. So a call is an object, and the work
+/// between two waits is done by synchronous functions that are not inlined. `scripts/benchmark frames` shows the sizes.
 final class Call {
     /// A function that creates the request of an endpoint, and the body of an upload (`nil` if the call is no upload).
     typealias Make = () throws -> (URLRequest, UploadEndpointBody?)

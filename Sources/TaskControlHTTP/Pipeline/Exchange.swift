@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TaskControlResilience
 
-/// What one attempt sends: one request on the network and its response, or, if the response takes long, several, of which
+/// The exchange of one attempt: one request on the network and its response, or, if the response takes long, several, of which
 /// the first that succeeds is used (*hedging*). Each of these exchanges enters the parts that the policy of the host has around
 /// attempts, and then has the time limit of an attempt.
 final class Exchange: Sendable {

@@ -130,7 +130,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         var next = try firstExchange(request)
         while true {
             let exchange = next
-            let place = line?.enter(exchange.request)
+            let place = place(of: exchange)
             defer {
                 exchange.leave()
                 line?.leave(place)
@@ -162,12 +162,17 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     // The functions above and below are separate, since the frame of a function that waits is kept until the exchange has ended.
 
+    /// Returns the place of an exchange among those that share the connections of the client.
+    @inline(never)
+    private func place(of exchange: ClientExchange) -> ConnectionLine.Place? { line?.enter(exchange.request) }
+
     @inline(never)
     private func firstExchange(_ request: HTTPTransportRequest) throws -> ClientExchange {
         let request = try request.normalized()
         return exchange(request, try request.openBody())
     }
 
+    @inline(never)
     private func exchange(_ request: HTTPTransportRequest, _ upload: UploadReader?) -> ClientExchange {
         var request = request
         request.updateDeadline()

@@ -66,14 +66,11 @@ final class ClientExchange: Sendable {
     func open(_ client: HTTPClient) async throws -> HTTPURLResponse {
         if state.withLock({ $0.machine.start() }) {
             do {
-                let (request, isStream) = try clientRequest(for: client, decompression)
-                if let limit, isStream {
-                    let response = try await unlessSilent(for: limit) {
-                        try await client.execute(request, deadline: .distantFuture)
-                    }
-                    try receive(response, isStream: true)
+                if isStream, let limit {
+                    try await openUnlessSilent(for: limit, client)
                 } else {
-                    try receive(try await client.execute(request, deadline: deadline), isStream: isStream)
+                    let request = try clientRequest(for: client, decompression)
+                    try receive(try await client.execute(request, deadline: deadline))
                 }
             } catch {
                 end(error)
@@ -82,8 +79,9 @@ final class ClientExchange: Sendable {
         return try takeHead()
     }
 
+    /// Passes the head of a response to the state machine.
     @inline(never)
-    private func receive(_ response: HTTPClientResponse, isStream: Bool) throws {
+    private func receive(_ response: HTTPClientResponse) throws {
         if let upload, !isStream { didSend(upload.length ?? 0, of: upload.length) }
         let head = try head(of: response)
         let rest = DecodedBody(response, decodes: decompression == .byTransport, limit: limit)
@@ -177,6 +175,15 @@ extension ClientExchange {
         limit.map { NIODeadline.now() + .nanoseconds($0.wholeNanoseconds) } ?? .distantFuture
     }
 
+    @inline(never)
+    private func openUnlessSilent(for limit: Duration, _ client: HTTPClient) async throws {
+        let request = try clientRequest(for: client, decompression)
+        let response = try await unlessSilent(for: limit) {
+            try await client.execute(request, deadline: .distantFuture)
+        }
+        try receive(response)
+    }
+
     /// Waits for a response, and throws if the server is silent for too long.
     ///
     /// - Parameters:
@@ -212,7 +219,14 @@ extension Duration {
 }
 
 extension ClientExchange {
-    /// Returns the request in the form of AsyncHTTPClient, and whether its body is sent part by part.
+    /// Whether the body of the request is sent part by part.
+    private var isStream: Bool {
+        guard upload != nil else { return false }
+        if case .data(let data) = request.body { return data.count > UploadParts.size }
+        return true
+    }
+
+    /// Returns the request in the form of AsyncHTTPClient.
     ///
     /// - Parameters:
     ///   - client: The client that will send the request. While a body is sent part by part, the reading of its next
@@ -220,9 +234,7 @@ extension ClientExchange {
     ///   - decompression: Decides which `Accept-Encoding` is added to a request that has none.
     /// - Throws: `URLError` if the URL of the request is not valid, or if the client would send another one.
     @inline(never)
-    func clientRequest(for client: HTTPClient, _ decompression: Decompression) throws -> (
-        HTTPClientRequest, isStream: Bool
-    ) {
+    func clientRequest(for client: HTTPClient, _ decompression: Decompression) throws -> HTTPClientRequest {
         try request.checkURL(schemes: ["http", "https", "http+unix", "https+unix", "unix"])
         guard let url = request.request.url else { throw URLError(.badURL) }
         // The client (1.37) takes "/" for a path that it cannot decode, such as "/caf%E9".
@@ -241,17 +253,17 @@ extension ClientExchange {
         if let encodings = decompression.acceptedEncodings, !translated.headers.contains(name: "Accept-Encoding") {
             translated.headers.add(name: "Accept-Encoding", value: encodings)
         }
-        guard let upload else { return (translated, false) }
+        guard let upload else { return translated }
         // The client adds the length of the body.
         translated.headers.remove(name: "Content-Length")
         translated.headers.remove(name: "Transfer-Encoding")
-        if case .data(let data) = request.body, data.count <= UploadParts.size {
+        if case .data(let data) = request.body, !isStream {
             translated.body = .bytes(ByteBuffer(data: data))
-            return (translated, false)
+        } else {
+            let length: HTTPClientRequest.Body.Length = upload.length.map { .known($0) } ?? .unknown
+            translated.body = .stream(UploadParts(upload, self, client.eventLoopGroup), length: length)
         }
-        let length: HTTPClientRequest.Body.Length = upload.length.map { .known($0) } ?? .unknown
-        translated.body = .stream(UploadParts(upload, self, client.eventLoopGroup), length: length)
-        return (translated, true)
+        return translated
     }
 
     /// Returns the head of a response in the form of Foundation.

@@ -161,6 +161,7 @@ public final class URLSessionTransport: HTTPTransport {
         return try exchange(request, try SessionPlatform.upload(of: request))
     }
 
+    @inline(never)
     private func exchange(_ request: HTTPTransportRequest, _ upload: SessionUpload?) throws -> SessionExchange {
         var request = request
         try request.checkURL()
