@@ -7,7 +7,7 @@ import Testing
 /// received after it. Each form of `run(for:)` and `forEach(_:for:)`, for an object of the main actor, and for an actor.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct BusyOwnerTests {
-    /// What the closures of an owner have done.
+    /// The calls of the closures of an owner.
     private struct Log {
         private(set) var isCancelled = false
         private(set) var late: [String] = []
@@ -29,7 +29,7 @@ struct BusyOwnerTests {
         }
     }
 
-    /// What starts the work. Part of the owner, which outlives the work.
+    /// The objects that start the work. Part of the owner, which outlives the work.
     private struct Starters {
         let lifetime = AsyncLifetime()
         let store = TaskStore<Int>()
@@ -98,11 +98,11 @@ struct BusyOwnerTests {
     @Test(arguments: Form.allCases, [false, true])
     func nothingReachesAnObjectAfterACancellationOnItsActor(_ form: Form, fails: Bool) async throws {
         try await offThePool {
-            try simulate(seeds: Schedules.seeds(1_000, inDebug: 10)) { sim in
+            try simulate(seeds: Schedules.seeds(1_000, inDebug: 100)) { sim in
                 var random = sim.random
                 let screen = await Screen()
                 let task = await Self.start(form, fails, for: screen)
-                for _ in 0..<Int.random(in: 0..<8, using: &random) { await Task.yield() }
+                for _ in 0..<Int.random(in: 0..<6, using: &random) { await Task.yield() }
                 await screen.cancel(task)
                 _ = await task.value
                 let log = await screen.log
@@ -115,11 +115,11 @@ struct BusyOwnerTests {
     @Test(arguments: Form.allCases, [false, true])
     func nothingReachesAnActorAfterACancellationOnIt(_ form: Form, fails: Bool) async throws {
         try await offThePool {
-            try simulate(seeds: Schedules.seeds(1_000, inDebug: 10)) { sim in
+            try simulate(seeds: Schedules.seeds(1_000, inDebug: 100)) { sim in
                 var random = sim.random
                 let book = Book()
                 let task = Self.start(form, fails, for: book)
-                for _ in 0..<Int.random(in: 0..<8, using: &random) { await Task.yield() }
+                for _ in 0..<Int.random(in: 0..<6, using: &random) { await Task.yield() }
                 await book.cancel(task)
                 _ = await task.value
                 let log = await book.log
