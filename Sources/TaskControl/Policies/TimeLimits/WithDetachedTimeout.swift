@@ -50,21 +50,13 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
 ) async throws -> Value where C.Duration == Duration {
     // The operation is a flight without a key, which no other caller joins: if its caller stops waiting, the flight is
     // cancelled.
-    let operation = received(operation)
+    try _TimeLimit.check(duration)
     let limit = StopwatchLimit(duration, of: Stopwatch(clock))
-    var arrived: Result<Value, any Error>?
-    do {
-        return try await borrowing(_LentRun<Value>(run: _TimeLimit.run)).run(duration, limit.stopwatch) {
-            arrived = await (try _TimeLimit.abandonable.join(nil, name: name, limit: limit, operation: operation))?
-                .result()
-            guard let arrived else { throw CancellationError() }
-            return try arrived.get()
-        }
-    } catch {
-        // The operation had ended in time, and the limit came before the caller resumed.
-        if !Task.isCancelled, let arrived { return try arrived.get() }
-        throw error
+    let operation = received(operation)
+    guard let caller = try _TimeLimit.abandonable.join(nil, name: name, limit: limit, operation: operation) else {
+        throw CancellationError()
     }
+    return try await caller.value(within: limit)
 }
 
 extension _TimeLimit {

@@ -256,18 +256,25 @@ package final class _FlightTable: PlaceOwner {
     /// table at once, so work that has not begun does not begin. The task of the flight is cancelled by another thread:
     /// see `completeLeaving(_:)`.
     ///
-    /// - Parameter keepsFlight: Whether the flight continues without callers from now on.
+    /// - Parameters:
+    ///   - keepsFlight: Whether the flight continues without callers from now on.
+    ///   - isLimit: Whether the caller leaves because its time has ended.
     /// - Returns: Whether the caller has left now; `false` if it had left before, or if the flight has ended.
     @discardableResult
-    func leave(_ flight: _Flight, at place: CallerPlace, keepsFlight: Bool = false) -> Bool {
+    func leave(
+        _ flight: _Flight,
+        at place: CallerPlace,
+        keepsFlight: Bool = false,
+        isLimit: Bool = false
+    ) -> Bool {
         place.wait.end()
         let (leaving, task, moment) = state.withLock { machine in
             let leaving = machine.leave(place.caller, keepsFlight: keepsFlight)
             let task = leaving.cancelling?.task
             // Under the lock: a flight leaves the table before its task ends, so the task has not ended.
             if let task {
-                let isLimit = CancellationCauses.cause(of: place.task)?.isLimit ?? false
-                CancellationCauses.record(.lastCallerLeft(atLimit: isLimit), for: task.address)
+                let isAtLimit = isLimit || CancellationCauses.cause(of: place.task)?.isLimit ?? false
+                CancellationCauses.record(.lastCallerLeft(atLimit: isAtLimit), for: task.address)
             }
             return (leaving, task, Diagnostics.moment)
         }
@@ -295,7 +302,11 @@ package final class _FlightTable: PlaceOwner {
     private nonisolated(nonsending) func completeLeaving(_ flight: _Flight) async {
         emitLeft(flight.id)
         // A caller that was not cancelled was removed by `cancelAll(_:)`, whose own call cancels the task.
-        guard _isTaskCancelled else { return }
+        if _isTaskCancelled { await completeCancellation(of: flight) }
+    }
+
+    /// Waits until the task of a flight that its last caller has cancelled is cancelled, but not for its cancellation handlers.
+    nonisolated(nonsending) func completeCancellation(of flight: _Flight) async {
         // Retained under the lock: a flight leaves the table before its task ends.
         if let task = state.withLock({ $0.cancelledJob(of: flight.id)?.task }) { await cancelOutside(task) }
     }
