@@ -247,7 +247,7 @@ struct CachedFlightPolicyTests {
         try await queue.run {
             let value = try await cache.value(for: 1)
             #expect(value == 1, "the stale value")
-            while queue.count < 2 { await Task.yield() }
+            try await wait(forBooksOf: queue._turns.source.number) { 2 - queue.count }
         }
         try await loads.waitForEvents(count: 2)
         await #expect(throws: QueueReentrancyError.self, "the reader waits for this load") {

@@ -226,10 +226,10 @@ struct DeadlineTests {
                     try await flights.value(for: number) { try await flights.value(for: 0) { 0 } }
                 }
             }
-            while flights._flights.callerCount < 3 { await Task.yield() }
+            try await wait(forBooksOf: flights._flights.source.number) { 3 - flights._flights.callerCount }
             caller.cancel()
             _ = await caller.result
-            while flights._flights.liveCount > 1 { await Task.yield() }
+            try await wait(forBooksOf: flights._flights.source.number) { flights._flights.liveCount - 1 }
         }
         gate.open()
         #expect(try await long.value < 20)

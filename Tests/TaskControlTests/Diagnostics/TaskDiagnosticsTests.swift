@@ -4,6 +4,17 @@ import Testing
 
 @testable import TaskControl
 
+/// Opens a gate when it is deallocated.
+private final class ObserverWithAnEnd: TaskObserver {
+    private let end: Gate
+
+    init(_ end: Gate) { self.end = end }
+
+    deinit { end.open() }
+
+    func receive(_ event: TaskEvent) {}
+}
+
 /// The configuration of diagnostics, and how observers come and go.
 @Suite(.timeLimit(.minutes(15)))
 struct TaskDiagnosticsTests {
@@ -21,14 +32,14 @@ struct TaskDiagnosticsTests {
     }
 
     @Test func theObserverIsReleasedWithItsObservation() async throws {
-        var collector: Collector? = Collector { _ in false }
-        weak let observer = collector
-        let observation = TaskDiagnostics.observe(try #require(collector))
-        collector = nil
-        #expect(observer != nil)
+        let isReleased = Gate()
+        var observer: ObserverWithAnEnd? = ObserverWithAnEnd(isReleased)
+        let observation = TaskDiagnostics.observe(try #require(observer))
+        observer = nil
+        #expect(!isReleased.isOpen)
         observation.end()
         // An event on another thread may keep the observer until it has been delivered.
-        while observer != nil { await Task.yield() }
+        try await isReleased.wait()
     }
 
     @Test func aCancelledLoopEnds() async throws {

@@ -17,7 +17,7 @@ struct ComputedNumberTests {
         let semaphore = AsyncSemaphore(value: value)
         #expect(semaphore.available == 0 && !semaphore.tryAcquire())
         let waiting = Task { try await semaphore.withPermit {} }
-        while semaphore.waiterCount < 1 { await Task.yield() }
+        try await wait(forBooksOf: semaphore.source.number) { 1 - semaphore.waiterCount }
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
         #expect(semaphore.waiterCount == 0)

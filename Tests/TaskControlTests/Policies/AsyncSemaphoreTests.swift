@@ -1,13 +1,14 @@
-import TaskControl
 import TaskControlTesting
 import TestSupport
 import Testing
 
+@testable import TaskControl
+
 /// The promises of a semaphore.
 @Suite(.timeLimit(.minutes(15)))
 struct AsyncSemaphoreTests {
-    private func waitForWaiters(_ count: Int, at semaphore: AsyncSemaphore) async {
-        while semaphore.waiterCount != count { await Task.yield() }
+    private func waitForWaiters(_ count: Int, at semaphore: AsyncSemaphore) async throws {
+        try await wait(forBooksOf: semaphore.source.number) { count - semaphore.waiterCount }
     }
 
     @Test func noMoreThanItsPermitsAreInside() async throws {
@@ -71,7 +72,7 @@ struct AsyncSemaphoreTests {
         for number in 0..<20 {
             let priority: TaskPriority = number.isMultiple(of: 2) ? .low : .high
             waiters.append(Task(priority: priority) { try await semaphore.withPermit { order.record(number) } })
-            await waitForWaiters(number + 1, at: semaphore)
+            try await waitForWaiters(number + 1, at: semaphore)
         }
         semaphore.release()
         for waiter in waiters { try await waiter.value }
@@ -82,10 +83,10 @@ struct AsyncSemaphoreTests {
         let semaphore = AsyncSemaphore(value: 3)
         try await semaphore.acquire(2)
         let large = Task { try await semaphore.acquire(3) }
-        await waitForWaiters(1, at: semaphore)
+        try await waitForWaiters(1, at: semaphore)
         #expect(!semaphore.tryAcquire(), "there is one, and somebody in line")
         let small = Task { try await semaphore.acquire(1) }
-        await waitForWaiters(2, at: semaphore)
+        try await waitForWaiters(2, at: semaphore)
         #expect(semaphore.available == 1)
         semaphore.release()
         #expect(semaphore.waiterCount == 2 && semaphore.available == 2)
@@ -104,9 +105,9 @@ struct AsyncSemaphoreTests {
         let semaphore = AsyncSemaphore(value: 3)
         try await semaphore.acquire(2)
         let large = Task { try await semaphore.acquire(2) }
-        await waitForWaiters(1, at: semaphore)
+        try await waitForWaiters(1, at: semaphore)
         let small = Task { try await semaphore.acquire(1) }
-        await waitForWaiters(2, at: semaphore)
+        try await waitForWaiters(2, at: semaphore)
         large.cancel()
         await #expect(throws: CancellationError.self) { try await large.value }
         try await small.value

@@ -9,8 +9,8 @@ import Testing
 struct PermitLimitTests {
     private let semaphore = AsyncSemaphore(value: 3)
 
-    private func waitForWaiters(_ count: Int) async {
-        while semaphore.waiterCount != count { await Task.yield() }
+    private func waitForWaiters(_ count: Int) async throws {
+        try await wait(forBooksOf: semaphore.source.number) { count - semaphore.waiterCount }
     }
 
     @Test(arguments: [.seconds(-5), .zero, .seconds(5), .seconds(Int64.max)] as [Duration])
@@ -26,7 +26,7 @@ struct PermitLimitTests {
         let error = await #expect(throws: TimeoutError.self) { try await semaphore.acquire(2, within: limit) }
         #expect(error?.duration == limit && semaphore.available == 1 && semaphore.waiterCount == 0)
         let waiter = Task { try await semaphore.acquire(2) }
-        await waitForWaiters(1)
+        try await waitForWaiters(1)
         await #expect(throws: TimeoutError.self, "it overtakes nobody") { try await semaphore.acquire(within: limit) }
         semaphore.release(1)
         try await waiter.value
@@ -36,9 +36,9 @@ struct PermitLimitTests {
         let clock = TestClock()
         try await semaphore.acquire(3)
         let limited = Task { try await semaphore.acquire(3, within: .seconds(10), clock: clock) }
-        await waitForWaiters(1)
+        try await waitForWaiters(1)
         let later = Task { try await semaphore.acquire() }
-        await waitForWaiters(2)
+        try await waitForWaiters(2)
         await clock.advance(by: .seconds(9))
         semaphore.release(2)
         #expect(semaphore.waiterCount == 2, "the later caller does not overtake it")
@@ -54,9 +54,9 @@ struct PermitLimitTests {
         let clock = TestClock()
         try await semaphore.acquire(2)
         let limited = Task { try await semaphore.acquire(2, within: .seconds(10), clock: clock) }
-        await waitForWaiters(1)
+        try await waitForWaiters(1)
         let small = Task { try await semaphore.acquire() }
-        await waitForWaiters(2)
+        try await waitForWaiters(2)
         await clock.advance(by: .seconds(10))
         let error = await #expect(throws: TimeoutError.self) { try await limited.value }
         #expect(error?.duration == .seconds(10))
@@ -72,7 +72,7 @@ struct PermitLimitTests {
             try await semaphore.acquire(within: .seconds(1_000))
         }
         if !isCancelledBefore {
-            await waitForWaiters(1)
+            try await waitForWaiters(1)
             caller.cancel()
         }
         await #expect(throws: CancellationError.self) { try await caller.value }
@@ -103,7 +103,7 @@ struct PermitLimitTests {
         let clock = SleeplessClock()
         try await semaphore.acquire(3)
         let caller = Task { try await semaphore.acquire(within: .seconds(1), clock: clock) }
-        await waitForWaiters(1)
+        try await waitForWaiters(1)
         clock.offset.withLock { $0 = .milliseconds(milliseconds) }
         semaphore.release(3)
         if milliseconds < 1_000 {
@@ -130,7 +130,7 @@ struct PermitLimitTests {
     @Test func aPermitThatCameInTimeIsReceivedAlsoIfTheTaskOfTheLimitEndsLate() async throws {
         try await semaphore.acquire(3)
         let caller = Task { try await semaphore.acquire(within: .seconds(1), clock: LateClock()) }
-        await waitForWaiters(1)
+        try await waitForWaiters(1)
         semaphore.release(3)
         try await caller.value
         #expect(semaphore.available == 2)

@@ -1,7 +1,8 @@
-import TaskControl
 import TaskControlTesting
 import TestSupport
 import Testing
+
+@testable import TaskControl
 
 /// Permits as values that cannot be copied.
 @Suite(.timeLimit(.minutes(15)))
@@ -43,7 +44,7 @@ struct PermitTests {
             order.record(2)
             second.release()
         }
-        while semaphore.waiterCount == 0 { await Task.yield() }
+        try await wait(forBooksOf: semaphore.source.number) { 1 - semaphore.waiterCount }
         order.record(1)
         first.release()
         try await task.value

@@ -431,10 +431,10 @@ struct QueueRaisingTests {
             }
             ended.open()
         }
-        while queue.count < 2 { await Task.yield() }
+        try await wait(forBooksOf: queue._turns.source.number) { 2 - queue.count }
         // Raises the task that is before the run, and not the run.
         let urgent = Task(priority: .utility) { try await queue.run {} }
-        while queue.count < 3 { await Task.yield() }
+        try await wait(forBooksOf: queue._turns.source.number) { 3 - queue.count }
         // Raised itself while it waits.
         urgent.escalatePriority(to: .high)
         gate.open()

@@ -289,7 +289,7 @@ struct FIFOQueueTests {
             log.record("drained")
         }
         // The drain raises nothing here; that it is there shows in the books alone.
-        while queue._turns.drainerCount == 0 { await Task.yield() }
+        try await wait(forBooksOf: queue._turns.source.number) { 1 - queue._turns.drainerCount }
         Task(on: queue) {
             try? await log.waitForEvents(count: 2)
             await later.waitIgnoringCancellation()
@@ -314,7 +314,7 @@ struct FIFOQueueTests {
         let (queue, gate) = (FIFOQueue(), Gate())
         let task = Task(on: queue) { await gate.waitIgnoringCancellation() }
         let drain = Task { try await queue.drain() }
-        while queue._turns.drainerCount == 0 { await Task.yield() }
+        try await wait(forBooksOf: queue._turns.source.number) { 1 - queue._turns.drainerCount }
         drain.cancel()
         await #expect(throws: CancellationError.self) { try await drain.value }
         #expect(!task.isCancelled && queue.count == 1)

@@ -159,7 +159,7 @@ extension SingleFlightTests {
                 }
                 try await hasLeft.waitForWaiters()
                 let stays = Task.detached { try await other.value(for: 1) { 0 } }
-                while other._flights.callerCount < 2 { await Task.yield() }
+                try await waitForCallers(2, on: other._flights)
                 leaver.cancel()
                 _ = await leaver.result
                 hasLeft.open()
@@ -168,7 +168,7 @@ extension SingleFlightTests {
                 return 7
             }
         }
-        while one._flights.callerCount < 2 { await Task.yield() }
+        try await waitForCallers(2, on: one._flights)
         isOver.open()
         #expect(try await first.value == 7)
     }
@@ -202,7 +202,7 @@ extension SingleFlightTests {
                 }
             }
             try await begun.wait()
-            while flights._flights.callerCount < 2 { await Task.yield() }
+            try await waitForCallers(2, on: flights._flights)
             first.cancel()
             _ = await first.result
             hasLeft.open()
@@ -210,7 +210,7 @@ extension SingleFlightTests {
         }
         try await begun.wait()
         let other = Task { try await flights.value(for: "a") { 0 } }
-        while queue.count < 2 { await Task.yield() }
+        try await wait(forBooksOf: queue._turns.source.number) { 2 - queue.count }
         isOver.open()
         #expect(try await other.value == 7)
         try await holder.value

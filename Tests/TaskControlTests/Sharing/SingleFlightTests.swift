@@ -150,7 +150,7 @@ struct SingleFlightTests {
         }
         try await inside.waitForWaiters()
         deaf.open()
-        while flights._flights.liveCount > 1 { await Task.yield() }
+        try await wait(forBooksOf: flights._flights.source.number) { flights._flights.liveCount - 1 }
         let third = Task { try await flights.value(for: "token") { 3 } }
         try await waitForCallers(2, on: flights._flights)
         inside.open()
@@ -360,12 +360,12 @@ struct SingleFlightTests {
                 let joiner = Task.detached(priority: .high) { try await flights.value(for: "token") { 0 } }
                 for _ in 0..<200 where flights._flights.callerCount < 2 { usleep(1_000) }
                 try await joined.wait()
-                while Task.currentPriority < .high { await Task.yield() }
+                await untilRaised(to: .high)
                 _ = joiner
                 return 42
             }
         }
-        while flights._flights.callerCount < 2 { await Task.yield() }
+        try await waitForCallers(2, on: flights._flights)
         joined.open()
         #expect(try await caller.value == 42)
     }
