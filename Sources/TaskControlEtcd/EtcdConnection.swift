@@ -204,7 +204,8 @@ final class EtcdConnection: Sendable {
         _ operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         do {
-            return try await withTimeLimit(limit, operation)
+            // `self`: see scripts/workarounds/existential.swift.
+            return try await withTimeout(limit, clock: self.clock, operation: operation)
         } catch {
             let progress = progress.withLock(\.self)
             if Task.isCancelled {

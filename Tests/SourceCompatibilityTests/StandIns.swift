@@ -6,7 +6,7 @@ import TaskControlTesting
 
 /// Answers everything that the documents' code asks.
 struct Backend: Sendable {
-    /// Task-local, so that each call of a test can have its own. (Of a function type it crashes when optimized, in Swift 6.3.)
+    /// Task-local, so that each call of a test can have its own. (Not of a function type: see scripts/workarounds/task-local-function.swift.)
     @TaskLocal private static var current = Backend { $0 }
 
     private let respond: @Sendable (_ request: String) async throws -> String

@@ -261,16 +261,10 @@ public final class SQLiteStore: CoordinationStore, StoreOperations {
             if let changes = progress.report.take() {
                 try await receive(changes)
             } else {
-                try await clock.pause(for: pollInterval)
+                // `self`: see scripts/workarounds/existential.swift.
+                try await sleep(for: pollInterval, on: self.clock)
             }
         }
-    }
-}
-
-extension Clock<Duration> {
-    /// Sleeps by the core. As a method, since the compiler does not open the existential type of the store's clock for a function.
-    fileprivate nonisolated(nonsending) func pause(for duration: Duration) async throws {
-        try await TaskControl.sleep(for: duration, on: self)
     }
 }
 

@@ -1,5 +1,5 @@
 /// Runs an operation in the caller's isolation, with a handler for the cancellation of the calling task. The standard
-/// library's `withTaskCancellationHandler` (Swift 6.3) runs its operation outside that isolation.
+/// library's function runs its operation outside that isolation: see scripts/workarounds/cancellation-handler.swift.
 ///
 /// If the task is cancelled already, `onCancel` is called, and the operation is not.
 ///

@@ -172,7 +172,7 @@ final class Call {
     @inline(never)
     private func retrying(_ request: URLRequest, _ change: Change, _ send: Send) async throws {
         guard let retry else { return }
-        // Without capture lists: a closure that has one loses its caller's isolation (Swift 6.3).
+        // Without capture lists: see scripts/workarounds/capture-list.swift.
         try await _retry(
             RetryPolicy(
                 attempts: retry.attempts,

@@ -14,8 +14,8 @@
 typealias Operation = @Sendable @isolated(any) () async -> Void
 typealias ThrowingOperation = @Sendable @isolated(any) () async throws -> Void
 
-// The types differ in `sending` and `@Sendable`. (Reading the isolation of a `sending @isolated(any)` parameter that is then captured crashes
-// the 6.3 compiler.)
+// The types differ in `sending` and `@Sendable`. (Not a closure around the parameter:
+// see scripts/workarounds/sending-isolation.swift.)
 
 func received(_ operation: sending @escaping @isolated(any) () async -> Void) -> Operation {
     struct _Sent { let operation: @isolated(any) () async -> Void }
