@@ -28,13 +28,9 @@ let package = Package(
         .library(name: "TaskControl", targets: ["TaskControl"]),
         .library(name: "TaskControlCaching", targets: ["TaskControlCaching"]),
         .library(name: "TaskControlFanOut", targets: ["TaskControlFanOut"]),
-        // Two modules that show what tasks do: a file imports the one that it uses.
-        .library(name: "TaskControlDiagnostics", targets: ["TaskControlSnapshot", "TaskControlTrace"]),
-        // Three modules, each of which is empty without its trait.
-        .library(
-            name: "TaskControlTelemetry",
-            targets: ["TaskControlLogging", "TaskControlMetrics", "TaskControlTracing"]
-        ),
+        .library(name: "TaskControlSnapshot", targets: ["TaskControlSnapshot"]),
+        .library(name: "TaskControlTrace", targets: ["TaskControlTrace"]),
+        .library(name: "TaskControlTelemetry", targets: ["TaskControlTelemetry"]),
         .library(name: "TaskControlHTTP", targets: ["TaskControlHTTP"]),
         .library(name: "TaskControlApexy", targets: ["TaskControlApexy"]),
         .library(name: "TaskControlResilience", targets: ["TaskControlResilience"]),
@@ -55,14 +51,14 @@ let package = Package(
             name: "OpenCombine",
             description: "The publishers of TaskControlApexy on platforms without Combine, through OpenCombine."
         ),
-        .trait(name: "Logging", description: "TaskControlLogging: events are logged through swift-log."),
+        .trait(name: "Logging", description: "TaskControlTelemetry: events are logged through swift-log."),
         .trait(
             name: "Metrics",
-            description: "TaskControlMetrics: events are counted and timed through swift-metrics."
+            description: "TaskControlTelemetry: events are counted and timed through swift-metrics."
         ),
         .trait(
             name: "Tracing",
-            description: "TaskControlTracing: each task and call becomes a span of swift-distributed-tracing."
+            description: "TaskControlTelemetry: each task and call becomes a span of swift-distributed-tracing."
         ),
         .trait(
             name: "ServiceLifecycle",
@@ -106,7 +102,7 @@ let package = Package(
             exclude: excludedManifest,
             resources: privacyManifest
         ),
-        // Consumers of events. Without package access, so that they prove that the public API of observers suffices.
+        // Consumers of events. Without package access, so that they prove that the API of observers suffices, with its SPI.
         .target(
             name: "TaskControlSnapshot",
             dependencies: ["TaskControl", "_TaskControlShared"],
@@ -119,29 +115,14 @@ let package = Package(
             exclude: ["Page"],
             packageAccess: false
         ),
+        // Three observers, each behind a trait. Empty without a trait.
         .target(
-            name: "TaskControlLogging",
+            name: "TaskControlTelemetry",
             dependencies: [
                 "TaskControl",
                 "_TaskControlShared",
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
-            ],
-            packageAccess: false
-        ),
-        .target(
-            name: "TaskControlMetrics",
-            dependencies: [
-                "TaskControl",
-                "_TaskControlShared",
                 .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
-            ],
-            packageAccess: false
-        ),
-        .target(
-            name: "TaskControlTracing",
-            dependencies: [
-                "TaskControl",
-                "_TaskControlShared",
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
             ],
             packageAccess: false
@@ -266,11 +247,9 @@ let package = Package(
             name: "TaskControlIntegrationTests",
             dependencies: [
                 "TaskControl",
-                "TaskControlLogging",
-                "TaskControlMetrics",
                 "TaskControlSupervision",
+                "TaskControlTelemetry",
                 "TaskControlTesting",
-                "TaskControlTracing",
                 "TestSupport",
                 .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["Logging"])),
                 // The logger of a service group.

@@ -27,11 +27,11 @@ let package = Package(
                 "HeapCounter",
                 .product(name: "TaskControl", package: "swift-task-control"),
                 .product(name: "TaskControlCaching", package: "swift-task-control"),
-                .product(name: "TaskControlDiagnostics", package: "swift-task-control"),
                 .product(name: "TaskControlFanOut", package: "swift-task-control"),
                 .product(name: "TaskControlHTTP", package: "swift-task-control"),
                 .product(name: "TaskControlResilience", package: "swift-task-control"),
                 .product(name: "TaskControlTesting", package: "swift-task-control"),
+                .product(name: "TaskControlTrace", package: "swift-task-control"),
                 .product(
                     name: "AsyncHTTPClient",
                     package: "async-http-client",

@@ -170,7 +170,7 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     ///   ``CachePolicy/staleIfError`` or ``CachePolicy/staleWhileRevalidate`` allows to be returned (a caller with a
     ///   deadline receives an old value shortly before it, if the load has not ended); an error that is
     ///   cached; `CancellationError` if the caller is cancelled; `CancellationCause` if it is not, and the load is
-    ///   cancelled by ``cancelAll()`` or refused after ``close()``; `SingleFlightReentrancyError` if the caller is inside the load of the same key, or if two loads would wait for
+    ///   cancelled by ``cancelAll()`` or refused after ``close()``; `ReentrancyError` if the caller is inside the load of the same key, or if two loads would wait for
     ///   each other.
     /// - Complexity: O(1). A cached value is returned without a memory allocation if the type of the key is trivial and
     ///   has at most eight bytes, such as a number, and otherwise with one allocation.
@@ -196,7 +196,7 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     /// - Parameter key: The key.
     /// - Returns: The value.
     /// - Throws: The error of the load, even if ``CachePolicy/staleIfError`` allows an old value to be returned;
-    ///   `CancellationError`, `CancellationCause` and `SingleFlightReentrancyError` as for ``value(for:)``.
+    ///   `CancellationError`, `CancellationCause` and `ReentrancyError` as for ``value(for:)``.
     /// - Complexity: O(1).
     @export(implementation)
     public nonisolated(nonsending) func fresh(for key: sending Key) async throws -> Value {
@@ -217,8 +217,8 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     ///
     /// - Parameter key: The key.
     /// - Returns: A sequence of one or two values.
-    public func values(for key: sending Key) -> CachedValues<Key, Value> {
-        CachedValues(cache: self, entry: _storage.pin(_ErasedKey(key)))
+    public func values(for key: sending Key) -> Values {
+        Values(cache: self, entry: _storage.pin(_ErasedKey(key)))
     }
 
     /// Returns the cached value of a key if it is fresh, or if it is stale and ``CachePolicy/staleWhileRevalidate``

@@ -1,6 +1,6 @@
 public import Foundation
 public import TaskControl
-internal import TaskControlSupervision
+public import TaskControlSupervision
 
 extension AsyncLifetime {
     /// Does work at the times of a calendar, without the owner, and passes the owner each result, until the lifetime ends
@@ -23,7 +23,7 @@ extension AsyncLifetime {
     ///
     /// ## Clock changes
     /// - ``CalendarSchedule`` says what happens to times that a day lacks or has twice.
-    /// - A clock that is set forward misses the times in between: see ``CalendarSchedule/Missed``.
+    /// - A clock that is set forward misses the times in between: see `MissedTicks`.
     /// - A clock that is set back by up to three hours repeats no time. A clock that is set back by more was wrong before:
     ///   the times of the new clock count, as in `cron`.
     ///
@@ -56,18 +56,18 @@ extension AsyncLifetime {
     @discardableResult
     public func every<Owner: AnyObject & Sendable, Value: Sendable>(
         _ schedule: CalendarSchedule,
-        missed: CalendarSchedule.Missed = .runOnce,
+        missed: MissedTicks = .once,
         for owner: Owner,
         name: String? = nil,
         priority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         wallClock: @escaping @Sendable () -> Date = { Date() },
-        work: @escaping @Sendable (CalendarTick) async throws -> Value,
+        work: @escaping @Sendable (CalendarSchedule.Tick) async throws -> Value,
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<Void, Never> {
         let plan = CalendarPlan(schedule, missed: missed, wallClock: wallClock)
-        let work = TickWork<CalendarTick>(for: owner, work, deliver: deliver, onError: onError)
+        let work = TickWork<CalendarSchedule.Tick>(for: owner, work, deliver: deliver, onError: onError)
         return addTicks(plan, name: name, priority: priority, clock: clock, work)
     }
 
@@ -99,16 +99,16 @@ extension AsyncLifetime {
     @discardableResult
     public func every(
         _ schedule: CalendarSchedule,
-        missed: CalendarSchedule.Missed = .runOnce,
+        missed: MissedTicks = .once,
         name: String? = nil,
         priority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         wallClock: @escaping @Sendable () -> Date = { Date() },
-        @_inheritActorContext work: @escaping @isolated(any) @Sendable (CalendarTick) async throws -> Void,
+        @_inheritActorContext work: @escaping @isolated(any) @Sendable (CalendarSchedule.Tick) async throws -> Void,
         @_inheritActorContext onError: (@isolated(any) @Sendable (any Error) async -> Void)? = nil
     ) -> Task<Void, Never> {
         let plan = CalendarPlan(schedule, missed: missed, wallClock: wallClock)
-        let work = TickWork<CalendarTick>(isolation: work.isolation, { try await work($0) }, onError: onError)
+        let work = TickWork<CalendarSchedule.Tick>(isolation: work.isolation, { try await work($0) }, onError: onError)
         return addTicks(plan, name: name, priority: priority, clock: clock, work)
     }
 }

@@ -1,6 +1,9 @@
 public import Foundation
 internal import TaskControl
 
+// So that `missed: .skip` needs no import of that module.
+@_exported public import enum TaskControlSupervision.MissedTicks
+
 /// The times at which periodic work begins, in the calendar of a time zone: each hour, day, week or month.
 ///
 /// ```swift

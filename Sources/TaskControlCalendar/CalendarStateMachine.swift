@@ -1,3 +1,5 @@
+internal import TaskControlSupervision
+
 /// The ticks of a schedule, decided from readings of the wall clock, which may be set forward and back. Pure: a value
 /// without a lock, task or clock.
 ///
@@ -18,13 +20,13 @@ struct CalendarStateMachine {
     static let longestCorrection = 3 * 3_600
 
     private let schedule: CalendarSchedule
-    private let missed: CalendarSchedule.Missed
+    private let missed: MissedTicks
     /// The ticks until this time have begun or are left out.
     private var handled: UnixTime
     /// The last reading of the wall clock.
     private var reading: UnixTime
 
-    init(_ schedule: CalendarSchedule, missed: CalendarSchedule.Missed, start: UnixTime) {
+    init(_ schedule: CalendarSchedule, missed: MissedTicks, start: UnixTime) {
         (self.schedule, self.missed) = (schedule, missed)
         (handled, reading) = (start, start)
     }
@@ -37,10 +39,10 @@ struct CalendarStateMachine {
             let again = time + Self.longestSleep
             guard let next = schedule.next(after: handled) else { return .sleep(until: again) }
             guard next <= time, let last = schedule.last(notAfter: time) else { return .sleep(until: min(next, again)) }
-            handled = last
-            let isLate = time - last > Self.longestSleep
+            handled = missed == .all ? next : last
+            let isLate = time - handled > Self.longestSleep
             if isLate, missed == .skip { continue }
-            return .begin(last, isLate: isLate)
+            return .begin(handled, isLate: isLate)
         }
     }
 }

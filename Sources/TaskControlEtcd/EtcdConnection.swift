@@ -16,12 +16,12 @@ final class EtcdConnection: Sendable {
 
     private static let cleartext = EtcdFailure(
         .refused,
-        "an endpoint is not https, and would receive the password in clear text: permit it with EtcdCredentials(…, allowsCleartext: true)"
+        "an endpoint is not https, and would receive the password in clear text: permit it with EtcdStore.Credentials(…, allowsCleartext: true)"
     )
     static let noEndpoints = EtcdFailure(.refused, "the store has no endpoints: give EtcdStore at least one")
 
     let endpoints: [URL]
-    private let credentials: EtcdCredentials?
+    private let credentials: EtcdStore.Credentials?
     private let transport: any HTTPTransport
     private let attemptTimeout: Duration
     private let maxResponse: Int
@@ -37,7 +37,7 @@ final class EtcdConnection: Sendable {
     ///   (1.5 MiB).
     init(
         endpoints: [URL],
-        credentials: EtcdCredentials?,
+        credentials: EtcdStore.Credentials?,
         transport: any HTTPTransport,
         attemptTimeout: Duration,
         clock: any Clock<Duration>,
@@ -267,7 +267,7 @@ final class EtcdConnection: Sendable {
         }
     }
 
-    private func authenticate(_ credentials: EtcdCredentials) async throws -> String? {
+    private func authenticate(_ credentials: EtcdStore.Credentials) async throws -> String? {
         let message = EtcdAuthenticateRequest(name: credentials.user, password: credentials.password)
         let body = try Self.encode(message)
         var last = Self.noEndpoints

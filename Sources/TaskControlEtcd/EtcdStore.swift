@@ -1,12 +1,12 @@
 public import Foundation
 import TaskControl
-public import TaskControlFleet
+@_spi(Store) public import TaskControlFleet
 public import TaskControlHTTP
 
 /// A store in an etcd cluster, for processes on several machines.
 ///
 /// ```swift
-/// let store = EtcdStore(endpoints: [a, b, c], credentials: EtcdCredentials(user: "jobs", password: password))
+/// let store = EtcdStore(endpoints: [a, b, c], credentials: EtcdStore.Credentials(user: "jobs", password: password))
 /// try await withLease("nightly", in: store) { lease in … }
 /// ```
 ///
@@ -40,7 +40,7 @@ public import TaskControlHTTP
 /// message. The connection has no caller's task-locals and no deadline.
 ///
 /// ## Authentication
-/// With credentials, all endpoints must be `https`, unless the credentials permit clear text (``EtcdCredentials``):
+/// With credentials, all endpoints must be `https`, unless the credentials permit clear text (``EtcdStore/Credentials``):
 /// otherwise each operation throws `StoreError.Reason.refused`, and nothing is sent. The store obtains a token from
 /// etcd, which all operations use. When etcd refuses the token, the
 /// store obtains a new one, and sends the refused request again. (By default, etcd's tokens expire 5 minutes after
@@ -69,7 +69,9 @@ public final class EtcdStore: CoordinationStore, StoreOperations {
     private let watches: EtcdWatches
 
     /// The connection to the store, which is opaque.
-    public var backend: StoreBackend { StoreBackend(self) }
+    ///
+    /// - Note: Only with `@_spi(Store) import TaskControlFleet`.
+    @_spi(Store) public var backend: StoreBackend { StoreBackend(self) }
 
     /// Creates a store that sends its requests with a given transport. Nothing is sent before the first operation.
     ///
@@ -94,7 +96,7 @@ public final class EtcdStore: CoordinationStore, StoreOperations {
     ///   - clock: The clock that measures `attemptTimeout`, `silenceLimit`, and the delays before the connection of the watches is opened again.
     public init(
         endpoints: [URL],
-        credentials: EtcdCredentials? = nil,
+        credentials: EtcdStore.Credentials? = nil,
         namespace: String = "taskcontrol/",
         transport: any HTTPTransport,
         attemptTimeout: Duration = .seconds(2),
@@ -151,7 +153,7 @@ public final class EtcdStore: CoordinationStore, StoreOperations {
     ///   - clock: The clock that measures `attemptTimeout`, `silenceLimit`, and the delays before the connection of the watches is opened again.
     public convenience init(
         endpoints: [URL],
-        credentials: EtcdCredentials? = nil,
+        credentials: EtcdStore.Credentials? = nil,
         namespace: String = "taskcontrol/",
         attemptTimeout: Duration = .seconds(2),
         silenceLimit: Duration = .seconds(10),

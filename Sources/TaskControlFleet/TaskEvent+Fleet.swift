@@ -1,9 +1,10 @@
-public import TaskControl
+@_spi(Observers) public import TaskControl
 
 extension TaskEvent.Primitive {
     /// The `primitive` of events that a call of ``withLease(_:in:timeToLive:holder:clock:body:)`` emits.
     public static var withLease: Self { Self("withLease", [.call]) }
-    /// The `primitive` of events that a call of ``runOnce(_:for:in:guarantee:timeToLive:holder:clock:body:)`` emits.
+    /// The `primitive` of events that a call of ``runOnce(_:for:in:timeToLive:holder:clock:body:)`` or
+    /// ``runAtMostOnce(_:for:in:timeToLive:holder:clock:body:)`` emits.
     public static var runOnce: Self { Self("runOnce", [.call]) }
     /// The `primitive` of events that a ``FleetSemaphore`` emits.
     public static var fleetSemaphore: Self { Self("FleetSemaphore", [.call]) }

@@ -1,4 +1,4 @@
-public import TaskControl
+@_spi(Observers) public import TaskControl
 
 extension TaskEvent.Primitive {
     /// The value of `TaskEvent.primitive` in events of a ``CircuitBreaker``.

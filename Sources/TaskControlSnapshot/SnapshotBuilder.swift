@@ -1,4 +1,4 @@
-internal import TaskControl
+@_spi(Observers) internal import TaskControl
 
 /// Creates a ``TaskSnapshot`` from the tasks and calls (subjects) that a tracker knows: finds which subject runs within which, and which waits for
 /// which.

@@ -140,7 +140,9 @@ extension TaskSnapshot {
     ///
     /// - Parameter ids: The identities of the tasks and calls.
     /// - Complexity: O(*n*) in the number of entries and waits.
-    public func concerning(_ ids: Set<TaskEvent.Identity>) -> TaskSnapshot {
+    ///
+    /// - Note: Only with `@_spi(Observers) import TaskControlSnapshot`.
+    @_spi(Observers) public func concerning(_ ids: Set<TaskEvent.Identity>) -> TaskSnapshot {
         var waits: [TaskEvent.Identity: [TaskEvent.Identity]] = [:]
         for entry in owners.flatMap(\.entries) + others { entry.collectWaits(&waits) }
         var (kept, rest) = (ids, Array(ids))

@@ -1,4 +1,4 @@
-public import TaskControl
+@_spi(Observers) public import TaskControl
 internal import _TaskControlShared
 
 /// An observer that tracks the owners, tasks and calls of TaskControl that currently exist, and creates snapshots of them at any time.

@@ -1,4 +1,4 @@
-internal import TaskControl
+@_spi(Observers) internal import TaskControl
 
 /// The owners, and the tasks and calls (subjects), that currently exist according to the received events. Each event
 /// begins, changes or ends a subject, or concerns an owner. A pure state machine: a value without a lock, task or

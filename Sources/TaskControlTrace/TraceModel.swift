@@ -1,4 +1,4 @@
-internal import TaskControl
+@_spi(Observers) internal import TaskControl
 internal import _TaskControlShared
 
 /// The content of a trace: one group of lanes per owner and, in the lanes, one bar per task or call (subject).

@@ -1,4 +1,4 @@
-public import TaskControl
+@_spi(Observers) public import TaskControl
 internal import _TaskControlShared
 
 /// An observer that records the diagnostic events of TaskControl, and writes them as an HTML page or as a trace for Perfetto.
@@ -87,9 +87,9 @@ extension TraceRecorder {
     ///   - format: An HTML page for a browser, or JSON for Perfetto.
     ///   - path: The path of the file. It is relative to the working directory if it does not begin with `/`.
     ///   - title: The heading of the page, or the name of the trace in Perfetto.
-    /// - Throws: ``TraceWriteError`` if the file cannot be written.
+    /// - Throws: ``TraceRecorder/WriteError`` if the file cannot be written.
     /// - Complexity: O(*n* log *n*) in the number of events.
-    public func write(_ format: Format, to path: String, title: String = "Trace") throws(TraceWriteError) {
+    public func write(_ format: Format, to path: String, title: String = "Trace") throws(WriteError) {
         let model = model
         do throws(OutputFile.SystemError) {
             let file = try OutputFile(path)
@@ -106,7 +106,7 @@ extension TraceRecorder {
             }
             try file.finish()
         } catch {
-            throw TraceWriteError(path: path, error)
+            throw WriteError(path: path, error)
         }
     }
 

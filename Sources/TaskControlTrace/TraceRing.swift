@@ -1,4 +1,4 @@
-internal import TaskControl
+@_spi(Observers) internal import TaskControl
 internal import _TaskControlShared
 
 /// A buffer of the latest events, divided into chunks. When the buffer is full, the oldest chunk is dropped. A value

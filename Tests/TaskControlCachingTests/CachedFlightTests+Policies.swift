@@ -2,7 +2,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-@testable import TaskControl
+@_spi(Observers) @testable import TaskControl
 @testable import TaskControlCaching
 
 extension Gate {
@@ -250,7 +250,7 @@ struct CachedFlightPolicyTests {
             try await wait(forBooksOf: queue._turns.source.number) { 2 - queue.count }
         }
         try await loads.waitForEvents(count: 2)
-        await #expect(throws: QueueReentrancyError.self, "the reader waits for this load") {
+        await #expect(throws: ReentrancyError(queueName: nil), "the reader waits for this load") {
             try await queue.run { try await cache.fresh(for: 1) }
         }
     }
@@ -273,7 +273,7 @@ struct CachedFlightPolicyTests {
         let results = await [reader.result, holder.result]
         let errors = results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
         #expect(!errors.isEmpty)
-        #expect(errors.allSatisfy { $0 is SingleFlightReentrancyError || $0 is QueueReentrancyError })
+        #expect(errors.allSatisfy { $0 is ReentrancyError })
     }
 
     /// Two caches whose loads read each other.
@@ -291,7 +291,7 @@ struct CachedFlightPolicyTests {
         let both = [cache(first, second, 1), cache(second, first, 0)]
         caches.withLock { $0 = both }
         let readers = both.map { cache in Task { try await cache.value(for: 1) } }
-        for reader in readers { await #expect(throws: SingleFlightReentrancyError.self) { try await reader.value } }
+        for reader in readers { await #expect(throws: ReentrancyError(key: "1")) { try await reader.value } }
         #expect(try await both[0].value(for: 2) == 2)
         caches.withLock { $0 = [] }
     }
@@ -306,7 +306,7 @@ struct CachedFlightPolicyTests {
         }
         holder.withLock { $0 = cache }
         for key in [1, 2] {
-            await #expect(throws: SingleFlightReentrancyError.self) { try await cache.value(for: key) }
+            await #expect(throws: ReentrancyError(key: "\(key)")) { try await cache.value(for: key) }
         }
         #expect(cache._storage.loadCount == 0)
         holder.withLock { $0 = nil }

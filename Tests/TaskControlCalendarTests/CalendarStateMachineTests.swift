@@ -10,8 +10,8 @@ struct CalendarStateMachineTests {
     private static let moves = [30, 60, 1_800, 3_600, 86_400, -30, -1_800, -3_600, -4 * 3_600, -86_400]
 
     /// All short sequences of moves of the wall clock, beside a model: the schedule of each full hour is that of the multiples of 3,600.
-    @Test(arguments: CalendarSchedule.Missed.allCases)
-    func eachTimeBeginsOnceWhateverTheClockDoes(_ missed: CalendarSchedule.Missed) {
+    @Test(arguments: MissedTicks.allCases)
+    func eachTimeBeginsOnceWhateverTheClockDoes(_ missed: MissedTicks) {
         struct Run {
             var machine: CalendarStateMachine
             var now: Int
@@ -37,21 +37,18 @@ struct CalendarStateMachineTests {
                     if run.reading - run.now > 3 * 3_600 { run.handled = run.now }
                     run.reading = run.now
                     let last = run.now / 3_600 * 3_600
-                    let isNew = last > run.handled
-                    let isLate = run.now - last > 60
-                    if isNew { run.handled = last }
-                    let step = run.machine.look(at: UnixTime(seconds: run.now))
-                    if isNew, !(isLate && missed == .skip) {
-                        #expect(step == .begin(UnixTime(seconds: last), isLate: isLate))
-                        // The work has ended: the same time does not begin again.
-                        guard case .sleep = run.machine.look(at: UnixTime(seconds: run.now)) else {
-                            Issue.record("the time begins twice")
-                            return run
-                        }
-                    } else {
-                        let next = max(run.handled, run.now) / 3_600 * 3_600 + 3_600
-                        #expect(step == .sleep(until: UnixTime(seconds: min(next, run.now + 60))))
+                    let first = missed == .all ? run.handled / 3_600 * 3_600 + 3_600 : last
+                    let times = last > run.handled ? Array(stride(from: first, through: last, by: 3_600)) : []
+                    run.handled = max(run.handled, last)
+                    var steps: [CalendarStateMachine.Step] = []
+                    for time in times where !(run.now - time > 60 && missed == .skip) {
+                        steps.append(.begin(UnixTime(seconds: time), isLate: run.now - time > 60))
                     }
+                    // The work has ended: the same time does not begin again.
+                    let next = max(run.handled, run.now) / 3_600 * 3_600 + 3_600
+                    steps.append(.sleep(until: UnixTime(seconds: min(next, run.now + 60))))
+                    let taken = steps.map { _ in run.machine.look(at: UnixTime(seconds: run.now)) }
+                    if taken != steps { Issue.record("\(taken), and not \(steps)") }
                     return run
                 }
             }
@@ -61,7 +58,7 @@ struct CalendarStateMachineTests {
     @Test func aClockThatWasWrongAtTheStartIsForgottenWhenItIsCorrected() {
         let schedule = CalendarSchedule.day(at: "02:00", in: .gmt)
         let wrong = UnixTime(Zones.date("2036-01-01T00:00:00Z"))
-        var machine = CalendarStateMachine(schedule, missed: .runOnce, start: wrong)
+        var machine = CalendarStateMachine(schedule, missed: .once, start: wrong)
         let right = UnixTime(Zones.date("2026-01-01T01:59:59Z"))
         #expect(machine.look(at: right) == .sleep(until: right + 1))
         #expect(machine.look(at: right + 1) == .begin(right + 1, isLate: false))
@@ -70,7 +67,7 @@ struct CalendarStateMachineTests {
     @Test func twoCorrectionsOfTheClockRepeatNoTime() {
         let schedule = CalendarSchedule.day(at: "02:00", in: .gmt)
         let midnight = UnixTime(Zones.date("2026-01-01T00:00:00Z"))
-        var machine = CalendarStateMachine(schedule, missed: .runOnce, start: midnight)
+        var machine = CalendarStateMachine(schedule, missed: .once, start: midnight)
         #expect(machine.look(at: midnight + 7_200) == .begin(midnight + 7_200, isLate: false))
         // At 02:30 back to 00:30, and at 01:00 back to 23:00.
         for time in [9_000, 1_800, 3_600, -3_600, 0, 7_200] {
@@ -81,7 +78,7 @@ struct CalendarStateMachineTests {
 
     @Test func aScheduleWithoutTimesSleeps() {
         let start = UnixTime(seconds: 0)
-        var machine = CalendarStateMachine(.hour(atMinutes: [], in: .gmt), missed: .runOnce, start: start)
+        var machine = CalendarStateMachine(.hour(atMinutes: [], in: .gmt), missed: .once, start: start)
         #expect(machine.look(at: start) == .sleep(until: start + 60))
     }
 
@@ -89,7 +86,7 @@ struct CalendarStateMachineTests {
     @Test(arguments: Zones.all)
     func aDeviceThatSleepsRunsEachDayOnce(_ name: String) {
         let schedule = CalendarSchedule.day(at: "02:30", in: Zones.zone(name))
-        for missed in CalendarSchedule.Missed.allCases {
+        for missed in MissedTicks.allCases {
             var now = UnixTime(Zones.date("2016-06-01T00:00:00Z"))
             let end = now + fullSize(3_653, inDebug: 400) * 86_400
             var machine = CalendarStateMachine(schedule, missed: missed, start: now)
@@ -98,7 +95,7 @@ struct CalendarStateMachineTests {
             while now < end {
                 switch machine.look(at: now) {
                 case .begin(let time, let isLate):
-                    if let last = begun.last, schedule.next(after: last) != time, missed == .runOnce, !isLate {
+                    if let last = begun.last, schedule.next(after: last) != time, missed != .skip, !isLate {
                         Issue.record("\(name): a day is left out before \(time.date)")
                     }
                     begun.append(time)
@@ -117,7 +114,7 @@ struct CalendarStateMachineTests {
             #expect(zip(begun, begun.dropFirst()).allSatisfy(<))
             let total = (end - begun[0]) / 86_400
             switch missed {
-            case .runOnce: #expect(begun.count >= total - 1 && begun.count <= total + 2 && late > total / 8)
+            case .once, .all: #expect(begun.count >= total - 1 && begun.count <= total + 2 && late > total / 8)
             case .skip: #expect(late == 0 && begun.count > total / 2 && begun.count < total)
             }
         }

@@ -9,7 +9,7 @@ import Testing
 /// A job of a server, which starts with the server.
 private struct ReportJob: Sendable {
     let store: any CoordinationStore
-    let write: @Sendable (String, FencingToken) async throws -> Void
+    let write: @Sendable (String, Lease.FencingToken) async throws -> Void
     let wallClock: @Sendable () -> Date
     let berlin = TimeZone(identifier: "Europe/Berlin")!
 

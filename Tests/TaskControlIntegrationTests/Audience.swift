@@ -2,7 +2,7 @@
 import TaskControlTesting
 import TestSupport
 
-@testable import TaskControl
+@_spi(Observers) @testable import TaskControl
 
 /// Hands to an observer what a test causes, and not what others cause at the same time.
 final class Audience: TaskObserver {

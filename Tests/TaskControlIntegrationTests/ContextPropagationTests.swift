@@ -6,7 +6,7 @@ import Testing
 import Tracing
 
 @testable import TaskControl
-@testable import TaskControlTracing
+@testable import TaskControlTelemetry
 
 /// Work inherits the context of the caller that starts it, with an observer and without.
 @Suite(.timeLimit(.minutes(15)))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import TaskControl
-@testable import TaskControlLogging
+@testable import TaskControlTelemetry
 
 /// The lines that arrive at swift-log. Observers are shared by the process, so each test has a process of its own.
 @Suite(.timeLimit(.minutes(15)))

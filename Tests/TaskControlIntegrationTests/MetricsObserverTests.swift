@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import TaskControl
-@testable import TaskControlMetrics
+@testable import TaskControlTelemetry
 
 /// The measurements that arrive at swift-metrics.
 @Suite(.timeLimit(.minutes(15)))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @testable import TaskControl
-@testable import TaskControlMetrics
+@testable import TaskControlTelemetry
 
 /// The measurements that events lead to.
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))

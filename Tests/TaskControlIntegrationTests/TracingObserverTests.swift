@@ -6,7 +6,7 @@ import Testing
 import Tracing
 
 @testable import TaskControl
-@testable import TaskControlTracing
+@testable import TaskControlTelemetry
 
 /// The spans, their parents, and their attributes.
 @Suite(.timeLimit(.minutes(15)))

@@ -2,8 +2,8 @@
 import TestSupport
 import Testing
 
-@testable import TaskControl
-@testable import TaskControlTracing
+@_spi(Observers) @testable import TaskControl
+@testable import TaskControlTelemetry
 
 /// Whatever comes in whichever order: each span that is made is ended once, and none is kept for what is not there.
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))

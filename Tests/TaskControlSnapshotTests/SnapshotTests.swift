@@ -3,7 +3,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-@testable import TaskControl
+@_spi(Observers) @testable import TaskControl
 @testable import TaskControlSnapshot
 
 /// Snapshots of real primitives.

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import TaskControl
+@_spi(Observers) @testable import TaskControl
 @testable import TaskControlSnapshot
 
 /// The books of what lives, event by event.

@@ -4,7 +4,7 @@ import TaskControlTrace
 import TestSupport
 import Testing
 
-@testable import TaskControl
+@_spi(Observers) @testable import TaskControl
 
 /// A primitive of this test alone. Its events are counted, drawn and tracked like those of the library, which does not know it.
 private final class Turnstile: Sendable {

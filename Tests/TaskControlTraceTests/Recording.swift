@@ -1,4 +1,4 @@
-@testable import TaskControl
+@_spi(Observers) @testable import TaskControl
 @testable import TaskControlTrace
 
 /// Events as a test writes them down: with times in milliseconds, and subjects and owners by numbers.

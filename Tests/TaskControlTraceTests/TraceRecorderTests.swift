@@ -80,7 +80,7 @@ final class TraceRecorderTests {
             )
         }
         // A folder of that name is not replaced.
-        #expect(throws: TraceWriteError.self) { try recorder().write(.html, to: folder.path) }
+        #expect(throws: TraceRecorder.WriteError.self) { try recorder().write(.html, to: folder.path) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
         let siblings = try FileManager.default.contentsOfDirectory(atPath: folder.deletingLastPathComponent().path)
         #expect(!siblings.contains { $0.hasPrefix(".taskcontrol-\(getpid())-") })

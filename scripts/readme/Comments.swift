@@ -207,7 +207,7 @@ struct Register: Sendable {
     func write(_ value: Int) {}
     func read() -> Int { 0 }
 }
-struct Reports: Sendable { func write(_ account: String, token: FencingToken) async throws {} }
+struct Reports: Sendable { func write(_ account: String, token: Lease.FencingToken) async throws {} }
 struct Database: Sendable {
     func serve(_ ready: @Sendable () -> Void) async throws {}
     func consume(from database: Database, _ ready: @Sendable () -> Void) async throws {}
@@ -270,8 +270,8 @@ func add(_ row: Row) throws {}
 func add(_ text: String) {}
 func send(_ text: String) async throws {}
 func convert(_ video: File) async throws {}
-func runDueJobs(token: FencingToken) async throws {}
-func save(_ items: [Item], of night: String, token: FencingToken) async throws {}
+func runDueJobs(token: Lease.FencingToken) async throws {}
+func save(_ items: [Item], of night: String, token: Lease.FencingToken) async throws {}
 func downloadFile() async {}
 func work() async {}
 func poll(every interval: Duration, clock: TestClock) async throws {}

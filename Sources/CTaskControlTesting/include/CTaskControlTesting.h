@@ -152,7 +152,7 @@ char *_Nullable tc_copyCaller(const void *_Nonnull caller);
 /// task. Always `false` on Apple's platforms.
 bool tc_takeHint(void);
 
-/// The parts of a `SimulationStrategy`, from which a report makes the text of the strategy. The text is made only for a
+/// The parts of a `Simulation.Strategy`, from which a report makes the text of the strategy. The text is made only for a
 /// report, since most seeds report nothing.
 typedef struct {
     /// The expression up to its arguments, such as `.pct`. Never deallocated.

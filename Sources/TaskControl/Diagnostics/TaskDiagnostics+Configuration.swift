@@ -2,7 +2,7 @@ extension TaskDiagnostics {
     /// The settings of ``TaskDiagnostics``: the log, the removal of secrets from texts, and the clock.
     public struct Configuration: Sendable {
         /// Whether each event is written as a line: to `os.Logger` on Apple platforms, to standard error elsewhere.
-        /// `false` by default. For swift-log, install a `LogObserver` of the product `TaskControlLogging`.
+        /// `false` by default. For swift-log, install a `LogObserver` of the product `TaskControlTelemetry`.
         ///
         /// A line begins with `[main]` if it was written on the main thread, and otherwise with `[background]`. On
         /// other platforms than Apple's, the main actor of a program with an async `main` does not run on the main

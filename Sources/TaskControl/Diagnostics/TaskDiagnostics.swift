@@ -6,7 +6,7 @@
 /// ```swift
 /// TaskDiagnostics.update { $0.debugLogging = true }
 ///
-/// let observation = TaskDiagnostics.observe(recorder)    // until the observation is released
+/// let registration = TaskDiagnostics.observe(recorder)   // until the registration is released
 /// TaskDiagnostics.install(MetricsObserver())             // as long as the process runs
 ///
 /// for await event in TaskDiagnostics.events() where event.severity == .warning { print(event) }
@@ -32,11 +32,11 @@ public enum TaskDiagnostics {
 
     // MARK: Observers
 
-    /// Adds an observer, until the returned observation is deallocated or its ``TaskObservation/end()`` is called.
+    /// Adds an observer, until the returned registration is deallocated or its ``Registration/end()`` is called.
     ///
     /// Each event is passed to the observers one after the other, in the order in which the observers were added.
-    public static func observe(_ observer: some TaskObserver) -> TaskObservation {
-        TaskObservation(number: Observation.add(observer))
+    public static func observe(_ observer: some TaskObserver) -> Registration {
+        Registration(number: Observation.add(observer))
     }
 
     /// Adds an observer for as long as the process runs.
@@ -49,9 +49,11 @@ public enum TaskDiagnostics {
     /// calls, and make new calls without end.
     ///
     /// - Parameter limit: The number of events that are kept while the loop is busy; less than 1 counts as 1. If more
-    ///   events come, the oldest are dropped, and counted in ``TaskEvents/droppedCount``.
-    public static func events(bufferingNewest limit: Int = 1_000) -> TaskEvents { TaskEvents(limit: limit) }
+    ///   events come, the oldest are dropped, and counted in ``Events/droppedCount``.
+    public static func events(bufferingNewest limit: Int = 1_000) -> Events { Events(limit: limit) }
 
     /// The ``TaskEvent/time`` that an event would have now; `nil` while events are neither observed nor logged.
-    public static var eventTime: Duration? { Diagnostics.whileObserved(Observation.current.time) }
+    ///
+    /// - Note: Only with `@_spi(Observers) import TaskControl`.
+    @_spi(Observers) public static var eventTime: Duration? { Diagnostics.whileObserved(Observation.current.time) }
 }

@@ -23,7 +23,7 @@
 /// ``run(_:)``, lasts from its beginning to its end.
 ///
 /// If all running tasks of the queue await later tasks of the same queue, they wait forever. (A call of ``run(_:)`` or
-/// ``drain()`` from inside a turn of the queue, which could also wait forever, throws ``QueueReentrancyError``
+/// ``drain()`` from inside a turn of the queue, which could also wait forever, throws ``ReentrancyError``
 /// instead.)
 ///
 /// ## Priorities
@@ -91,7 +91,7 @@ public final class ConcurrentQueue: TaskQueue {
     /// - Parameter body: Runs in the caller's isolation.
     /// - Returns: The value that `body` returns.
     /// - Throws: The error that `body` throws; `CancellationError` if the caller was cancelled before its turn;
-    ///   ``QueueReentrancyError`` if the caller is inside a turn of this queue: if all turns were held by such callers,
+    ///   ``ReentrancyError`` if the caller is inside a turn of this queue: if all turns were held by such callers,
     ///   each would wait forever. Child tasks, unstructured tasks created during the turn (while it lasts), and turns
     ///   of other queues inside it all count as inside. Also if all turns wait for the caller, through flights or turns of
     ///   other queues.
@@ -112,7 +112,7 @@ public final class ConcurrentQueue: TaskQueue {
     /// ## Cancellation
     /// A cancelled caller stops waiting immediately. The queue continues.
     ///
-    /// - Throws: `CancellationError` if the caller is cancelled; ``QueueReentrancyError`` if the caller is inside a
+    /// - Throws: `CancellationError` if the caller is cancelled; ``ReentrancyError`` if the caller is inside a
     ///   turn of this queue, as for ``run(_:)``.
     public nonisolated(nonsending) func drain() async throws { try await _turns.drain() }
 

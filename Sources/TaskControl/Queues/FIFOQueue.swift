@@ -31,7 +31,7 @@
 ///
 /// A task that awaits the value of a later task of its own queue waits forever: add the later task without awaiting it,
 /// or use an ``ActorQueue``. (A call of ``run(_:)`` or ``drain()`` from inside a turn of the queue, which would also
-/// wait forever, throws ``QueueReentrancyError`` instead.)
+/// wait forever, throws ``ReentrancyError`` instead.)
 ///
 /// ## Priorities
 /// A task of the queue that is ahead of a task with a higher priority is escalated to that priority while the later
@@ -95,7 +95,7 @@ public final class FIFOQueue: TaskQueue {
     /// - Parameter body: Runs in the caller's isolation.
     /// - Returns: The value that `body` returns.
     /// - Throws: The error that `body` throws; `CancellationError` if the caller was cancelled before its turn;
-    ///   ``QueueReentrancyError`` if the caller is inside a turn of this queue: the call would wait forever for the end
+    ///   ``ReentrancyError`` if the caller is inside a turn of this queue: the call would wait forever for the end
     ///   of that turn. Child tasks, unstructured tasks created during the turn (while it lasts), and turns of other
     ///   queues inside it all count as inside. Also if the turn that runs waits for the caller, through flights or turns
     ///   of other queues.
@@ -116,7 +116,7 @@ public final class FIFOQueue: TaskQueue {
     /// ## Cancellation
     /// A cancelled caller stops waiting immediately. The queue continues.
     ///
-    /// - Throws: `CancellationError` if the caller is cancelled; ``QueueReentrancyError`` if the caller is inside a
+    /// - Throws: `CancellationError` if the caller is cancelled; ``ReentrancyError`` if the caller is inside a
     ///   turn of this queue, as for ``run(_:)``.
     public nonisolated(nonsending) func drain() async throws { try await _turns.drain() }
 

@@ -75,7 +75,7 @@ public final class SingleFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     /// - Returns: The value of the flight.
     /// - Throws: The error of the operation, to all of its callers; `CancellationError` if the caller is cancelled;
     ///   ``CancellationCause`` if it is not, and ``cancelAll()`` is called, or this object was closed before;
-    ///   ``SingleFlightReentrancyError`` if the caller is inside the operation of the same key, or if the flight waits for
+    ///   ``ReentrancyError`` if the caller is inside the operation of the same key, or if the flight waits for
     ///   the caller, through other flights or turns of queues.
     /// - Complexity: O(1). From inside another flight or a turn of a queue, O(*n*) in the number of calls that wait inside
     ///   the flight to join, and inside the flights and turns that these calls wait for.
@@ -86,7 +86,7 @@ public final class SingleFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
         operation: sending @escaping @isolated(any) () async throws -> Value
     ) async throws -> Value {
         let caller = try _flights.join(_ErasedKey(key), operation: received(operation))
-        guard let caller else { throw SingleFlightReentrancyError(key: String(describing: key)) }
+        guard let caller else { throw ReentrancyError(key: String(describing: key)) }
         return try await caller.value()
     }
 

@@ -28,7 +28,7 @@
 ///     the operation begins.
 /// - Returns: The value of the flight.
 /// - Throws: The error of the operation, to all of its callers; `CancellationError` if the caller is cancelled;
-///   ``SingleFlightReentrancyError`` if the caller is inside the operation of the same key, or if the flight waits for
+///   ``ReentrancyError`` if the caller is inside the operation of the same key, or if the flight waits for
 ///   the caller, through other flights or turns of queues.
 /// - Complexity: O(1), and from inside another flight or a turn as for ``SingleFlight/value(for:operation:)``.
 @export(implementation)
@@ -38,7 +38,7 @@ public nonisolated(nonsending) func withSingleFlight<Key: Hashable, Value: Senda
     operation: sending @escaping @isolated(any) () async throws -> Value
 ) async throws -> Value {
     let caller = try _SharedFlights.table.join(_ErasedKey(_SharedKey<Key, Value>(key)), operation: received(operation))
-    guard let caller else { throw SingleFlightReentrancyError(key: String(describing: key)) }
+    guard let caller else { throw ReentrancyError(key: String(describing: key)) }
     return try await caller.value()
 }
 

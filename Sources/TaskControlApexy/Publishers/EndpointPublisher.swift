@@ -6,57 +6,54 @@ public import OpenCombine
 
 #if canImport(Combine) || OpenCombine
 /// A publisher of the content of an endpoint, which sends a request for each subscriber.
-///
-/// ```swift
-/// client.publisher(for: BookListEndpoint())
-///     .sink { completion in … } receiveValue: { books in … }
-///     .store(in: &subscriptions)
-/// ```
-///
-/// The type conforms to the `Publisher` protocol of Combine, or to that of OpenCombine if the platform has no Combine
-/// and the package trait `OpenCombine` is enabled. A file that imports OpenCombine and this module needs
-/// `import class OpenCombine.AnyCancellable` for a `Set<AnyCancellable>`: TaskControl has a type of that name too.
-///
-/// The publisher sends nothing by itself. Each subscriber starts a request of its own when it first demands a value,
-/// and receives either the content and then the completion, or an error as the completion. Both arrive on the
-/// `APIClient.completionQueue` of the client, which is the main queue by default.
-///
-/// The publisher and the running requests retain the client.
-///
-/// ## Cancellation
-/// Cancelling the subscription cancels the request, and releases the subscriber. If `cancel()` is called on the
-/// `APIClient.completionQueue` of the client, the subscriber receives nothing after `cancel()` has returned. If it is
-/// called on another thread, a delivery that has begun may still run.
-public struct EndpointPublisher<Output: Sendable>: Publisher, Sendable {
-    /// The type of the errors: any error with which the request of a subscriber fails.
-    public typealias Failure = any Error
+private struct EndpointPublisher<Output: Sendable>: Publisher, Sendable {
+    typealias Failure = any Error
 
-    private let send: @Sendable (@escaping @Sendable (Result<Output, any Error>) -> Void) -> Progress
+    let send: @Sendable (@escaping @Sendable (Result<Output, any Error>) -> Void) -> Progress
 
-    init(_ send: @escaping @Sendable (@escaping @Sendable (Result<Output, any Error>) -> Void) -> Progress) {
-        self.send = send
-    }
-
-    /// Passes a subscription to a subscriber. The first demand of the subscriber starts the request.
-    public func receive<Downstream: Subscriber>(subscriber: Downstream)
+    func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == any Error {
         subscriber.receive(subscription: EndpointSubscription(subscriber, send))
     }
 }
 
 extension APIClient {
-    /// Returns a publisher of the content of an endpoint. Nothing is sent before a subscriber demands a value.
-    public func publisher<E: Endpoint>(for endpoint: E) -> EndpointPublisher<E.Content> {
-        EndpointPublisher { request(endpoint, completionHandler: $0) }
+    /// Returns a publisher of the content of an endpoint.
+    ///
+    /// ```swift
+    /// client.publisher(for: BookListEndpoint())
+    ///     .sink { completion in … } receiveValue: { books in … }
+    ///     .store(in: &subscriptions)
+    /// ```
+    ///
+    /// The publisher is one of Combine, or of OpenCombine if the platform has no Combine and the package trait `OpenCombine`
+    /// is enabled. A file that imports OpenCombine and this module needs `import class OpenCombine.AnyCancellable` for a
+    /// `Set<AnyCancellable>`: TaskControl has a type of that name too.
+    ///
+    /// The publisher sends nothing by itself. Each subscriber starts a request of its own when it first demands a value,
+    /// and receives either the content and then the completion, or an error as the completion. Both arrive on the
+    /// `APIClient.completionQueue` of the client, which is the main queue by default.
+    ///
+    /// The publisher and the running requests retain the client.
+    ///
+    /// ## Cancellation
+    /// Cancelling the subscription cancels the request, and releases the subscriber. If `cancel()` is called on the
+    /// `APIClient.completionQueue` of the client, the subscriber receives nothing after `cancel()` has returned. If it is
+    /// called on another thread, a delivery that has begun may still run.
+    ///
+    /// - Returns: The publisher. It fails with any error with which the request of a subscriber fails.
+    public func publisher<E: Endpoint>(for endpoint: E) -> AnyPublisher<E.Content, any Error> {
+        EndpointPublisher { request(endpoint, completionHandler: $0) }.eraseToAnyPublisher()
     }
 
-    /// Returns a publisher of the content of the response to an upload. Nothing is sent before a subscriber demands a
-    /// value.
+    /// Returns a publisher of the content of the response to an upload, with the rules of the publisher of an endpoint.
     ///
     /// A body that `UploadEndpointBody.stream(_:)` returns can be sent only once. If the endpoint returns the same body
     /// each time, only the first subscriber's request can send it, and every other subscriber receives an error.
-    public func publisher<E: UploadEndpoint>(for endpoint: E) -> EndpointPublisher<E.Content> {
-        EndpointPublisher { upload(endpoint, completionHandler: $0) }
+    ///
+    /// - Returns: The publisher. It fails with any error with which the request of a subscriber fails.
+    public func publisher<E: UploadEndpoint>(for endpoint: E) -> AnyPublisher<E.Content, any Error> {
+        EndpointPublisher { upload(endpoint, completionHandler: $0) }.eraseToAnyPublisher()
     }
 }
 

@@ -187,7 +187,7 @@ final class _CacheStorage: Sendable {
         return try await load(entry, state.withLock { $0.newest(entry.place) })
     }
 
-    /// Returns the first result of a ``CachedValues`` sequence, and the serial number that the flight of the second
+    /// Returns the first result of a ``CachedFlight/Values`` sequence, and the serial number that the flight of the second
     /// result comes after. If the result is `nil`, the sequence has only the second result. If the number is `nil`, the
     /// sequence has only the first result.
     @usableFromInline
@@ -212,7 +212,7 @@ final class _CacheStorage: Sendable {
     /// Returns the result of the key's flight that comes after the serial number `after`. Begins the flight if there is
     /// none.
     ///
-    /// - Throws: The error of the load; `CancellationError` if the caller is cancelled; `SingleFlightReentrancyError`
+    /// - Throws: The error of the load; `CancellationError` if the caller is cancelled; `ReentrancyError`
     ///   if the caller is inside the flight.
     @usableFromInline
     nonisolated(nonsending) func load(_ entry: _PinnedEntry, _ after: UInt64) async throws -> _CachedResult {
@@ -515,7 +515,7 @@ final class _PinnedEntry: Sendable {
     deinit { storage.unpin(place) }
 
     /// The error of a load that requests its own key.
-    fileprivate var reentrancyError: SingleFlightReentrancyError { SingleFlightReentrancyError(key: key.text ?? "") }
+    fileprivate var reentrancyError: ReentrancyError { ReentrancyError(key: key.text ?? "") }
 }
 
 /// The key of a flight: the entry of the cache, and the serial number of the load or written value that the flight comes

@@ -35,12 +35,12 @@ public final class LeaderElection: Sendable {
         /// is not released yet.
         case candidate
         /// The process is the leader. The associated value is the fencing token of its lease.
-        case leader(FencingToken)
+        case leader(Lease.FencingToken)
     }
 
     private struct Books {
         var candidates = 0
-        var token: FencingToken?
+        var token: Lease.FencingToken?
 
         var state: State { token.map { .leader($0) } ?? (candidates > 0 ? .candidate : .idle) }
     }
@@ -173,9 +173,9 @@ public final class LeaderElection: Sendable {
     /// caller uses the result.
     ///
     /// - Throws: ``StoreError``; `CancellationError` if the caller is cancelled.
-    public nonisolated(nonsending) func leader() async throws -> LeaseHolder? {
+    public nonisolated(nonsending) func leader() async throws -> Lease.Holder? {
         let range = StoreRange(.prefix(line.prefix), order: .creation, limit: 1)
-        return try await store.read(range).entries.first.map(LeaseHolder.init)
+        return try await store.read(range).entries.first.map(Lease.Holder.init)
     }
 
     // MARK: Campaigns
@@ -219,7 +219,7 @@ public final class LeaderElection: Sendable {
         if lease.session.read({ $0.isLost }) { resign(lease.token) }
     }
 
-    private func resign(_ token: FencingToken) {
+    private func resign(_ token: Lease.FencingToken) {
         publish { if $0.token == token { $0.token = nil } }
     }
 

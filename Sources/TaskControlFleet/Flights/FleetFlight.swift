@@ -88,10 +88,11 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
     ///     priority and task name. It is not called if the result of another caller is received, and it is cancelled if the lease under which it runs
     ///     is lost.
     /// - Returns: The value.
-    /// - Throws: The error of the operation; ``FleetFlightError`` if the operation has failed in another process;
+    /// - Throws: The error of the operation; ``StoreError`` with the reason
+    ///   ``StoreError/Reason/operationFailed`` if the operation has failed in another process;
     ///   ``LeaseLostError`` if the lease was lost while the operation ran;
     ///   ``StoreError`` if the store fails; `CancellationError` if the caller is cancelled;
-    ///   `SingleFlightReentrancyError` if the operation of a key asks for the value of the same key.
+    ///   `ReentrancyError` if the operation of a key asks for the value of the same key.
     public nonisolated(nonsending) func value(
         for key: String,
         @_inheritActorContext @_implicitSelfCapture
@@ -117,7 +118,7 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
         } adopt: { entry in
             switch try? JSONDecoder().decode(PublishedResult<Value>.self, from: entry.value) {
             case .value(let value)?: value
-            case .failure(let message)?: throw FleetFlightError(key: key, message: message)
+            case .failure(let message)?: throw StoreError(.operationFailed, message)
             case nil: nil
             }
         } body: { _ in

@@ -4,8 +4,8 @@ internal import TaskControl
 ///
 /// Checking the lease alone does not protect a resource: between the check and the change of the resource, the process
 /// can be paused for longer than the lease. A resource that several processes change must therefore refuse a ``token``
-/// that is lower than one it has already received. If the resource is in the same store as the lease, change it with a
-/// ``guarded(_:)`` transaction instead.
+/// that is lower than one it has already received. If the resource is in the same store as the lease, change it with
+/// ``CoordinationStore/commit(if:put:delete:under:)`` instead.
 ///
 /// Safe to use from any thread and any isolation. After the body has ended, the lease is no longer valid. It can also
 /// be lost before, while the body runs: see ``isValid``.
@@ -61,13 +61,8 @@ public struct Lease: Sendable {
 
     /// Returns a copy of a transaction with an additional condition: this lease is still held.
     ///
-    /// Use the copy to change entries in the same store as the lease. The store checks the condition and changes the
-    /// entries in one atomic step, so no fencing token is needed.
-    ///
     /// - Parameter transaction: A transaction for the store in which the lease is held.
-    /// - Returns: The transaction with the additional condition. Pass it to ``CoordinationStore/commit(_:)``. If the
-    ///   lease is no longer held, or another condition does not hold, nothing is changed.
-    public func guarded(_ transaction: StoreTransaction) -> StoreTransaction {
+    package func guarded(_ transaction: StoreTransaction) -> StoreTransaction {
         var transaction = transaction
         transaction.comparisons.append(.createRevision(key, token.rawValue))
         return transaction

@@ -60,7 +60,7 @@ extension LeaseSession {
             let own = result.reads.first?.first { $0.key.isSameKey(as: key) }
             if let own, own.lease == lease {
                 let sight = sight(of: result, key)
-                update { $0.entered(FencingToken(rawValue: own.createRevision), sight, sent: sent, at: now) }
+                update { $0.entered(Lease.FencingToken(rawValue: own.createRevision), sight, sent: sent, at: now) }
                 emitTurn()
             } else {
                 update { $0.entryWasForeign(at: now) }
@@ -80,7 +80,7 @@ extension LeaseSession {
         }
     }
 
-    private func verify(_ lease: LeaseID, _ token: FencingToken, _ sent: Duration) async {
+    private func verify(_ lease: LeaseID, _ token: Lease.FencingToken, _ sent: Duration) async {
         let key = line.key(of: lease)
         var reads: [StoreTransaction.Operation] = [
             .read(StoreRange(.prefix(line.prefix), order: .creation, limit: line.permits))
@@ -264,7 +264,7 @@ extension LeaseStateMachine.Failure {
             case .ambiguous: .ambiguous
             case .leaseNotFound: .leaseNotFound
             case .replaced: .replaced
-            case .unauthorized, .refused: .final
+            case .unauthorized, .refused, .operationFailed: .final
             }
     }
 }

@@ -29,7 +29,7 @@ final class LeaseSession: Sendable {
     let clock: any Clock<Duration>
     let time: Stopwatch
     let events: CallEvents?
-    /// The value of the caller's entry in the store: a ``LeaseHolder`` in JSON.
+    /// The value of the caller's entry in the store: a ``Lease/Holder`` in JSON.
     let holder: Data
     /// The requested duration of the lease.
     let timeToLive: Duration
@@ -47,7 +47,7 @@ final class LeaseSession: Sendable {
         events: CallEvents?,
         stop: (@Sendable () async -> Void)? = nil
     ) {
-        self.init(line, store, timeToLive, LeaseHolder(holder: holder).data, clock, events, stop)
+        self.init(line, store, timeToLive, Lease.Holder(holder: holder).data, clock, events, stop)
     }
 
     /// Creates a session for another entry of the same caller, in `line`: the same line, or the same without results.
@@ -175,7 +175,7 @@ final class LeaseSession: Sendable {
 
     /// The reason for which the wait for the lease has ended.
     enum Turn {
-        case holding(FencingToken)
+        case holding(Lease.FencingToken)
         case adopted(StoreEntry)
         case failed(any Error)
         /// The caller is cancelled or was asked to stop, or the lease was lost before the caller noticed its turn.
@@ -377,7 +377,8 @@ extension LeaseSession {
     ///
     /// - Returns: Whether the entry existed.
     /// - Throws: The error of the store.
-    private func delete(_ lease: LeaseID, _ token: FencingToken, _ publication: Publication?) async throws -> Bool {
+    private func delete(_ lease: LeaseID, _ token: Lease.FencingToken, _ publication: Publication?) async throws -> Bool
+    {
         let key = line.key(of: lease)
         var operations: [StoreTransaction.Operation] = [.delete(.key(key))]
         if let publication, let lifetime = await leaseOfResult() {

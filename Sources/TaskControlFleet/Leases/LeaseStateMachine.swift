@@ -20,7 +20,7 @@ struct LeaseStateMachine: Hashable {
 
     private(set) var phase = Phase.entering
     private(set) var lease: LeaseID?
-    private(set) var token: FencingToken?
+    private(set) var token: Lease.FencingToken?
     /// The time on the session's `Stopwatch` until which the lease certainly exists in the store; `nil` if no
     /// transaction has confirmed its grant or a renewal.
     private(set) var validUntil: Duration?
@@ -188,7 +188,7 @@ struct LeaseStateMachine: Hashable {
     ///   - token: The revision at which the entry was created.
     ///   - sight: The state of the line, as read by the transaction that created or found the entry.
     ///   - sent: The time at which the transaction was sent.
-    mutating func entered(_ token: FencingToken, _ sight: Sight, sent: Duration, at now: Duration) {
+    mutating func entered(_ token: Lease.FencingToken, _ sight: Sight, sent: Duration, at now: Duration) {
         guard phase == .entering, lease != nil else { return }
         record(now - sent)
         self.token = token
@@ -444,7 +444,7 @@ extension LeaseStateMachine {
         case renew(LeaseID)
         /// Reads the beginning of the line (``FleetLine``), if the caller's entry, which has the given lease and
         /// fencing token, still exists.
-        case verify(LeaseID, FencingToken)
+        case verify(LeaseID, Lease.FencingToken)
         /// Revokes the given lease of an earlier entry of the caller, whose place in the line (``FleetLine``) is lost.
         case abandon(LeaseID)
         /// Waits until a time on the session's `Stopwatch`, or until ``LeaseStateMachine/isUrgent`` is `true`.
@@ -482,7 +482,7 @@ extension LeaseStateMachine {
     /// The next step with which a caller leaves the line (``FleetLine``).
     enum Leaving: Hashable {
         /// Deletes the caller's entry, which has the given lease and fencing token.
-        case delete(LeaseID, FencingToken)
+        case delete(LeaseID, Lease.FencingToken)
         /// Revokes the given lease.
         case revoke(LeaseID)
         /// Does nothing more: the store ends the lease when it expires.

@@ -3,7 +3,7 @@ internal import TaskControl
 /// Runs a body while this process holds a lease with a given name. At most one caller, of all processes, holds the
 /// lease at a time, *as long as no process is paused for longer than the duration of the lease and all clocks run at
 /// about the same rate*. Because of these conditions, this is no guarantee: if a second holder would harm a resource,
-/// the resource must check ``Lease/token``, or be changed with ``Lease/guarded(_:)``.
+/// the resource must check ``Lease/token``, or be changed with ``CoordinationStore/commit(if:put:delete:under:)``.
 ///
 /// ```swift
 /// try await withLease("nightly-report", in: store) { lease in

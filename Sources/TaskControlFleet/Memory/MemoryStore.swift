@@ -8,7 +8,7 @@ internal import TaskControl
 /// ```swift
 /// let store = MemoryStore()
 /// try await withLease("report", in: store) { lease in
-///     _ = try await store.commit(lease.guarded(StoreTransaction(put: ["report": Data()])))
+///     _ = try await store.commit(put: ["report": Data()], under: lease)
 /// }
 /// ```
 ///
@@ -46,7 +46,9 @@ public final class MemoryStore: CoordinationStore, StoreOperations {
     private let stopwatch: Stopwatch
 
     /// The connection to the store, which is opaque.
-    public var backend: StoreBackend { StoreBackend(self) }
+    ///
+    /// - Note: Only with `@_spi(Store) import TaskControlFleet`.
+    @_spi(Store) public var backend: StoreBackend { StoreBackend(self) }
 
     /// Creates an empty store.
     ///

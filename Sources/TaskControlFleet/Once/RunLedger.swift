@@ -84,14 +84,14 @@ struct RunLedger: Sendable {
     }
 }
 
-/// The runs of one name that ``runOnce(_:for:in:guarantee:timeToLive:holder:clock:body:)`` has recorded, as they are
+/// The runs of one name that ``runOnce(_:for:in:timeToLive:holder:clock:body:)`` has recorded, as they are
 /// stored in one entry of the store.
 struct RunRecord: Codable, Equatable {
-    /// A period that has been run, or is being run (``RunGuarantee/atMostOnce``).
+    /// A period that has been run, or is being run (``runAtMostOnce(_:for:in:timeToLive:holder:clock:body:)``).
     struct Run: Codable, Equatable {
         let period: String
         /// The fencing token of the caller that has recorded the run.
-        let token: FencingToken
+        let token: Lease.FencingToken
     }
 
     /// The number of runs that are kept: the entry does not grow.

@@ -92,7 +92,9 @@ public final class SQLiteStore: CoordinationStore, StoreOperations {
     private let clock: any Clock<Duration>
 
     /// The connection to the store, which is opaque.
-    public var backend: StoreBackend { StoreBackend(self) }
+    ///
+    /// - Note: Only with `@_spi(Store) import TaskControlFleet`.
+    @_spi(Store) public var backend: StoreBackend { StoreBackend(self) }
 
     /// The notification that suspends all SQLite stores of the process, until ``resumeNotification`` is posted. Post it
     /// to `NotificationCenter.default` before iOS suspends the app.

@@ -1,4 +1,4 @@
-/// An error that an operation of a ``CoordinationStore`` has thrown.
+/// An error that an operation of a ``CoordinationStore`` has thrown, or that another process has published in one.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of an error, which shows whether the operation may have taken effect.
     @nonexhaustive
@@ -18,11 +18,16 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case replaced
         /// The store has refused the operation for another reason, such as a value that is too large. Nothing was changed.
         case refused
+        /// The operation of a ``FleetFlight`` has failed in another process, which has published the text of its error. The
+        /// store itself has not failed.
+        case operationFailed
     }
 
     /// The kind of the error.
     public let reason: Reason
-    /// The message of the store or of the network. It contains no credentials, keys or values.
+    /// The message of the store or of the network, which contains no credentials, keys or values. If ``reason`` is
+    /// ``Reason/operationFailed``, the text of the operation's error, after the `TaskDiagnostics.Configuration.redact` of that
+    /// process.
     public let message: String
 
     /// Creates an error.

@@ -1,15 +1,15 @@
-public import Foundation
+package import Foundation
 
 /// A transaction of a ``CoordinationStore``: conditions on entries, and the changes that are made if all conditions hold. The store executes the
 /// transaction in one atomic step. Keys are compared byte by byte, in UTF-8.
-public struct StoreTransaction: Hashable, Sendable {
+package struct StoreTransaction: Hashable, Sendable {
     /// A condition on one entry.
-    public enum Comparison: Hashable, Sendable {
+    package enum Comparison: Hashable, Sendable {
         /// No entry has the given key.
         case absent(String)
         /// An entry has the given key.
         case present(String)
-        /// An entry has the given key, and was created at the given revision, such as that of a ``FencingToken``.
+        /// An entry has the given key, and was created at the given revision, such as that of a ``Lease/FencingToken``.
         case createRevision(String, Int64)
         /// An entry has the given key, and was created or last replaced at the given revision.
         case modifyRevision(String, Int64)
@@ -27,10 +27,10 @@ public struct StoreTransaction: Hashable, Sendable {
         }
 
         /// Returns whether both conditions are equal. Keys are compared byte by byte, in UTF-8.
-        public static func == (one: Self, other: Self) -> Bool { one.parts == other.parts }
+        package static func == (one: Self, other: Self) -> Bool { one.parts == other.parts }
 
         /// Adds the condition to a hasher.
-        public func hash(into hasher: inout Hasher) {
+        package func hash(into hasher: inout Hasher) {
             let (kind, key, revision, value) = parts
             hasher.combine(kind)
             hasher.combine(key)
@@ -93,14 +93,14 @@ public struct StoreTransaction: Hashable, Sendable {
         self.failure = failure
     }
 
-    /// Creates a transaction. Pass it to ``CoordinationStore/commit(_:)``, mostly after ``Lease/guarded(_:)``.
+    /// Creates a transaction from its conditions and changes.
     ///
     /// - Parameters:
     ///   - conditions: The conditions. If there are none, the changes are always made.
     ///   - entries: The keys and values of the entries that are created or replaced. They stay until they are deleted.
     ///   - keys: The keys of the entries that are deleted. A key that is in both parameters is refused
     ///     (``StoreError/Reason/refused``).
-    public init(if conditions: [Comparison] = [], put entries: [String: Data] = [:], delete keys: [String] = []) {
+    package init(if conditions: [Comparison] = [], put entries: [String: Data] = [:], delete keys: [String] = []) {
         self.init(
             comparisons: conditions,
             success: entries.map { .put($0.key, $0.value) } + keys.map { .delete(.key($0)) }

@@ -65,7 +65,7 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
     private func refreshOnce(_ serial: CredentialSerial) async throws {
         do {
             try await refreshes.value(for: RefreshKey(serial: serial)) { [self] in try await renew(serial) }
-        } catch let error as SingleFlightReentrancyError where error.key == RefreshKey.text {
+        } catch let error as ReentrancyError where error.key == RefreshKey.text {
             throw EndpointError(
                 .request,
                 detail:

@@ -1,8 +1,4 @@
-#if canImport(FoundationNetworking)
-internal import Foundation
-#else
 public import Foundation
-#endif
 
 /// A policy that attaches a credential to requests, and obtains a new one when the server rejects the credential.
 ///
@@ -22,8 +18,26 @@ public import Foundation
 /// throws another error. A request whose body can be sent only once fails in this way after its first rejection.
 ///
 /// If the first refresh or one after a rejection fails, all requests that wait for it fail with its error, and the next
-/// request begins another refresh. With a ``CredentialExpiration``, a refresh also begins before the credential
-/// expires. If that refresh fails, the requests are sent with the old credential, as long as it has not expired.
+/// request begins another refresh.
+///
+/// ## Expiration
+/// With an `expirationDate`, a refresh also begins before the credential expires:
+///
+/// ```swift
+/// struct Session: Sendable {
+///     let token: String
+///     let expires: Date
+/// }
+///
+/// let authenticator = EndpointAuthenticator(expirationDate: { (session: Session) in session.expires }) { session, request in
+///     request.setValue("Bearer \(session.token)", forHTTPHeaderField: "Authorization")
+/// } refresh: { _ in
+///     Session(token: try await login.get("token", as: String.self), expires: .now + 3_600)
+/// }
+/// ```
+///
+/// The next request waits for that refresh. If it fails, the request is sent with the old credential, unless that has
+/// expired: then the call of the client throws the error of the refresh. Each further request tries again.
 ///
 /// An authenticator can be shared by several clients of one server. It keeps the credential in memory, and logs
 /// nothing.
@@ -41,8 +55,13 @@ public final class EndpointAuthenticator: Sendable {
     ///
     /// - Parameters:
     ///   - initial: The first credential; `nil`: the first request calls `refresh` to obtain one.
-    ///   - expiration: The rule by which credentials are renewed before they expire. `nil`, the default: a credential
-    ///     is renewed only when the server rejects it.
+    ///   - expirationDate: Returns when a credential expires, so that it is renewed before; `nil` if that is not known: the
+    ///     credential is then renewed only when the server rejects it. `nil`, the default: no credential has a known expiration.
+    ///   - expirationMargin: The time before the expiration from which on a credential is renewed. By default 60 seconds: longer
+    ///     than a request usually takes, and longer than the usual difference between the clocks of client and server. If a
+    ///     new credential expires in less than twice this time, the half of its remaining time is used in place of the margin:
+    ///     otherwise each request would renew it. A negative margin counts as 0.
+    ///   - wallClock: Returns the current time. By default the time of the system; pass another closure in tests.
     ///   - refreshTimeout: The longest time that a refresh may take. By default 30 seconds, the time that the standard
     ///     handler of Microsoft.Extensions.Http.Resilience gives to a call with all of its attempts. `nil`: no limit.
     ///   - clock: Measures `refreshTimeout`.
@@ -56,7 +75,9 @@ public final class EndpointAuthenticator: Sendable {
     ///     credential would wait for itself, and fails with ``EndpointError/Reason/request`` instead.
     public init<Credential: Sendable>(
         initial: Credential? = nil,
-        expiration: CredentialExpiration<Credential>? = nil,
+        expirationDate: (@Sendable (Credential) -> Date?)? = nil,
+        expirationMargin: Duration = .seconds(60),
+        wallClock: @escaping @Sendable () -> Date = { Date() },
         refreshTimeout: Duration? = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(),
         attach: @escaping @Sendable (Credential, inout URLRequest) throws -> Void,
@@ -64,7 +85,7 @@ public final class EndpointAuthenticator: Sendable {
     ) {
         source = CredentialStorage(
             initial,
-            expiration: expiration,
+            expiration: CredentialExpiration(expirationDate, margin: expirationMargin, now: wallClock),
             refreshTimeout: refreshTimeout,
             clock: clock,
             attach: attach,
@@ -79,8 +100,13 @@ public final class EndpointAuthenticator: Sendable {
     ///
     /// - Parameters:
     ///   - initial: The first token; `nil` or empty: the first request calls `refresh` to obtain one.
-    ///   - expiration: The rule by which tokens are renewed before they expire. `nil`, the default: a token is renewed
-    ///     only when the server rejects it.
+    ///   - expirationDate: Returns when a token expires, so that it is renewed before; `nil` if that is not known: the
+    ///     token is then renewed only when the server rejects it. `nil`, the default: no token has a known expiration.
+    ///   - expirationMargin: The time before the expiration from which on a token is renewed. By default 60 seconds: longer
+    ///     than a request usually takes, and longer than the usual difference between the clocks of client and server. If a
+    ///     new token expires in less than twice this time, the half of its remaining time is used in place of the margin:
+    ///     otherwise each request would renew it. A negative margin counts as 0.
+    ///   - wallClock: Returns the current time. By default the time of the system; pass another closure in tests.
     ///   - refreshTimeout: The longest time that a refresh may take. By default 30 seconds. `nil`: no limit.
     ///   - clock: Measures `refreshTimeout`.
     ///   - refresh: Gets a new token. Receives the rejected or expiring token; `nil` if there was none. Runs in a task
@@ -88,7 +114,9 @@ public final class EndpointAuthenticator: Sendable {
     ///     for itself, and fails with ``EndpointError/Reason/request`` instead.
     public static func bearer(
         initial: String? = nil,
-        expiration: CredentialExpiration<String>? = nil,
+        expirationDate: (@Sendable (String) -> Date?)? = nil,
+        expirationMargin: Duration = .seconds(60),
+        wallClock: @escaping @Sendable () -> Date = { Date() },
         refreshTimeout: Duration? = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(),
         refresh: @escaping @Sendable (_ rejected: String?) async throws -> String
@@ -96,7 +124,9 @@ public final class EndpointAuthenticator: Sendable {
         let initial = initial.flatMap { $0.isEmpty ? nil : $0 }
         return EndpointAuthenticator(
             initial: initial,
-            expiration: expiration,
+            expirationDate: expirationDate,
+            expirationMargin: expirationMargin,
+            wallClock: wallClock,
             refreshTimeout: refreshTimeout,
             clock: clock
         ) { token, request in
@@ -114,20 +144,34 @@ public final class EndpointAuthenticator: Sendable {
     ///
     /// - Parameters:
     ///   - initial: The first token; `nil` or empty: the first request calls `refresh` to obtain one.
-    ///   - expiration: The rule by which tokens are renewed before they expire. `nil`, the default: a token is renewed
-    ///     only when the server rejects it.
+    ///   - expirationDate: Returns when a token expires, so that it is renewed before; `nil` if that is not known: the
+    ///     token is then renewed only when the server rejects it. `nil`, the default: no token has a known expiration.
+    ///   - expirationMargin: The time before the expiration from which on a token is renewed. By default 60 seconds: longer
+    ///     than a request usually takes, and longer than the usual difference between the clocks of client and server. If a
+    ///     new token expires in less than twice this time, the half of its remaining time is used in place of the margin:
+    ///     otherwise each request would renew it. A negative margin counts as 0.
+    ///   - wallClock: Returns the current time. By default the time of the system; pass another closure in tests.
     ///   - refreshTimeout: The longest time that a refresh may take. By default 30 seconds. `nil`: no limit.
     ///   - clock: Measures `refreshTimeout`.
     ///   - refresh: Gets a new token. Runs in a task of its own. Must not use a client that has this authenticator: a
     ///     request that needs the new token would wait for itself, and fails with ``EndpointError/Reason/request`` instead.
     public static func bearer(
         initial: String? = nil,
-        expiration: CredentialExpiration<String>? = nil,
+        expirationDate: (@Sendable (String) -> Date?)? = nil,
+        expirationMargin: Duration = .seconds(60),
+        wallClock: @escaping @Sendable () -> Date = { Date() },
         refreshTimeout: Duration? = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(),
         refresh: @escaping @Sendable () async throws -> String
     ) -> EndpointAuthenticator {
-        bearer(initial: initial, expiration: expiration, refreshTimeout: refreshTimeout, clock: clock) { _ in
+        bearer(
+            initial: initial,
+            expirationDate: expirationDate,
+            expirationMargin: expirationMargin,
+            wallClock: wallClock,
+            refreshTimeout: refreshTimeout,
+            clock: clock
+        ) { _ in
             try await refresh()
         }
     }

@@ -1,17 +1,7 @@
 public import Foundation
 
-/// A form that can contain files, for a request body with the media type `multipart/form-data` (RFC 7578).
-///
-/// ```swift
-/// post("covers", body: .multipart([
-///     .field("title", "Emma"),
-///     .file("cover", picture, fileName: "emma.png", contentType: "image/png"),
-/// ]))
-/// ```
-///
-/// The form and the content of its files are kept in memory.
-public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
-    /// A field or a file of a form.
+extension EndpointBody {
+    /// A field or a file of a form: see ``multipart(_:)``.
     public struct Part: Sendable, Hashable {
         fileprivate let name: String
         fileprivate let data: Data
@@ -40,19 +30,31 @@ public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
         }
     }
 
-    /// The parts, in their order.
-    public var parts: [Part]
+    /// Encodes a form that can contain files, and returns a body with the media type `multipart/form-data` (RFC 7578).
+    ///
+    /// ```swift
+    /// post("covers", body: .multipart([
+    ///     .field("title", "Emma"),
+    ///     .file("cover", picture, fileName: "emma.png", contentType: "image/png"),
+    /// ]))
+    /// ```
+    ///
+    /// The form and the content of its files are kept in memory.
+    ///
+    /// - Parameter parts: The parts, in their order.
+    public static func multipart(_ parts: [Part]) -> EndpointBody {
+        // 122 random bits: no part contains it by chance.
+        let boundary = "TaskControl-" + UUID().uuidString
+        return EndpointBody(
+            data: encoded(parts, boundary: boundary),
+            contentType: "multipart/form-data; boundary=" + boundary
+        )
+    }
 
-    /// Creates a form that consists of the given parts.
-    public init(_ parts: [Part]) { self.parts = parts }
-
-    /// Creates a form that consists of the given parts.
-    public init(arrayLiteral parts: Part...) { self.parts = parts }
-
-    /// Returns the bytes of the form.
+    /// Returns the bytes of a form.
     ///
     /// - Parameter boundary: The text that separates the parts. It must not occur in a part.
-    func encoded(boundary: String) -> Data {
+    static func encoded(_ parts: [Part], boundary: String) -> Data {
         var body = Data()
         for part in parts {
             var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(part.name.partEscaped)\""
@@ -68,18 +70,6 @@ public struct MultipartForm: Sendable, Hashable, ExpressibleByArrayLiteral {
         }
         body.append(Data("--\(boundary)--\r\n".utf8))
         return body
-    }
-}
-
-extension EndpointBody {
-    /// Encodes a form that can contain files, and returns a body with the media type `multipart/form-data`.
-    public static func multipart(_ form: MultipartForm) -> EndpointBody {
-        // 122 random bits: no part contains it by chance.
-        let boundary = "TaskControl-" + UUID().uuidString
-        return EndpointBody(
-            data: form.encoded(boundary: boundary),
-            contentType: "multipart/form-data; boundary=" + boundary
-        )
     }
 }
 

@@ -224,8 +224,6 @@ extension EndpointError {
     }
 }
 
-extension EndpointError: RetryAfterProviding {}
-
 extension EndpointError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The error in one line: the request, the status, and what failed. The credentials that ``EndpointError`` recognizes
     /// are removed.
@@ -363,7 +361,7 @@ extension URLRequest {
     var shownMethod: String? { httpMethod.flatMap { HeaderField.isToken($0) ? $0 : nil } }
 }
 
-extension EndpointError: RetryClassifying {
+extension EndpointError: RetryAdvising {
     /// The statuses after which another attempt could succeed.
     private static let transientStatuses = HTTPRetryPolicy().statuses
 

@@ -15,7 +15,7 @@ internal import Foundation
 /// - Fewer than ``attempts`` attempts have been made, and the delay ends within ``maxElapsed``.
 /// - The ``budget`` can pay for the retry.
 ///
-/// The server's `Retry-After`, in seconds or as a date, increases the delay as described at `RetryAfterProviding`. A
+/// The server's `Retry-After`, in seconds or as a date, increases the delay as described at `RetryAdvising`. A
 /// `Retry-After` that is longer than the cap of ``backoff``, which is 20 seconds by default, fails the call at once
 /// with an error whose ``EndpointError/retryAfter`` says when to try again.
 ///
@@ -48,9 +48,10 @@ public struct HTTPRetryPolicy: Sendable {
     /// doubles with each attempt up to 20 s, as in the AWS SDKs.
     public var backoff: RetryBackoff
 
-    /// The budget that limits retries. By default each host has a `RetryBudget` with the capacity and the costs of the
-    /// AWS SDKs.
-    public var budget: HTTPRetryBudget
+    /// The budget that limits retries, which other clients and calls of `retry` may share. By default each host has a budget
+    /// with the capacity and the costs of the AWS SDKs: see `RetryBudget.perHost(capacity:cost:throttledCost:)`. `nil`: only
+    /// ``attempts`` and ``maxElapsed`` limit the retries of a call.
+    public var budget: RetryBudget?
 
     /// The longest time from the beginning of the call to the end of a delay: a retry whose delay would end later is
     /// not made. `nil`: no limit.
@@ -71,7 +72,7 @@ public struct HTTPRetryPolicy: Sendable {
     public init(
         attempts: Int = 3,
         backoff: RetryBackoff = .exponential(base: .milliseconds(50)).capped(at: .seconds(20)).jittered(.full),
-        budget: HTTPRetryBudget = .perHost(),
+        budget: RetryBudget? = .perHost(),
         maxElapsed: Duration? = nil,
         methods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"],
         statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504],
@@ -101,41 +102,29 @@ public struct HTTPRetryPolicy: Sendable {
     }
 }
 
-/// The limit on the retries of a client: a `RetryBudget` per host, one for all hosts, or none.
-public struct HTTPRetryBudget: Sendable {
-    private enum Kind {
-        case perHost(@Sendable (_ host: String) -> RetryBudget)
-        case shared(RetryBudget)
-        case unlimited
-    }
-
-    private let kind: Kind
-
-    /// Returns a limit that has a separate `RetryBudget` for each host.
+extension RetryBudget {
+    /// Returns a budget of which a client has a copy for each host: for ``HTTPRetryPolicy/budget``. Anywhere else, it is one
+    /// budget for all of its users.
     ///
     /// A client keeps the budgets of 64 hosts. For further hosts it evicts other budgets, full ones first. An evicted
-    /// budget is created again for the next request to its host.
+    /// budget is created again for the next request to its host. The client has one budget per host: if an endpoint sets
+    /// another budget per host in ``ResponseEndpoint/adjust(_:)`` and the client already has a budget for the host, that
+    /// budget applies.
     ///
-    /// - Parameter make: Creates the budget of a host when a request goes to a host for which the client has no budget.
-    ///   By default a `RetryBudget` with the capacity and the costs of the AWS SDKs.
-    public static func perHost(
-        _ make: @escaping @Sendable (_ host: String) -> RetryBudget = { _ in RetryBudget() }
-    ) -> HTTPRetryBudget {
-        HTTPRetryBudget(kind: .perHost(make))
+    /// - Parameters:
+    ///   - capacity: The number of tokens of a full budget of a host, as for a budget that is created with these parameters.
+    ///   - cost: The tokens that a retry takes after an error without a hint.
+    ///   - throttledCost: The tokens that a retry takes after an error with a hint (see `RetryAdvising`).
+    public static func perHost(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) -> RetryBudget {
+        let budget = RetryBudget(capacity: capacity, cost: cost, throttledCost: throttledCost)
+        return RetryBudget(like: budget, isPerHost: true)
     }
+}
 
-    /// Returns a limit with one budget for all hosts, which other clients and calls of `retry` may share.
-    public static func shared(_ budget: RetryBudget) -> HTTPRetryBudget { HTTPRetryBudget(kind: .shared(budget)) }
-
-    /// The absence of a budget: only ``HTTPRetryPolicy/attempts`` and ``HTTPRetryPolicy/maxElapsed`` limit the retries
-    /// of a call.
-    public static let unlimited = HTTPRetryBudget(kind: .unlimited)
-
+extension Optional where Wrapped == RetryBudget {
+    /// Returns the budget of the requests to a host; `nil` for no limit.
     func budget(for host: String?, in budgets: HostTable<RetryBudget>) -> RetryBudget? {
-        switch kind {
-        case .perHost(let make): host.map { budgets.value(of: $0, make: make) }
-        case .shared(let budget): budget
-        case .unlimited: nil
-        }
+        guard let self, self.isPerHost else { return self }
+        return host.map { budgets.value(of: $0) { _ in RetryBudget(like: self, isPerHost: false) } }
     }
 }

@@ -2,7 +2,7 @@ public import TaskControl
 
 /// The error of a call that a policy has refused. The operation of the call did not begin, or, if a part of its
 /// attempts has refused it, did not begin again.
-public struct CallRefusedError: Error, Hashable, Sendable, RetryAfterProviding, CustomStringConvertible {
+public struct CallRefusedError: Error, Hashable, Sendable, RetryAdvising, CustomStringConvertible {
     /// The reason for which a part refuses a call.
     public struct Reason: Hashable, Sendable, CustomStringConvertible {
         /// A ``CircuitBreaker`` is open, or is half-open while enough probes run.

@@ -191,15 +191,13 @@ extension PolicyPart {
 /// A caller acquires one permit, and waits in line for it.
 extension AsyncSemaphore: PolicyPart {
     /// The permit of a call.
-    public struct Pass: Sendable {
-        fileprivate let holding: _PermitHolding
-    }
+    public typealias Pass = _PermitHolding
 
     /// Acquires a permit if one is certainly available.
     @inline(__always)
     public func enter(at time: inout PolicyTime) -> Pass? {
         // Otherwise the wait below acquires the permit, at once if one is available, with the events for an observer.
-        _takeOne() ? Pass(holding: .scoped) : nil
+        _takeOne() ? .scoped : nil
     }
 
     /// Acquires a permit, after a wait for the turn of the caller. A caller that is cancelled holds none, and throws `CancellationError`.
@@ -213,13 +211,13 @@ extension AsyncSemaphore: PolicyPart {
         var holding = _PermitHolding.scoped
         hasWaited = !_acquireAtOnce(1, &holding)
         if hasWaited { try await _acquireInLine(1, holding) }
-        return Pass(holding: holding)
+        return holding
     }
 
     /// Releases the permit.
     @inline(__always)
     public func leave(_ pass: Pass, with outcome: PolicyOutcome, at time: inout PolicyTime) {
-        _release(1, pass.holding)
+        _release(1, pass)
     }
 }
 

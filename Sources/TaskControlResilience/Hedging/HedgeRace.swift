@@ -9,7 +9,7 @@ struct _HedgeRace: Sendable {
     private let time: Stopwatch
     /// The times at which the attempts began, the first attempt first.
     private var begun: [Duration] = []
-    /// The number of the latest timer that measures the delay requested by an error (`RetryAfterProviding`); `nil` if
+    /// The number of the latest timer that measures the delay requested by an error (`RetryAdvising`); `nil` if
     /// there was none. For the attempt after this timer, the budget pays its `throttledCost`.
     private var hintTimer: Int?
     private let events: CallEvents?
@@ -62,7 +62,7 @@ struct _HedgeRace: Sendable {
         let isInterrupted = isInterruption(error)
         // The error shows nothing about the service, so the attempts that run may still succeed.
         let othersContinue = isFinal && (error is CallRefusedError || isInterrupted) && machine.running > 1
-        let hint = othersContinue ? .longestWait : (error as? any RetryAfterProviding)?.retryAfter
+        let hint = othersContinue ? .longestWait : (error as? any RetryAdvising)?.retryAfter
         // No caller waits for an attempt that would begin after the deadline: such a hint ends the attempts, like a hint that is too long.
         let wait = hint.map { isInTime(after: $0) ? $0 : .longestWait }
         return step(

@@ -30,7 +30,7 @@ struct HedgeStateMachine: Sendable {
         let timer: Int?
     }
 
-    /// The longest hint (the delay that an error requests: `RetryAfterProviding`) for which another attempt waits.
+    /// The longest hint (the delay that an error requests: `RetryAdvising`) for which another attempt waits.
     /// After a longer hint no further attempt begins, as in `retry` with a backoff that has no cap.
     private static var longestHint: Duration { .seconds(60) }
 

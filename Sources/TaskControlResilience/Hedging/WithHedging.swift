@@ -4,10 +4,10 @@ public import TaskControl
 /// succeeds determines the result.
 ///
 /// ```swift
-/// let history = DurationHistory()                               // one per operation
+/// let delay = HedgeDelay.quantile()                             // one per operation
 /// let budget = RetryBudget(capacity: 100, cost: 20)             // in the long run, one hedge per 20 calls
 ///
-/// let page = try await withHedging(after: .quantile(of: history), budget: budget) {
+/// let page = try await withHedging(after: delay, budget: budget) {
 ///     try await server.fetch(url)
 /// }
 /// ```
@@ -17,7 +17,7 @@ public import TaskControl
 /// same time, so it must be safe to repeat.
 ///
 /// When an attempt fails with an error for which `shouldHedge` returns `true`, the next attempt begins at once, or, if
-/// the error has a hint (`RetryAfterProviding`), when the time of that hint is over. If the hint is longer than 60
+/// the error has a hint (`RetryAdvising`), when the time of that hint is over. If the hint is longer than 60
 /// seconds, or ends after the caller's deadline (`Task.currentDeadline`), no other attempt begins, and the running
 /// attempts continue. When one attempt has succeeded, or has failed with an error for which `shouldHedge` returns
 /// `false`, the other attempts are cancelled and awaited, and their values are discarded: when this function returns or
@@ -50,7 +50,7 @@ public import TaskControl
 ///   - operation: Receives the number of the attempt, counted from 1. Runs in the caller's isolation, in a child task
 ///     with the caller's task name.
 ///   - shouldHedge: Returns whether another attempt can succeed after an error of an attempt. If `true`, another
-///     attempt begins at once, or after the delay that the error requests (`RetryAfterProviding`), as far as
+///     attempt begins at once, or after the delay that the error requests (`RetryAdvising`), as far as
 ///     `maxHedges` and `budget` allow it. If `false`, the error ends the call, and the other attempts are cancelled. By
 ///     default `RetryPolicy.isWorthRetrying(_:)`. A ``CallRefusedError`` and an interruption, such as a
 ///     `CancellationError`, never end the attempts that run.

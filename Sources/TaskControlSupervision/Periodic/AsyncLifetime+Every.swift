@@ -39,7 +39,7 @@ extension AsyncLifetime {
     ///   - backoff: The time from a failed tick to the next tick, at least one interval; the ticks between them are
     ///     left out. By default, the time is one interval after the first failure, and doubles with each further
     ///     failure in a row, up to 16 intervals. If a custom backoff returns `nil` for an error, the task ends. An
-    ///     error that conforms to `RetryAfterProviding` can make the time longer.
+    ///     error that conforms to `RetryAdvising` can make the time longer.
     ///   - owner: The owner, which is retained only while it receives a result or an error.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.

@@ -34,7 +34,7 @@ struct IntervalPlan<Generator: RandomNumberGenerator & Sendable>: TickPlan {
         let failures = machine.fail()
         if failures == 1 { schedule = RetrySchedule(backoff) }
         guard let delay = schedule.delay(afterAttempt: failures, error: error, hint: nil) else { return nil }
-        machine.backOff(delay, hint: (error as? any RetryAfterProviding)?.retryAfter ?? .zero, at: now)
+        machine.backOff(delay, hint: (error as? any RetryAdvising)?.retryAfter ?? .zero, at: now)
         return machine.due - now
     }
 

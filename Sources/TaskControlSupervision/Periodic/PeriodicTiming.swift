@@ -13,8 +13,8 @@ public enum PeriodicTiming: Hashable, Sendable {
     case fixedRate(missed: MissedTicks = .skip)
 }
 
-/// The rule for missed times of periodic work: the times at which the work should have begun, but could not, because it
-/// was still running or the device slept.
+/// The rule for missed times of periodic work, at intervals or by a schedule of `TaskControlCalendar`: the times at which
+/// the work should have begun, but could not, because it was still running, the process was suspended, or the device slept.
 @nonexhaustive
 public enum MissedTicks: Hashable, Sendable, CaseIterable {
     /// Missed times are left out: the work begins at the next regular time.

@@ -46,7 +46,7 @@ extension AsyncLifetime {
     ///     allows 1 in 5 seconds, and Elixir 3 in 5 seconds, without a delay between them.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A
     ///     custom backoff that returns `nil` for an error fails the work permanently. An error that conforms to
-    ///     `RetryAfterProviding` can make the delay longer, even longer than a cap of the backoff.
+    ///     `RetryAdvising` can make the delay longer, even longer than a cap of the backoff.
     ///   - stableAfter: After a run that was ready for this time, the delays begin again with the first one.
     ///   - grace: The time for which the run can continue after ``SupervisedWork/stop()`` before it is cancelled. By
     ///     default, the run is cancelled at once. Give work that calls ``SupervisedRun/waitForStop()`` the time that it

@@ -7,7 +7,7 @@ public enum RestartRule: Hashable, Sendable, CaseIterable {
     case never
     /// The work runs again when it throws. When it returns, it has completed.
     case onFailure
-    /// The work runs again when it throws or returns: the default of `keepRunning`. A return counts as a failure, with an
-    /// ``UnexpectedReturnError``, except after the work was asked to stop.
+    /// The work runs again when it throws or returns: the default of `keepRunning`. A return counts as a failure, with a
+    /// ``SupervisionError`` of the reason ``SupervisionError/Reason/completed``, except after the work was asked to stop.
     case always
 }

@@ -412,7 +412,7 @@ private struct Coordinator {
     }
 
     private mutating func decide(_ child: SupervisedChild, _ failures: Int, _ mayRestart: Bool) {
-        let error = child.latestRun?.error ?? UnexpectedReturnError(name: child.name)
+        let error = child.latestRun?.error ?? SupervisionError(name: child.name, reason: .completed, causes: [])
         let failure = record(error, of: child)
         engine.emit(.failed, .noted, child, error: error)
         if mayRestart, let delay = delay(of: child, failures, error) {
@@ -444,7 +444,7 @@ private struct Coordinator {
         defer { schedules[child.index] = schedule }
         guard let delay = schedule.delay(afterAttempt: failures, error: error, hint: nil) else { return nil }
         // Work without a caller can wait as long as a server asks for, also beyond the cap.
-        guard let hint = (error as? any RetryAfterProviding)?.retryAfter else { return delay }
+        guard let hint = (error as? any RetryAdvising)?.retryAfter else { return delay }
         return max(delay, hint.saturated)
     }
 

@@ -14,7 +14,8 @@ public struct SupervisionError: Error, Sendable {
         /// ``TaskControl/AsyncLifetime`` to which it belongs was stopped or closed, or the ``Supervisor`` has ended
         /// because another child has failed and is not restarted.
         case stopped
-        /// The work has returned, and is not restarted.
+        /// The work has returned, and is not restarted. Also the reason of a run that counts as failed, since it has
+        /// returned although the rule of its work is ``RestartRule/always``.
         case completed
         /// No run of the work was ready in time. The work continues: see ``SupervisedWork/waitUntilReady(within:clock:)``.
         case notReady
@@ -26,7 +27,8 @@ public struct SupervisionError: Error, Sendable {
         public let name: String
         /// The number of the run, counted from 1.
         public let run: Int
-        /// The error that the run threw, or an ``UnexpectedReturnError``.
+        /// The error that the run threw. If the run has returned, a ``SupervisionError`` with the reason
+        /// ``SupervisionError/Reason/completed``.
         public let error: any Error
 
         /// The name of the work, the number of the run, and the error.
@@ -56,13 +58,4 @@ extension SupervisionError: CustomStringConvertible {
         let text = "\"\(name)\" \(verb)"
         return causes.isEmpty ? text : "\(text) (\(causes.map(\.description).joined(separator: "; ")))"
     }
-}
-
-/// The error of a run that has returned although the rule of its work is ``RestartRule/always``.
-public struct UnexpectedReturnError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The name of the work.
-    public let name: String
-
-    /// A sentence that names the work, and states that it returned although it must always run.
-    public var description: String { "\"\(name)\" has returned, and must always run" }
 }

@@ -80,7 +80,7 @@ public final class Supervisor: Sendable {
     ///     that may end has ``RestartRule/onFailure``.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default. A
     ///     custom backoff that returns `nil` for an error fails the child permanently, and with it the supervisor. An
-    ///     error that conforms to `RetryAfterProviding` can make the delay longer, even longer than a cap of the
+    ///     error that conforms to `RetryAdvising` can make the delay longer, even longer than a cap of the
     ///     backoff.
     ///   - stableAfter: After a run that was ready for this time, the delays begin again with the first one.
     ///   - grace: The time for which the run can continue after it was asked to stop, before it is cancelled. By

@@ -19,9 +19,9 @@ internal import TaskControl
 /// are executed. Where several jobs can run, the strategy and the seed decide which of them runs. Virtual time jumps to
 /// the next deadline when no job can run: `Task.sleep`, `ContinuousClock`, `SuspendingClock` and everything built on
 /// them take no real time. While a job can run, virtual time stands still, except with
-/// ``SimulationStrategy/withSlowness()``, in calls that block the thread, and when a step reads the clock very often
+/// ``Simulation/Strategy/withSlowness()``, in calls that block the thread, and when a step reads the clock very often
 /// (see Limits). A clock never shows the same time twice: each read takes a nanosecond. The same seed and strategy produce the same schedule, as long as the program is the same and does not
-/// depend on other sources of chance (see Limits). ``SimulationStrategy/pct(depth:steps:)`` without `steps` also uses
+/// depend on other sources of chance (see Limits). ``Simulation/Strategy/pct(depth:steps:)`` without `steps` also uses
 /// the length of earlier schedules of the same call.
 ///
 /// A run ends when the body has returned and every task that it started has ended. A run fails if the body throws, if
@@ -29,13 +29,13 @@ internal import TaskControl
 /// tasks have not ended (deadlock), if a task waits for a lock that another task holds over an await, if the run takes
 /// more than `maxSteps` steps (livelock), or if another thread takes part (escape). The call ends with the first seed that
 /// fails. The schedule of the failed run is then shortened: the body runs again, at most 200 times and for at most twice as
-/// many steps as the failure took, with fewer and fewer deviations from the plain schedule (see ``SimulationSchedule``),
+/// many steps as the failure took, with fewer and fewer deviations from the plain schedule (see ``Simulation/Schedule``),
 /// without the faults that the failure does not need, and with simple numbers of ``Simulation/random``. The failure shows
 /// the shortest schedule that still fails. See the documentation of
-/// ``SimulationFailure/shortestSchedule`` for the failures whose schedule is not shortened.
+/// ``Simulation/Failure/shortestSchedule`` for the failures whose schedule is not shortened.
 ///
 /// If Swift Testing's `#require` throws in the body, it has already recorded its error as an issue. Therefore
-/// `simulate` rethrows this error unchanged in place of a ``SimulationFailure``, and writes the failure to standard
+/// `simulate` rethrows this error unchanged in place of a ``Simulation/Failure``, and writes the failure to standard
 /// error.
 ///
 /// ## Limits
@@ -80,9 +80,9 @@ internal import TaskControl
 ///
 /// ## Environment
 /// - `TASKCONTROL_SEED=3` runs only that seed, in place of `seeds`. With
-///   ``SimulationStrategy/exhaustive(preemptions:)``, it runs only the plain schedule: set `TASKCONTROL_SCHEDULE`
+///   ``Simulation/Strategy/exhaustive(preemptions:)``, it runs only the plain schedule: set `TASKCONTROL_SCHEDULE`
 ///   instead.
-/// - `TASKCONTROL_SCHEDULE=3:12=1` runs only the schedule with that ``SimulationSchedule/description``.
+/// - `TASKCONTROL_SCHEDULE=3:12=1` runs only the schedule with that ``Simulation/Schedule/description``.
 /// - `TASKCONTROL_SEEDS=100000` runs that many seeds, from the lower bound of `seeds` on.
 /// - `TASKCONTROL_ARTIFACTS=folder` writes the description of a failure, with all steps, into a file in that folder. The file is named after the source file
 ///   and line of the call and the seed. The folder is created if it does not exist.
@@ -96,7 +96,7 @@ internal import TaskControl
 ///
 /// - Parameters:
 ///   - seeds: The seeds. Each seed is one run, or two runs with `checksDeterminism`. For
-///     ``SimulationStrategy/exhaustive(preemptions:)``, the number of seeds is the maximum number of schedules.
+///     ``Simulation/Strategy/exhaustive(preemptions:)``, the number of seeds is the maximum number of schedules.
 ///   - strategy: The method that chooses the job that runs next.
 ///   - maxSteps: The number of steps after which a run fails as a livelock. Traps if the number is less than 1.
 ///   - checksDeterminism: If `true`, each seed runs twice, and fails if its two runs differ. If `false`, each seed runs
@@ -107,14 +107,14 @@ internal import TaskControl
 ///   - column: The column of the call, shown in the failure.
 ///   - body: The code under test. Receives the ``Simulation`` of the run, and inherits the caller's task-locals.
 /// - Returns: A report with the number of schedules that were run, and the number of different schedules among them.
-/// - Throws: ``SimulationFailure`` for the first seed that fails, or if a condition of
+/// - Throws: ``Simulation/Failure`` for the first seed that fails, or if a condition of
 ///   ``Simulation/sometimes(_:_:fileID:filePath:line:column:)`` was never true; or, if it fails because `#require` throws, the error
-///   of `#require`; ``SimulationUnsupportedError`` if the platform does not support simulations;
+///   of `#require`; ``Simulation/UnsupportedError`` if the platform does not support simulations;
 ///   an error if an environment variable has an invalid value.
 @discardableResult
 public func simulate(
     seeds: Range<UInt64> = 0..<1_000,
-    strategy: SimulationStrategy = .swarm,
+    strategy: Simulation.Strategy = .swarm,
     maxSteps: Int = 100_000,
     checksDeterminism: Bool = false,
     fileID: String = #fileID,
@@ -122,8 +122,8 @@ public func simulate(
     line: Int = #line,
     column: Int = #column,
     _ body: @escaping @isolated(any) @Sendable (Simulation) async throws -> Void
-) throws -> SimulationReport {
-    let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+) throws -> Simulation.Report {
+    let location = Simulation.Location(fileID: fileID, filePath: filePath, line: line, column: column)
     let call = SimulationCall(maxSteps: maxSteps, location: location)
     var runner = try SimulationRunner(call, checksDeterminism: checksDeterminism, isShrinking: true, body)
     let environment = try SimulationEnvironment()
@@ -138,12 +138,12 @@ public func simulate(
 ///
 /// - Returns: The seed, the fingerprint (a hash) of the schedule, its number of steps, and the virtual time that has
 ///   passed.
-/// - Throws: ``SimulationFailure`` if the run fails, or, if it fails because `#require` throws, the error of
-///   `#require`; ``SimulationUnsupportedError`` if the platform does not support simulations.
+/// - Throws: ``Simulation/Failure`` if the run fails, or, if it fails because `#require` throws, the error of
+///   `#require`; ``Simulation/UnsupportedError`` if the platform does not support simulations.
 @discardableResult
 public func simulate(
     seed: UInt64,
-    strategy: SimulationStrategy = .swarm,
+    strategy: Simulation.Strategy = .swarm,
     maxSteps: Int = 100_000,
     checksDeterminism: Bool = false,
     fileID: String = #fileID,
@@ -151,8 +151,8 @@ public func simulate(
     line: Int = #line,
     column: Int = #column,
     _ body: @escaping @isolated(any) @Sendable (Simulation) async throws -> Void
-) throws -> SimulationRun {
-    let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+) throws -> Simulation.Run {
+    let location = Simulation.Location(fileID: fileID, filePath: filePath, line: line, column: column)
     let call = SimulationCall(maxSteps: maxSteps, location: location)
     var runner = try SimulationRunner(call, checksDeterminism: checksDeterminism, isShrinking: false, body)
     return try runner.run(seed, strategy)
@@ -166,19 +166,19 @@ public func simulate(
 ///
 /// - Returns: The seed, the fingerprint (a hash) of the schedule, its number of steps, and the virtual time that has
 ///   passed.
-/// - Throws: ``SimulationFailure`` if the run fails, or, if it fails because `#require` throws, the error of
-///   `#require`; ``SimulationUnsupportedError`` if the platform does not support simulations.
+/// - Throws: ``Simulation/Failure`` if the run fails, or, if it fails because `#require` throws, the error of
+///   `#require`; ``Simulation/UnsupportedError`` if the platform does not support simulations.
 @discardableResult
 public func simulate(
-    schedule: SimulationSchedule,
+    schedule: Simulation.Schedule,
     maxSteps: Int = 100_000,
     fileID: String = #fileID,
     filePath: String = #filePath,
     line: Int = #line,
     column: Int = #column,
     _ body: @escaping @isolated(any) @Sendable (Simulation) async throws -> Void
-) throws -> SimulationRun {
-    let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+) throws -> Simulation.Run {
+    let location = Simulation.Location(fileID: fileID, filePath: filePath, line: line, column: column)
     let call = SimulationCall(maxSteps: maxSteps, location: location)
     var runner = try SimulationRunner(call, checksDeterminism: false, isShrinking: false, body)
     return try runner.runOne(schedule)

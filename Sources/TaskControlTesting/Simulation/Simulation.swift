@@ -3,7 +3,7 @@
 /// schedule.
 ///
 /// Only tasks of that body, and actions of ``atAnyPoint(_:)``, may use the context. If another thread uses it, the run
-/// fails as an escape (see ``SimulationFailure/Reason/escaped(_:)``).
+/// fails as an escape (see ``Simulation/Failure/Reason/escaped(_:)``).
 public final class Simulation: Sendable {
     /// Whether `simulate` works in this process, that is, whether the seed can decide the order of its tasks.
     public static var isSupported: Bool { capabilities.includes(.schedules) }
@@ -23,7 +23,7 @@ public final class Simulation: Sendable {
     /// The virtual time that has passed since the body began.
     ///
     /// Virtual time passes when no job can run, when a call blocks the thread, when one step reads the clock more than
-    /// 10,000 times, and, with ``SimulationStrategy/withSlowness()``, while jobs can run. The clocks of the program are
+    /// 10,000 times, and, with ``Simulation/Strategy/withSlowness()``, while jobs can run. The clocks of the program are
     /// ahead of it by a nanosecond for each time that they were read.
     public var now: Duration { host.elapsed }
 
@@ -56,7 +56,7 @@ public final class Simulation: Sendable {
         column: Int = #column
     ) {
         guard !condition else { return }
-        let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        let location = Simulation.Location(fileID: fileID, filePath: filePath, line: line, column: column)
         host.fail(.expectation(message(), location: location))
     }
 
@@ -84,7 +84,7 @@ public final class Simulation: Sendable {
         column: Int = #column
     ) {
         guard value != expected else { return }
-        let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        let location = Simulation.Location(fileID: fileID, filePath: filePath, line: line, column: column)
         host.fail(.expectation("\(message()): \(expected), not \(value)", location: location))
     }
 
@@ -95,7 +95,7 @@ public final class Simulation: Sendable {
     /// sim.sometimes(await cluster.termCount > 1, "a failover happened")
     /// ```
     ///
-    /// After the last seed, `simulate` throws ``SimulationFailure/Reason/neverHeld(_:location:schedules:)`` if the condition
+    /// After the last seed, `simulate` throws ``Simulation/Failure/Reason/neverHeld(_:location:schedules:)`` if the condition
     /// of a call was never true. A call that is never made is not checked, nor is a call of `simulate` with a single
     /// schedule.
     ///
@@ -115,7 +115,7 @@ public final class Simulation: Sendable {
         line: Int = #line,
         column: Int = #column
     ) {
-        let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        let location = Simulation.Location(fileID: fileID, filePath: filePath, line: line, column: column)
         host.sometimes(condition, message, location)
     }
 
@@ -151,7 +151,7 @@ public final class Simulation: Sendable {
         line: Int = #line,
         column: Int = #column
     ) {
-        let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+        let location = Simulation.Location(fileID: fileID, filePath: filePath, line: line, column: column)
         host.note(text, "\(location)")
     }
 
@@ -173,7 +173,7 @@ public final class Simulation: Sendable {
 /// The functions that a ``Simulation`` calls. Implemented by `SimulationEngine`, which runs the body of the simulation.
 protocol SimulationHost: AnyObject, Sendable {
     var elapsed: Duration { get }
-    func fail(_ reason: SimulationFailure.Reason)
+    func fail(_ reason: Simulation.Failure.Reason)
     func note(_ text: String, _ location: String)
     func atAnyPoint(_ action: @escaping @Sendable () -> Void)
     /// Returns the next of the random numbers that are derived from the seed; `nil` if the caller is outside the
@@ -183,7 +183,7 @@ protocol SimulationHost: AnyObject, Sendable {
     func drawSeed() -> UInt64
     /// Returns whether a fault that was drawn happens: `false` in a shortened schedule that does not need it.
     func happens() -> Bool
-    func sometimes(_ condition: Bool, _ message: String, _ location: CheckLocation)
+    func sometimes(_ condition: Bool, _ message: String, _ location: Simulation.Location)
     /// Makes this thread leave the simulation for a while. Returns whether it was inside.
     func leave() -> Bool
     func comeBack()

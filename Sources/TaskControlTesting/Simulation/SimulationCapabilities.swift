@@ -17,7 +17,7 @@ package struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStri
 
     /// The capability to let the seed decide the order in which the jobs of tasks and actors run, and to let `Task.sleep(for:)` take virtual time.
     ///
-    /// `simulate` needs this capability, and throws ``SimulationUnsupportedError`` without it.
+    /// `simulate` needs this capability, and throws ``Simulation/UnsupportedError`` without it.
     package static let schedules = Self(rawValue: 1 << 0)
     /// The capability to notice each task at its creation, and to run it as part of the simulation from then on,
     /// whether it is a child task, an unstructured task or a detached task. Reports show the name of the task, and
@@ -46,7 +46,7 @@ package struct SimulationCapabilities: OptionSet, Sendable, Hashable, CustomStri
     /// Without this capability, a run ends when no job can run. It passes if the body has returned. Otherwise it fails as a deadlock, and
     /// the report lists only the body.
     package static let taskStates = Self(rawValue: 1 << 4)
-    /// The capability to fail a run as an escape (see ``SimulationFailure/Reason/escaped(_:)``) when its body calls a
+    /// The capability to fail a run as an escape (see ``Simulation/Failure/Reason/escaped(_:)``) when its body calls a
     /// function that starts work outside the simulation, or that waits for such work.
     ///
     /// Without this capability, a run fails as an escape only if another thread resumes a child task that belongs to

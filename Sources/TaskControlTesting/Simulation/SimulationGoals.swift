@@ -3,7 +3,7 @@
 final class SimulationGoals {
     struct Goal: Hashable {
         let message: String
-        let location: CheckLocation
+        let location: Simulation.Location
     }
 
     /// The goals in the order of their first checks.
@@ -11,7 +11,7 @@ final class SimulationGoals {
     private var reached: Set<Goal> = []
     private var known: Set<Goal> = []
 
-    func note(_ holds: Bool, _ message: String, _ location: CheckLocation) {
+    func note(_ holds: Bool, _ message: String, _ location: Simulation.Location) {
         let goal = Goal(message: message, location: location)
         if known.insert(goal).inserted { goals.append(goal) }
         if holds { reached.insert(goal) }

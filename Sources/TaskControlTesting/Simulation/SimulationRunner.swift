@@ -3,7 +3,7 @@ internal import TaskControl
 /// The parameters of a call of `simulate` that are the same for all of its runs.
 struct SimulationCall {
     var maxSteps: Int
-    let location: CheckLocation
+    let location: Simulation.Location
 }
 
 /// The description of one run, without its body.
@@ -12,7 +12,7 @@ struct SimulationPlan {
 
     let seed: UInt64
     /// The strategy of the run. It is neither `swarm` nor `guided`: with these, each seed draws one of the other strategies.
-    var strategy: SimulationStrategy
+    var strategy: Simulation.Strategy
     var call: SimulationCall
     /// The capabilities that this run uses.
     var capabilities = Simulation.capabilities
@@ -46,13 +46,13 @@ struct SimulationPlan {
 
 /// The outcome of one run.
 struct SimulationResult {
-    let run: SimulationRun
+    let run: Simulation.Run
     /// The choices of the schedule. Empty if the run passed and ``SimulationPlan/keepsAnswers`` was `false`.
     let answers: [ScheduleChooser.Answer]
     /// The number of random decisions of the run, which a shortened schedule can replace by the simplest ones.
     let decisionCount: Int
     let log: ScheduleLog
-    let reason: SimulationFailure.Reason?
+    let reason: Simulation.Failure.Reason?
     /// Whether the run must be repeated alone: one of its tasks has arrived at an actor that another simulation uses.
     let hasCollided: Bool
     /// Whether the simulation has waited, before it ended the run, for a thread outside the simulation that might have
@@ -74,7 +74,7 @@ struct SimulationRunner {
     private let goals = SimulationGoals()
     private var corpus = ScheduleCorpus()
 
-    private var report = SimulationReport()
+    private var report = Simulation.Report()
     private var fingerprints: Set<UInt64> = []
     /// The last run, and its plan.
     private var last: (result: SimulationResult, plan: SimulationPlan)?
@@ -86,7 +86,7 @@ struct SimulationRunner {
         _ body: @escaping SimulationPlan.Body
     ) throws {
         insist(call.maxSteps > 0, "maxSteps limits the steps of one schedule: at least 1, not \(call.maxSteps).")
-        guard Simulation.isSupported else { throw SimulationUnsupportedError() }
+        guard Simulation.isSupported else { throw Simulation.UnsupportedError() }
         self.call = call
         self.checksDeterminism = checksDeterminism
         self.isShrinking = isShrinking
@@ -95,7 +95,7 @@ struct SimulationRunner {
 
     // MARK: Many schedules
 
-    mutating func run(_ seeds: Range<UInt64>, _ strategy: SimulationStrategy) throws -> SimulationReport {
+    mutating func run(_ seeds: Range<UInt64>, _ strategy: Simulation.Strategy) throws -> Simulation.Report {
         if case .exhaustive(let preemptions) = strategy.kind {
             try search(strategy, preemptions: preemptions, seeds)
         } else {
@@ -114,7 +114,8 @@ struct SimulationRunner {
         return report
     }
 
-    private func missed(_ goal: SimulationGoals.Goal, _ last: (SimulationResult, SimulationPlan)) -> SimulationFailure {
+    private func missed(_ goal: SimulationGoals.Goal, _ last: (SimulationResult, SimulationPlan)) -> Simulation.Failure
+    {
         failure(
             last.0,
             of: last.1,
@@ -122,7 +123,7 @@ struct SimulationRunner {
         )
     }
 
-    mutating func run(_ schedule: SimulationSchedule) throws -> SimulationReport {
+    mutating func run(_ schedule: Simulation.Schedule) throws -> Simulation.Report {
         fingerprints.insert(try runOne(schedule).fingerprint)
         report.distinctScheduleCount = fingerprints.count
         return report
@@ -133,21 +134,21 @@ struct SimulationRunner {
     ///
     /// - Parameter strategy: The strategy of the search, which decides whether its schedules have slowness or early
     ///   starts.
-    private mutating func search(_ strategy: SimulationStrategy, preemptions: Int, _ seeds: Range<UInt64>) throws {
+    private mutating func search(_ strategy: Simulation.Strategy, preemptions: Int, _ seeds: Range<UInt64>) throws {
         var search = ScheduleSearch(preemptions: preemptions)
         for _ in seeds {
             let deviations = search.prefix.enumerated()
-                .map { SimulationSchedule.Deviation(question: $0, answer: Int($1)) }
-            let schedule = SimulationSchedule(
+                .map { Simulation.Schedule.Deviation(question: $0, answer: Int($1)) }
+            let schedule = Simulation.Schedule(
                 seed: seeds.lowerBound,
                 deviations: deviations,
                 hasSlowness: strategy.hasSlowness,
                 hasEarlyStarts: strategy.hasEarlyStarts
             )
-            let result = try runOne(schedule.seed, SimulationStrategy(kind: .schedule(schedule), isSearch: true))
+            let result = try runOne(schedule.seed, Simulation.Strategy(kind: .schedule(schedule), isSearch: true))
             fingerprints.insert(result.run.fingerprint)
             guard search.isFollowed(by: result.answers) else {
-                let plan = plan(schedule.seed, SimulationStrategy(kind: .schedule(schedule)))
+                let plan = plan(schedule.seed, Simulation.Strategy(kind: .schedule(schedule)))
                 throw failure(result, of: plan, as: .nondeterministic).reported()
             }
             if !search.advance(past: result.answers) {
@@ -161,11 +162,11 @@ struct SimulationRunner {
     // MARK: One schedule
 
     @discardableResult
-    mutating func run(_ seed: UInt64, _ strategy: SimulationStrategy) throws -> SimulationRun {
+    mutating func run(_ seed: UInt64, _ strategy: Simulation.Strategy) throws -> Simulation.Run {
         if strategy.isGuided {
             let (seed, strategy) = corpus.run(of: seed, strategy)
             let result = try runOne(seed, strategy, keepsAnswers: true)
-            let schedule = SimulationSchedule(seed: seed, answers: result.answers, strategy)
+            let schedule = Simulation.Schedule(seed: seed, answers: result.answers, strategy)
             corpus.ran(schedule, choices: result.answers.count, handovers: result.log.handovers)
             return result.run
         }
@@ -177,13 +178,13 @@ struct SimulationRunner {
     }
 
     @discardableResult
-    mutating func runOne(_ schedule: SimulationSchedule) throws -> SimulationRun {
-        try runOne(schedule.seed, SimulationStrategy(kind: .schedule(schedule))).run
+    mutating func runOne(_ schedule: Simulation.Schedule) throws -> Simulation.Run {
+        try runOne(schedule.seed, Simulation.Strategy(kind: .schedule(schedule))).run
     }
 
     private mutating func runOne(
         _ seed: UInt64,
-        _ strategy: SimulationStrategy,
+        _ strategy: Simulation.Strategy,
         keepsAnswers: Bool = false
     ) throws -> SimulationResult {
         var plan = plan(seed, strategy)
@@ -191,8 +192,8 @@ struct SimulationRunner {
         let result = execute(plan)
         if case .continued = strategy.kind {
             // The schedule alone replays the run.
-            let schedule = SimulationSchedule(seed: seed, answers: result.answers, strategy)
-            plan.strategy = SimulationStrategy(kind: .schedule(schedule))
+            let schedule = Simulation.Schedule(seed: seed, answers: result.answers, strategy)
+            plan.strategy = Simulation.Strategy(kind: .schedule(schedule))
         }
         if goals.isUsed { last = (result, plan) }
         report.scheduleCount += 1
@@ -226,7 +227,7 @@ struct SimulationRunner {
         return SimulationSupport.run(plan, body)
     }
 
-    private func plan(_ seed: UInt64, _ strategy: SimulationStrategy) -> SimulationPlan {
+    private func plan(_ seed: UInt64, _ strategy: Simulation.Strategy) -> SimulationPlan {
         var plan = SimulationPlan(seed: seed, strategy: strategy, call: call)
         plan.goals = goals
         plan.keepsAnswers = checksDeterminism || strategy.isSearch
@@ -238,15 +239,15 @@ struct SimulationRunner {
     private func failure(
         _ result: SimulationResult,
         of plan: SimulationPlan,
-        as reason: SimulationFailure.Reason
-    ) -> SimulationFailure {
-        var failure = SimulationFailure(
+        as reason: Simulation.Failure.Reason
+    ) -> Simulation.Failure {
+        var failure = Simulation.Failure(
             reason: reason,
             seed: plan.seed,
             strategy: plan.strategy,
             run: result.run,
             location: call.location,
-            schedule: SimulationSchedule(seed: plan.seed, answers: result.answers, plan.strategy),
+            schedule: Simulation.Schedule(seed: plan.seed, answers: result.answers, plan.strategy),
             steps: result.log.steps,
             unfinished: result.unfinished
         )
@@ -265,15 +266,15 @@ struct SimulationRunner {
     ///   - plan: The description of the run.
     ///   - decisionCount: The number of random decisions of the run.
     private mutating func shrink(
-        _ failure: SimulationFailure,
+        _ failure: Simulation.Failure,
         _ plan: SimulationPlan,
         decisionCount: Int
-    ) -> SimulationFailure.Shrunk? {
+    ) -> Simulation.Failure.Shrunk? {
         var shrinker = ScheduleShrinker(failure.schedule, decisionCount: decisionCount)
         var (runs, steps) = (0, 0)
-        var best: SimulationFailure?
+        var best: Simulation.Failure?
         while runs < Self.mostShrinkingRuns, steps < Self.mostShrinkingSteps, let schedule = shrinker.next() {
-            var plan = self.plan(plan.seed, SimulationStrategy(kind: .schedule(schedule)))
+            var plan = self.plan(plan.seed, Simulation.Strategy(kind: .schedule(schedule)))
             plan.grace = .zero
             plan.goals = nil
             // Without a fault, or with another order, the program often runs on: that takes none of the steps that other
@@ -291,7 +292,7 @@ struct SimulationRunner {
             }
         }
         guard let best else { return nil }
-        return SimulationFailure.Shrunk(
+        return Simulation.Failure.Shrunk(
             schedule: best.schedule,
             steps: best.steps,
             unfinished: best.unfinished,
@@ -300,7 +301,7 @@ struct SimulationRunner {
     }
 }
 
-extension SimulationFailure {
+extension Simulation.Failure {
     /// Whether it makes sense to run the body again to shorten the schedule. `false` if the run has failed as an
     /// escape, if each further run would record another issue of Swift Testing's `#require`, or if the test was
     /// cancelled.
@@ -319,7 +320,7 @@ extension SimulationFailure {
     }
 }
 
-extension SimulationFailure.Reason {
+extension Simulation.Failure.Reason {
     /// Returns whether two runs have failed for the same reason: the same kind of reason, and the same location or type of error.
     fileprivate func isLike(_ other: Self) -> Bool {
         switch (self, other) {

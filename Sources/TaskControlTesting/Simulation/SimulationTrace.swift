@@ -1,7 +1,7 @@
 internal import TaskControl
 public import TaskControlTrace
 
-extension SimulationFailure {
+extension Simulation.Failure {
     /// Writes the steps of the failure to a file: as an HTML page with one row per task, or as a trace for the viewer
     /// Perfetto.
     ///
@@ -15,8 +15,8 @@ extension SimulationFailure {
     ///   - format: An HTML page for a browser, or JSON for Perfetto.
     ///   - path: The path of the file. It is relative to the working directory if it does not begin with `/`. An
     ///     existing file is replaced.
-    /// - Throws: `TraceWriteError` if the file cannot be written.
-    public func writeTrace(_ format: TraceRecorder.Format = .html, to path: String) throws(TraceWriteError) {
+    /// - Throws: `TraceRecorder.WriteError` if the file cannot be written.
+    public func writeTrace(_ format: TraceRecorder.Format = .html, to path: String) throws(TraceRecorder.WriteError) {
         try recorder.write(format, to: path, title: title)
     }
 

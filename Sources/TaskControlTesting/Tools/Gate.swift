@@ -8,7 +8,7 @@
 /// gate.open()
 /// ```
 ///
-/// To force an order of several points, use ``Sequencer``.
+/// To force an order of several points, use an ``OrderRecorder``.
 ///
 /// ## Ordering
 /// Waiting callers are resumed in the order of their calls. Which of them runs first is decided by their executors.

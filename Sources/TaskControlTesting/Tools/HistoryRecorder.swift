@@ -81,7 +81,7 @@ public final class HistoryRecorder<Operation: Sendable, Reply: Sendable>: Sendab
     ///   - apply: The sequential model of the object: changes the state as the operation does, and returns whether the
     ///     operation can have this reply. The reply is `nil` if the effect of the call is unknown; every reply is then
     ///     possible.
-    /// - Throws: ``LinearizabilityError`` if no order of the calls explains the replies.
+    /// - Throws: ``HistoryRecorder/LinearizabilityError`` if no order of the calls explains the replies.
     /// - Complexity: Exponential in the number of calls that overlap each other, in the worst case.
     public func checkLinearizable<Model: Hashable>(
         from initial: Model,
@@ -98,25 +98,27 @@ public final class HistoryRecorder<Operation: Sendable, Reply: Sendable>: Sendab
     }
 }
 
-/// The error of a history that is not linearizable: see ``HistoryRecorder``.
-public struct LinearizabilityError: Error, Hashable, CustomStringConvertible {
-    private let callCount: Int
-    private let longest: [String]
-    private let rest: [String]
+extension HistoryRecorder {
+    /// The error of a history that is not linearizable: see ``HistoryRecorder``.
+    public struct LinearizabilityError: Error, Hashable, CustomStringConvertible {
+        private let callCount: Int
+        private let longest: [String]
+        private let rest: [String]
 
-    init(callCount: Int, longest: [String], rest: [String]) {
-        (self.callCount, self.longest, self.rest) = (callCount, longest, rest)
-    }
+        init(callCount: Int, longest: [String], rest: [String]) {
+            (self.callCount, self.longest, self.rest) = (callCount, longest, rest)
+        }
 
-    /// A text with the longest order of calls that explains their replies, and the calls that cannot follow.
-    public var description: String {
-        "the history is not linearizable: no order of its \(callCount) calls explains all replies\n"
-            + "the longest order that explains its replies:\n" + Self.lines(longest)
-            + "and of the other calls, none can follow that must have taken effect:\n" + Self.lines(rest)
-    }
+        /// A text with the longest order of calls that explains their replies, and the calls that cannot follow.
+        public var description: String {
+            "the history is not linearizable: no order of its \(callCount) calls explains all replies\n"
+                + "the longest order that explains its replies:\n" + Self.lines(longest)
+                + "and of the other calls, none can follow that must have taken effect:\n" + Self.lines(rest)
+        }
 
-    private static func lines(_ texts: [String]) -> String {
-        texts.isEmpty ? "  (none)\n" : texts.map { "  \($0)\n" }.joined()
+        private static func lines(_ texts: [String]) -> String {
+            texts.isEmpty ? "  (none)\n" : texts.map { "  \($0)\n" }.joined()
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 internal import TaskControl
 
 /// A value that changes, and the tasks that wait for it to become equal to or greater than a value of their choice, the
-/// task's *mark*. Gates, test clocks, sequencers and order recorders are built on this type.
+/// task's *mark*. Gates, test clocks and order recorders are built on this type.
 ///
 /// Waiting tasks are resumed in the order of their marks, and for the same mark in the order of their calls. No task is
 /// resumed while the lock of the value is held. A cancelled task stops waiting at once: when `cancel()` has returned,

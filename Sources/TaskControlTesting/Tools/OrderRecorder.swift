@@ -9,7 +9,21 @@ internal import TaskControl
 /// try recorder.checkOrder(["started", "ended"])
 /// ```
 ///
-/// To force an order instead of recording it, use ``Sequencer``.
+/// To force an order of points in several tasks, wait at each point until the earlier ones are recorded:
+///
+/// ```swift
+/// let order = OrderRecorder<String>()
+/// async let writer: Void = {
+///     register.write(1)
+///     order.record("written")
+///     try await order.waitForEvents(count: 2)
+///     register.write(2)
+/// }()
+/// try await order.waitForEvents(count: 1)
+/// let value = register.read()                   // 1, on every machine
+/// order.record("read")
+/// try await writer
+/// ```
 public final class OrderRecorder<Event: Sendable>: Sendable {
     private let state = Locked<[Event]>([])
     /// The number of events. It is increased after an event was added, so that a resumed waiter always finds the event.
@@ -83,7 +97,7 @@ extension OrderRecorder where Event: Equatable {
             expected: expected.map { "\($0)" },
             events: events.map { "\($0)" },
             firstDifference: common,
-            location: CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+            location: Simulation.Location(fileID: fileID, filePath: filePath, line: line, column: column)
         )
     }
 }
@@ -105,7 +119,7 @@ package struct UnexpectedOrderError: Error, Hashable, CustomStringConvertible {
     /// length of the shorter list.
     package let firstDifference: Int
     /// The location of the call of ``OrderRecorder/checkOrder(_:fileID:filePath:line:column:)``.
-    package let location: CheckLocation
+    package let location: Simulation.Location
 
     /// Several lines with the location of the check, the expected events, the recorded events, and the first difference.
     package var description: String {

@@ -47,7 +47,7 @@ public func requireDeallocated<Object: AnyObject & Sendable>(
     var interval = Duration.milliseconds(1)
     while !object.isGone {
         guard waited < limit else {
-            let location = CheckLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+            let location = Simulation.Location(fileID: fileID, filePath: filePath, line: line, column: column)
             throw StillAliveError(type: "\(Object.self)", limit: limit, location: location)
         }
         interval = min(interval, limit - waited)
@@ -71,7 +71,7 @@ package struct StillAliveError: Error, Hashable, CustomStringConvertible {
     /// The time limit of the call, after which the object was still alive: the parameter `limit`.
     package let limit: Duration
     /// The location of the call of `requireDeallocated`.
-    package let location: CheckLocation
+    package let location: Simulation.Location
 
     /// One line with the location of the call, the type of the object, and the time limit.
     package var description: String {

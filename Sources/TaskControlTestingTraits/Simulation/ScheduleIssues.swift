@@ -104,7 +104,7 @@ extension ScheduleIssues {
     ///   - failure: The failure of the simulation.
     ///   - test: The test that the simulation has run.
     ///   - testCase: The case of the test; `nil` if the simulation has run the test as a whole.
-    func record(_ failure: SimulationFailure, _ test: Test, _ testCase: Test.Case?) async throws {
+    func record(_ failure: Simulation.Failure, _ test: Test, _ testCase: Test.Case?) async throws {
         // No single schedule shows that a condition is never met.
         let isOfOneSchedule = if case .neverHeld = failure.reason { false } else { true }
         let comment = Comment(rawValue: "seed \(failure.seed)\nreplay: \(failure.replay)\n\(failure.details)")
@@ -146,7 +146,7 @@ extension Issue {
 extension SourceLocation {
     /// Creates the source location of an issue. Swift Testing requires positive numbers: a line or column of 0, which
     /// means unknown, becomes 1.
-    fileprivate init(_ location: CheckLocation) {
+    fileprivate init(_ location: Simulation.Location) {
         self.init(
             fileID: location.fileID,
             filePath: location.filePath,

@@ -6,7 +6,7 @@ public import Testing
 /// ``Testing/Trait/simulated(seeds:strategy:maxSteps:checksDeterminism:)``.
 struct SimulatedTrait: TestScoping {
     let seeds: Range<UInt64>
-    let strategy: SimulationStrategy
+    let strategy: Simulation.Strategy
     let maxSteps: Int
     let checksDeterminism: Bool
 
@@ -30,7 +30,7 @@ struct SimulatedTrait: TestScoping {
     private func simulate(_ test: Test, _ testCase: Test.Case?, _ function: BorrowedFunction) async throws {
         let issues = ScheduleIssues()
         let isCancelled = Locked(Task.isCancelled)
-        var failure: SimulationFailure?
+        var failure: Simulation.Failure?
         do {
             try await issues.hold(test, testCase) {
                 try await withTaskCancellationHandler {
@@ -39,7 +39,7 @@ struct SimulatedTrait: TestScoping {
                     isCancelled.withLock { $0 = true }
                 }
             }
-        } catch let error as SimulationFailure {
+        } catch let error as Simulation.Failure {
             failure = error
         }
         guard let failure else { return }
@@ -146,7 +146,7 @@ extension Trait where Self == TaskControlTrait {
     ///     runs once.
     public static func simulated(
         seeds: Range<Int> = 0..<1_000,
-        strategy: SimulationStrategy = .swarm,
+        strategy: Simulation.Strategy = .swarm,
         maxSteps: Int = 100_000,
         checksDeterminism: Bool = false
     ) -> Self {

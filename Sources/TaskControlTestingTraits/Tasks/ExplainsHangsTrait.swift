@@ -1,5 +1,5 @@
 internal import TaskControl
-internal import TaskControlSnapshot
+@_spi(Observers) internal import TaskControlSnapshot
 internal import TaskControlTesting
 public import Testing
 

@@ -1,4 +1,4 @@
-internal import TaskControl
+@_spi(Observers) internal import TaskControl
 internal import TaskControlTesting
 internal import _TaskControlShared
 

@@ -47,7 +47,7 @@ struct EtcdAuthenticationTests {
         func store(delay: Bool = false) -> EtcdStore {
             EtcdStore(
                 endpoints: [URL(string: "http://m0")!, URL(string: "http://m1")!],
-                credentials: EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true),
+                credentials: EtcdStore.Credentials(user: "jobs", password: "secret-password", allowsCleartext: true),
                 transport: MockTransport { request in
                     if delay { try await Task.sleep(for: .milliseconds(1)) }
                     return self.answer(request)
@@ -66,7 +66,7 @@ struct EtcdAuthenticationTests {
         let server = Server()
         let store = EtcdStore(
             endpoints: endpoints.map { URL(string: $0)! },
-            credentials: EtcdCredentials(user: "jobs", password: "secret-password"),
+            credentials: EtcdStore.Credentials(user: "jobs", password: "secret-password"),
             transport: MockTransport { server.answer($0) },
             attemptTimeout: longAttempt
         )
@@ -88,7 +88,7 @@ struct EtcdAuthenticationTests {
         let server = Server()
         let store = EtcdStore(
             endpoints: [URL(string: "\(scheme)://m0")!],
-            credentials: EtcdCredentials(user: "jobs", password: "secret-password"),
+            credentials: EtcdStore.Credentials(user: "jobs", password: "secret-password"),
             transport: MockTransport { server.answer($0) },
             attemptTimeout: longAttempt
         )
@@ -145,7 +145,7 @@ struct EtcdAuthenticationTests {
         let calls = Locked(0)
         let stubborn = EtcdStore(
             endpoints: [URL(string: "http://m0")!],
-            credentials: EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true),
+            credentials: EtcdStore.Credentials(user: "jobs", password: "secret-password", allowsCleartext: true),
             transport: MockTransport { request in
                 calls.withLock { $0 += 1 }
                 return request.url!.lastPathComponent == "authenticate"
@@ -175,7 +175,7 @@ struct EtcdAuthenticationTests {
     @Test func aTransactionWhoseTokenCannotBeObtainedWasNotExecuted() async throws {
         let store = EtcdStore(
             endpoints: [URL(string: "http://m0")!],
-            credentials: EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true),
+            credentials: EtcdStore.Credentials(user: "jobs", password: "secret-password", allowsCleartext: true),
             transport: MockTransport { _ in throw URLError(.networkConnectionLost) },
             attemptTimeout: longAttempt
         )
@@ -188,7 +188,7 @@ struct EtcdAuthenticationTests {
         let logins = Locked(0)
         let store = EtcdStore(
             endpoints: [URL(string: "http://m0")!, URL(string: "http://m1")!],
-            credentials: EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true),
+            credentials: EtcdStore.Credentials(user: "jobs", password: "secret-password", allowsCleartext: true),
             transport: MockTransport { request in
                 if request.url!.lastPathComponent == "authenticate" {
                     let login = logins.withLock { count in
@@ -217,7 +217,7 @@ struct EtcdAuthenticationTests {
         )
         let store = EtcdStore(
             endpoints: [URL(string: "http://m0")!, URL(string: "http://m1")!],
-            credentials: EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true),
+            credentials: EtcdStore.Credentials(user: "jobs", password: "secret-password", allowsCleartext: true),
             transport: MockTransport { _ in
                 calls.withLock { $0 += 1 }
                 return (400, refusal)
@@ -257,7 +257,7 @@ struct EtcdAuthenticationTests {
         let transport = RedirectingTransport()
         let store = EtcdStore(
             endpoints: [URL(string: "http://m0")!, URL(string: "http://m1")!],
-            credentials: EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true),
+            credentials: EtcdStore.Credentials(user: "jobs", password: "secret-password", allowsCleartext: true),
             transport: transport,
             attemptTimeout: longAttempt
         )
@@ -269,7 +269,7 @@ struct EtcdAuthenticationTests {
     }
 
     @Test func secretsAreInNoTextAndNoEvent() async throws {
-        let credentials = EtcdCredentials(user: "jobs", password: "secret-password", allowsCleartext: true)
+        let credentials = EtcdStore.Credentials(user: "jobs", password: "secret-password", allowsCleartext: true)
         var dumped = ""
         dump(credentials, to: &dumped)
         #expect(!"\(credentials) \(dumped) \(String(reflecting: credentials))".contains("secret"))

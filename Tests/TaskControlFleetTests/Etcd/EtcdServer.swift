@@ -23,11 +23,11 @@ enum EtcdServer {
 
     static var authenticates: Bool { credentials != nil }
 
-    static var credentials: EtcdCredentials? {
+    static var credentials: EtcdStore.Credentials? {
         guard let user = variable("TASKCONTROL_ETCD_USER"), let password = variable("TASKCONTROL_ETCD_PASSWORD") else {
             return nil
         }
-        return EtcdCredentials(user: user, password: password, allowsCleartext: true)
+        return EtcdStore.Credentials(user: user, password: password, allowsCleartext: true)
     }
 
     /// The password of the user, and that of the administrator.
@@ -71,7 +71,7 @@ enum EtcdServer {
     /// Returns a store for the user of the cluster.
     static func store(
         _ transport: Transport,
-        credentials: EtcdCredentials? = credentials,
+        credentials: EtcdStore.Credentials? = credentials,
         namespace: String = "taskcontrol/"
     ) -> EtcdStore {
         EtcdStore(endpoints: endpoints, credentials: credentials, namespace: namespace, transport: transport.make())

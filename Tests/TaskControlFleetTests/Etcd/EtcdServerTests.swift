@@ -53,7 +53,7 @@ struct EtcdServerTests {
         for transport in EtcdServer.transports {
             let store = EtcdStore(
                 endpoints: EtcdServer.endpoints,
-                credentials: EtcdCredentials(user: "root", password: "wrong-password", allowsCleartext: true),
+                credentials: EtcdStore.Credentials(user: "root", password: "wrong-password", allowsCleartext: true),
                 transport: transport.make(trusting: nil),
                 attemptTimeout: .seconds(30)
             )
@@ -78,7 +78,7 @@ struct EtcdServerTests {
         guard EtcdServer.authenticates else { return }
         let store = EtcdServer.store(
             EtcdServer.transports[0],
-            credentials: EtcdCredentials(user: "root", password: "wrong-password", allowsCleartext: true)
+            credentials: EtcdStore.Credentials(user: "root", password: "wrong-password", allowsCleartext: true)
         )
         let error = await #expect(throws: StoreError.self) { try await store.read(.prefix("")) }
         #expect(error?.reason == .unauthorized)

@@ -77,7 +77,7 @@ struct EtcdTokenTests {
         let refused = [
             EtcdStore(
                 endpoints: EtcdServer.endpoints,
-                credentials: EtcdCredentials(user: "root", password: wrong, allowsCleartext: true),
+                credentials: EtcdStore.Credentials(user: "root", password: wrong, allowsCleartext: true),
                 transport: transport
             ),
             EtcdStore(

@@ -11,7 +11,7 @@ import Testing
 /// The one connection of all watches of a store, in virtual time.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct EtcdWatchTests {
-    static func store(_ server: WatchServer, credentials: EtcdCredentials? = nil) -> EtcdStore {
+    static func store(_ server: WatchServer, credentials: EtcdStore.Credentials? = nil) -> EtcdStore {
         EtcdStore(
             endpoints: [URL(string: "http://m0")!, URL(string: "http://m1")!],
             credentials: credentials,
@@ -247,7 +247,7 @@ struct EtcdWatchTests {
             let keys = OrderRecorder<String>()
             let store = Self.store(
                 server,
-                credentials: EtcdCredentials(user: "jobs", password: "secret", allowsCleartext: true)
+                credentials: EtcdStore.Credentials(user: "jobs", password: "secret", allowsCleartext: true)
             )
             let watch = Self.watch(store, .prefix(""), after: 10, keys)
             guard let first = await server.connection() else { return }

@@ -58,8 +58,11 @@ struct FleetFlightTests {
                 }
             }
             try await Task.sleep(for: .milliseconds(100))
-            let error = await failure { _ = try await Self.flight(memory).value(for: "a") { 2 } } as? FleetFlightError
-            sim.expect(error?.key == "a" && error?.message.contains("refused") == true, "the text is that of the error")
+            let error = await failure { _ = try await Self.flight(memory).value(for: "a") { 2 } } as? StoreError
+            sim.expect(
+                error?.reason == .operationFailed && error?.message.contains("refused") == true,
+                "the text is that of the error"
+            )
             sim.expect(await failure { _ = try await first.value } is MarkedError, "the runner has its own error")
         }
     }
@@ -190,7 +193,7 @@ struct FleetFlightTests {
             let error = await failure {
                 _ = try await flight.value(for: "a") { try await flight.value(for: "a") { 1 } }
             }
-            sim.expect((error as? SingleFlightReentrancyError)?.key == "a", "\(String(describing: error))")
+            sim.expect((error as? ReentrancyError)?.key == "a", "\(String(describing: error))")
         }
     }
 

@@ -212,7 +212,9 @@ struct LeaseDriver: MachineDriver {
         let (own, seen) = (token, sight)
         if answer == .slow { pass(.seconds(2)) }
         if let failure { return machine.entryFailed(failure, sent: sent, at: now) }
-        if let own { machine.entered(FencingToken(rawValue: own), own == token ? seen : sight, sent: sent, at: now) }
+        if let own {
+            machine.entered(Lease.FencingToken(rawValue: own), own == token ? seen : sight, sent: sent, at: now)
+        }
     }
 
     private mutating func end() {

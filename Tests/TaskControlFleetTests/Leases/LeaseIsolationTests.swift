@@ -88,8 +88,8 @@ import Testing
         on actor: isolated HeldActor,
         _ store: FaultyStore,
         _ clock: TestClock,
-        _ body: @Sendable (Lease) -> FencingToken
-    ) async throws -> FencingToken {
+        _ body: @Sendable (Lease) -> Lease.FencingToken
+    ) async throws -> Lease.FencingToken {
         try await withLease("job", in: store, timeToLive: .seconds(10), clock: clock) { body($0) }
     }
 

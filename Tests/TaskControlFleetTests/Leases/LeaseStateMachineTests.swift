@@ -26,7 +26,7 @@ import Testing
     private func entered(permits: Int = 1, ahead: Set<StoreKey> = [], term: UInt64 = 1) -> Machine {
         var machine = machine(permits: permits)
         _ = machine.next(at: .zero)
-        machine.entered(FencingToken(rawValue: 40), sight(ahead: ahead, term: term), sent: .zero, at: .zero)
+        machine.entered(Lease.FencingToken(rawValue: 40), sight(ahead: ahead, term: term), sent: .zero, at: .zero)
         return machine
     }
 
@@ -68,7 +68,7 @@ import Testing
 
     @Test func theMarginHasTheRoundTripsOfTheEntryAndOfCallsWithoutAnAnswer() {
         var slow = machine()
-        slow.entered(FencingToken(rawValue: 40), sight(), sent: .zero, at: .milliseconds(500))
+        slow.entered(Lease.FencingToken(rawValue: 40), sight(), sent: .zero, at: .milliseconds(500))
         #expect(slow.validUntil == .seconds(8))
         var failing = entered()
         failing.renewalFailed(.unavailable, sent: .seconds(1), at: .seconds(2))
@@ -80,7 +80,7 @@ import Testing
         var second = Machine(.init(timeToLive: .seconds(10), permits: 1), at: .zero)
         second.entryFailed(.ambiguous, sent: .zero, at: .seconds(1))
         second.granted(granted(), sent: .seconds(2), at: .seconds(2))
-        second.entered(FencingToken(rawValue: 40), sight(), sent: .seconds(2), at: .seconds(2))
+        second.entered(Lease.FencingToken(rawValue: 40), sight(), sent: .seconds(2), at: .seconds(2))
         #expect(second.validUntil == .seconds(9))
     }
 
@@ -125,7 +125,7 @@ import Testing
         var machine = entered()
         #expect(machine.next(at: .seconds(4)) == .renew(lease))
         machine.renewed(granted(term: 1), sent: .seconds(4), at: .seconds(4))
-        #expect(machine.next(at: .seconds(4)) == .verify(lease, FencingToken(rawValue: 40)))
+        #expect(machine.next(at: .seconds(4)) == .verify(lease, Lease.FencingToken(rawValue: 40)))
         machine.verified(sight(term: 2), sent: .seconds(4), at: .seconds(4))
         #expect(machine.validUntil == .seconds(9))
         #expect(machine.next(at: .seconds(4)) == .wait(until: .seconds(5)))
@@ -139,7 +139,7 @@ import Testing
         #expect(machine.next(at: .zero) == .wait(until: .seconds(1)))
         #expect(machine.next(at: .seconds(1)) == .renew(lease))
         machine.renewed(granted(term: 2), sent: .seconds(1), at: .seconds(1))
-        #expect(machine.next(at: .seconds(1)) == .verify(lease, FencingToken(rawValue: 40)))
+        #expect(machine.next(at: .seconds(1)) == .verify(lease, Lease.FencingToken(rawValue: 40)))
         machine.verified(sight(term: 2), sent: .seconds(1), at: .seconds(1))
         #expect(machine.phase == .holding && machine.validUntil == .seconds(10))
     }
@@ -148,7 +148,7 @@ import Testing
         var machine = entered()
         #expect(machine.next(at: .seconds(4)) == .renew(lease))
         machine.renewed(granted(), sent: .seconds(4), at: .seconds(8))
-        #expect(machine.next(at: .seconds(8)) == .verify(lease, FencingToken(rawValue: 40)))
+        #expect(machine.next(at: .seconds(8)) == .verify(lease, Lease.FencingToken(rawValue: 40)))
     }
 
     @Test func aLeaseThatHasLapsedIsNotRevivedByALateAnswer() {
@@ -161,7 +161,7 @@ import Testing
     @Test func aMissingEntryLosesTheLeaseAtOnce() {
         var machine = entered()
         machine.deleted("own", isOwn: true)
-        #expect(machine.next(at: .zero) == .verify(lease, FencingToken(rawValue: 40)))
+        #expect(machine.next(at: .zero) == .verify(lease, Lease.FencingToken(rawValue: 40)))
         machine.verified(nil, sent: .zero, at: .zero)
         #expect(machine.phase == .lost(.removed))
         #expect(machine.leave() == .revoke(lease))
@@ -171,7 +171,7 @@ import Testing
         var machine = entered()
         machine.renewalFailed(.leaseNotFound, at: .seconds(4))
         #expect(machine.phase == .holding)
-        #expect(machine.next(at: .seconds(4)) == .verify(lease, FencingToken(rawValue: 40)))
+        #expect(machine.next(at: .seconds(4)) == .verify(lease, Lease.FencingToken(rawValue: 40)))
     }
 
     @Test func aWaiterAsksWhenTheLastEntryAheadIsDeleted() {
@@ -215,7 +215,7 @@ import Testing
     @Test func aWaiterAsksAtEachDeletionAfterAReportThatWasIncomplete() {
         var machine = entered(ahead: ["a", "b"])
         machine.reportWasIncomplete()
-        #expect(machine.next(at: .zero) == .verify(lease, FencingToken(rawValue: 40)))
+        #expect(machine.next(at: .zero) == .verify(lease, Lease.FencingToken(rawValue: 40)))
         // The deletion of the first entry was not reported.
         machine.verified(sight(ahead: ["b"]), sent: .zero, at: .zero)
         #expect(machine.phase == .waiting && !machine.isUrgent)
@@ -230,8 +230,8 @@ import Testing
         machine.granted(granted(), sent: .zero, at: .zero)
         // Reported before the entry that has seen it is answered.
         machine.deleted("a", isOwn: false)
-        machine.entered(FencingToken(rawValue: 50), sight(ahead: ["a", "b"]), sent: .zero, at: .zero)
-        #expect(machine.next(at: .zero) == .verify(lease, FencingToken(rawValue: 50)))
+        machine.entered(Lease.FencingToken(rawValue: 50), sight(ahead: ["a", "b"]), sent: .zero, at: .zero)
+        #expect(machine.next(at: .zero) == .verify(lease, Lease.FencingToken(rawValue: 50)))
         machine.verified(sight(ahead: ["b"]), sent: .zero, at: .zero)
         machine.deleted("b", isOwn: false)
         #expect(machine.isUrgent)
@@ -293,9 +293,9 @@ import Testing
         machine.entryFailed(.ambiguous, at: .zero)
         #expect(machine.next(at: .zero) == .wait(until: .seconds(1)))
         #expect(machine.next(at: .seconds(1)) == .enter(lease))
-        machine.entered(FencingToken(rawValue: 40), sight(), sent: .seconds(1), at: .seconds(1))
+        machine.entered(Lease.FencingToken(rawValue: 40), sight(), sent: .seconds(1), at: .seconds(1))
         #expect(machine.phase == .holding && machine.end(at: .seconds(1)) == nil)
-        #expect(machine.leave() == .delete(lease, FencingToken(rawValue: 40)))
+        #expect(machine.leave() == .delete(lease, Lease.FencingToken(rawValue: 40)))
         #expect(machine.left(true) == .revoke(lease), "the first transaction may arrive later")
         #expect(machine.left(true) == .nothing)
     }
@@ -303,7 +303,7 @@ import Testing
     @Test func aLeaseIsRevokedAfterItsEntryIsDeleted() {
         var machine = entered()
         #expect(machine.end(at: .seconds(1)) == nil)
-        #expect(machine.leave() == .delete(lease, FencingToken(rawValue: 40)))
+        #expect(machine.leave() == .delete(lease, Lease.FencingToken(rawValue: 40)))
         #expect(machine.left(true) == .revoke(lease))
         #expect(machine.left(false) == .expire)
         #expect(machine.left(true) == .nothing)
@@ -312,7 +312,7 @@ import Testing
     @Test func leavingDeletesOrRevokesOrLetsTheLeaseExpire() {
         var machine = entered()
         #expect(machine.end(at: .seconds(1)) == nil && machine.phase == .ended)
-        #expect(machine.leave() == .delete(lease, FencingToken(rawValue: 40)))
+        #expect(machine.leave() == .delete(lease, Lease.FencingToken(rawValue: 40)))
         #expect(machine.left(false) == .revoke(lease))
         #expect(machine.left(false) == .expire)
         #expect(machine.left(true) == .nothing)
@@ -341,7 +341,7 @@ import Testing
         machine.verified(sight(ahead: ["a"], result: 41), sent: .zero, at: .zero)
         #expect(machine.phase == .adopted && machine.next(at: .zero) == .stop)
         #expect(machine.end(at: .zero) == nil)
-        #expect(machine.leave() == .delete(lease, FencingToken(rawValue: 40)))
+        #expect(machine.leave() == .delete(lease, Lease.FencingToken(rawValue: 40)))
     }
 
     @Test func aBodyThatEndsAfterItsLeaseHasLostIt() {
@@ -355,7 +355,7 @@ import Testing
         waiter.withdraw()
         holder.withdraw()
         #expect(newcomer.phase == .ended && newcomer.isWithdrawn && newcomer.next(at: .zero) == .stop)
-        #expect(waiter.phase == .ended && waiter.leave() == .delete(lease, FencingToken(rawValue: 40)))
+        #expect(waiter.phase == .ended && waiter.leave() == .delete(lease, Lease.FencingToken(rawValue: 40)))
         #expect(holder.phase == .holding && !holder.isWithdrawn)
     }
 
@@ -381,7 +381,7 @@ import Testing
         waiter.granted(granted(100), sent: .zero, at: .zero)
         #expect(waiter.limit(at: .zero) == .seconds(10))
         var holder = waiter
-        holder.entered(FencingToken(rawValue: 40), sight(), sent: .zero, at: .zero)
+        holder.entered(Lease.FencingToken(rawValue: 40), sight(), sent: .zero, at: .zero)
         #expect(holder.phase == .holding && holder.limit(at: .zero) == .seconds(25))
         #expect(holder.end(at: .zero) == nil && holder.limit(at: .zero) == .seconds(10))
     }

@@ -7,20 +7,25 @@ import Testing
 
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct RunOnceTests {
+    enum Guarantee: CaseIterable { case atLeastOnce, atMostOnce }
+
     private static let timeToLive = Duration.seconds(10)
 
     @discardableResult
     private static func run(
         _ period: String,
         in store: any StoreOperations,
-        _ guarantee: RunGuarantee = .atLeastOnce,
+        _ guarantee: Guarantee = .atLeastOnce,
         body: nonisolated(nonsending) (Lease) async throws -> Void
     ) async throws -> Bool {
-        try await runOnce("job", for: period, in: store, guarantee: guarantee, timeToLive: timeToLive, body: body)
+        switch guarantee {
+        case .atLeastOnce: try await runOnce("job", for: period, in: store, timeToLive: timeToLive, body: body)
+        case .atMostOnce: try await runAtMostOnce("job", for: period, in: store, timeToLive: timeToLive, body: body)
+        }
     }
 
-    @Test(arguments: RunGuarantee.allCases)
-    func ofAllCallersOneRunsTheBodyAndTheOthersReturnAfterIt(_ guarantee: RunGuarantee) async throws {
+    @Test(arguments: Guarantee.allCases)
+    func ofAllCallersOneRunsTheBodyAndTheOthersReturnAfterIt(_ guarantee: Guarantee) async throws {
         try await inVirtualTime { sim in
             let (store, runs) = (MemoryStore(), Locked(0))
             let results = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -75,7 +80,7 @@ struct RunOnceTests {
 
     /// The first machine is cut off from the store in the middle of its run, as if it had crashed.
     @Test func aRunThatIsInterruptedIsRepeatedOnlyIfThatIsGuaranteed() async throws {
-        for guarantee in RunGuarantee.allCases {
+        for guarantee in Guarantee.allCases {
             try await inVirtualTime { sim in
                 let (memory, started, ends) = (MemoryStore(), Gate(), OrderRecorder<String>())
                 let cutOff = FaultyStore(memory)
@@ -98,7 +103,7 @@ struct RunOnceTests {
     }
 
     @Test func aRunThatFailsIsRepeatedOnlyIfThatIsGuaranteed() async throws {
-        for guarantee in RunGuarantee.allCases {
+        for guarantee in Guarantee.allCases {
             try await inVirtualTime { sim in
                 let store = MemoryStore()
                 let error = await failure {
@@ -113,7 +118,7 @@ struct RunOnceTests {
 
     /// The store does not answer, or is not reached, when the run is recorded.
     @Test func aRecordWhoseAnswerIsLostIsNotWrittenTwice() async throws {
-        for guarantee in RunGuarantee.allCases {
+        for guarantee in Guarantee.allCases {
             for fault in [FaultyStore.Fault.lostAnswer, .lostRequest, .unavailable] {
                 try await inVirtualTime { sim in
                     let (memory, failures, runs) = (MemoryStore(), Locked(2), Locked(0))
@@ -183,7 +188,7 @@ struct RunOnceTests {
 
     /// Random programs: machines that call for several periods, and are cut off, cancelled or fail at any point.
     @Test func randomMachinesKeepTheGuarantee() async throws {
-        for guarantee in RunGuarantee.allCases {
+        for guarantee in Guarantee.allCases {
             try await inVirtualTime(2_000) { sim in
                 var random = sim.random
                 let (memory, begun, ended) = (MemoryStore(), OrderRecorder<String>(), OrderRecorder<String>())

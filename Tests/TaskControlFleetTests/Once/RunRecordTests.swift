@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct RunRecordTests {
     private static func run(_ period: String, _ token: Int64 = 1) -> RunRecord.Run {
-        RunRecord.Run(period: period, token: FencingToken(rawValue: token))
+        RunRecord.Run(period: period, token: Lease.FencingToken(rawValue: token))
     }
 
     @Test func theLastHundredPeriodsAreRemembered() {

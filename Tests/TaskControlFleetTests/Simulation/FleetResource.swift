@@ -6,14 +6,14 @@ struct ReadNumber: SimulatedNetwork.Request {
     typealias Reply = Int
 
     let name: String
-    let token: FencingToken
+    let token: Lease.FencingToken
 }
 
 struct WriteNumber: SimulatedNetwork.Request {
     typealias Reply = Void
 
     let name: String
-    let token: FencingToken
+    let token: Lease.FencingToken
     let number: Int
     /// Identifies the request: a request that the network has delivered twice is executed once.
     let id: Int
@@ -25,15 +25,15 @@ struct StaleTokenError: Error {}
 final class FleetResource: Sendable {
     private struct Number {
         var value = 0
-        var token = FencingToken(rawValue: 0)
+        var token = Lease.FencingToken(rawValue: 0)
         var executed: Set<Int> = []
     }
 
     private let numbers = Locked<[String: Number]>([:])
-    private let onRefusal: @Sendable (_ name: String, _ token: FencingToken) -> Void
+    private let onRefusal: @Sendable (_ name: String, _ token: Lease.FencingToken) -> Void
 
     /// - Parameter onRefusal: Called at the time of the refusal.
-    init(onRefusal: @escaping @Sendable (_ name: String, _ token: FencingToken) -> Void) {
+    init(onRefusal: @escaping @Sendable (_ name: String, _ token: Lease.FencingToken) -> Void) {
         self.onRefusal = onRefusal
     }
 
@@ -50,7 +50,7 @@ final class FleetResource: Sendable {
         }
     }
 
-    private func access<Result>(_ name: String, _ token: FencingToken, _ body: (inout Number) -> Result) throws
+    private func access<Result>(_ name: String, _ token: Lease.FencingToken, _ body: (inout Number) -> Result) throws
         -> Result
     {
         let result = numbers.withLock { numbers -> Result? in

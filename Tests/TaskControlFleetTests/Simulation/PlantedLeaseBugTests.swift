@@ -12,7 +12,7 @@ struct PlantedLeaseBugTests {
         of bug: PlantedLeaseBug,
         isPlanted: Bool,
         programs: Range<UInt64>
-    ) throws -> (program: UInt64, SimulationFailure)? {
+    ) throws -> (program: UInt64, Simulation.Failure)? {
         for number in programs {
             var random = SeededGenerator(seed: number)
             let program = bug.program(&random)
@@ -22,7 +22,7 @@ struct PlantedLeaseBugTests {
                     let world = isPlanted ? FleetWorld(sim, program, wrap: bug.plant) : FleetWorld(sim, program)
                     try await world.run()
                 }
-            } catch let failure as SimulationFailure {
+            } catch let failure as Simulation.Failure {
                 return (number, failure)
             }
         }

@@ -40,7 +40,6 @@ extension StoreKey: ExpressibleByStringLiteral {
                 )
             }
         )
-        #expect(areDifferent { FleetFlightError(key: $0, message: "failed") })
         #expect(areDifferent { WatchHistory.Change(.delete(key: $0, revision: 1)) })
     }
 

@@ -6,7 +6,7 @@ import TaskControlTesting
 final class Holders: Sendable {
     private struct State {
         var leases: [Lease] = []
-        var lastToken: FencingToken?
+        var lastToken: Lease.FencingToken?
         var most = 0
     }
 

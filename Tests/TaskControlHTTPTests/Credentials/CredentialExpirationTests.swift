@@ -25,10 +25,11 @@ struct CredentialExpirationTests {
         initial: Token?,
         refresh: @escaping @Sendable (Token?) async throws -> Token
     ) -> EndpointClient {
-        let expiration = CredentialExpiration<Token>(now: { [now] in now.date }) { token in
-            token.expires.map { Date(timeIntervalSince1970: $0) }
-        }
-        let authenticator = EndpointAuthenticator(initial: initial, expiration: expiration) { token, request in
+        let authenticator = EndpointAuthenticator(
+            initial: initial,
+            expirationDate: { token in token.expires.map { Date(timeIntervalSince1970: $0) } },
+            wallClock: { [now] in now.date }
+        ) { token, request in
             request.setValue(token.text, forHTTPHeaderField: "Authorization")
         } refresh: {
             try await refresh($0)

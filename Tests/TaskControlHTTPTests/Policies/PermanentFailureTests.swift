@@ -140,7 +140,7 @@ struct PermanentFailureTests {
             requestAdapter: Unchanged(),
             transport: kind.make(),
             policies: ClientPolicies(
-                retry: HTTPRetryPolicy(attempts: 3, backoff: .none, budget: .shared(budget))
+                retry: HTTPRetryPolicy(attempts: 3, backoff: .none, budget: budget)
             ),
             responseObserver: { _, _, _, _ in attempts.record(1) }
         )

@@ -70,7 +70,7 @@ struct ClientCodeTests {
             requestAdapter: AnyHost(),
             transport: transport,
             policies: ClientPolicies(
-                retry: HTTPRetryPolicy(backoff: .none, budget: .shared(budget)),
+                retry: HTTPRetryPolicy(backoff: .none, budget: budget),
                 resilience: .shared(place.policy(judge.breaker))
             ),
             responseObserver: { _, _, _, _ in attempts.record(1) }

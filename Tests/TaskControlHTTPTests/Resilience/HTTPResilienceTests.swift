@@ -190,7 +190,7 @@ struct HTTPResilienceTests {
         let budget = RetryBudget(capacity: 100, cost: 60)
         let transport = ScriptedTransport(.unreachable())
         let client = client(transport, HostPolicy()) {
-            $0.retry = HTTPRetryPolicy(attempts: 5, backoff: .none, budget: .shared(budget))
+            $0.retry = HTTPRetryPolicy(attempts: 5, backoff: .none, budget: budget)
         }
         await #expect(throws: EndpointError.self) { try await client.request(Text()) }
         #expect(transport.sent.count == 2 && budget.available == 40)
@@ -202,7 +202,7 @@ struct HTTPResilienceTests {
             $0.retry = HTTPRetryPolicy(
                 attempts: 5,
                 backoff: .fixed(.seconds(2)),
-                budget: .unlimited,
+                budget: nil,
                 maxElapsed: .seconds(1)
             )
         }

@@ -405,7 +405,7 @@ struct HostFailureTests {
             let transport = ScriptedTransport(Self.brokenOff, last)
             let client = client(transport) {
                 $0.resilience = .shared(judge.policy)
-                $0.retry = HTTPRetryPolicy(attempts: 2, backoff: .none, budget: .shared(budget))
+                $0.retry = HTTPRetryPolicy(attempts: 2, backoff: .none, budget: budget)
             }
             _ = try? await client.download(Text(), to: target)
             // A device can't be written again from its beginning.

@@ -38,7 +38,7 @@ struct KeptConnectionTests {
         let server = try forgetful()
         let (rate, budget) = (RateLimiter(rate: 1, burst: 2, clock: TestClock()), RetryBudget())
         let policies = ClientPolicies(
-            retry: HTTPRetryPolicy(budget: .shared(budget)),
+            retry: HTTPRetryPolicy(budget: budget),
             resilience: .shared(HostPolicy(rate: rate))
         )
         let client = EndpointClient(requestAdapter: AnyHost(), transport: kind.make(), policies: policies)

@@ -55,10 +55,9 @@ struct ClosedLoopSimulationTests {
             minimumCalls: 10,
             openDuration: .milliseconds(500)
         )
-        let history = DurationHistory(capacity: 200, minimumSamples: 20)
         let policy = ResiliencePolicy(
             breaker: breaker,
-            hedging: ResiliencePolicy.Hedging(after: .quantile(of: history)),
+            hedging: ResiliencePolicy.Hedging(after: .quantile(capacity: 200, minimumSamples: 20)),
             attemptTimeout: isDeadline ? nil : .milliseconds(500)
         )
         let (outcome, attempted) = (Locked(Outcome()), Locked(0))

@@ -53,12 +53,12 @@ struct HedgedSimulationTests {
     @Test func hedgesAddNoMoreThanTheBudgetPaysFor() async throws {
         try await offThePool {
             try simulate(seeds: Schedules.seeds(1_000, inDebug: 5), maxSteps: 1_000_000) { sim in
-                let history = DurationHistory(capacity: 200, minimumSamples: 20)
+                let delay = HedgeDelay.quantile(capacity: 200, minimumSamples: 20)
                 let budget = RetryBudget(capacity: 100, cost: 20)
                 let (attempts, calls) = (Locked(0), 400)
                 let random = Locked(sim.random as any RandomNumberGenerator & Sendable)
                 for _ in 0..<calls {
-                    try await withHedging(after: .quantile(of: history), budget: budget) {
+                    try await withHedging(after: delay, budget: budget) {
                         attempts.withLock { $0 += 1 }
                         let draw = random.withLock { Int.random(in: 0..<100, using: &$0) }
                         try await Task.sleep(for: .milliseconds(draw < 10 ? 1_000 : 50 + draw))
@@ -67,8 +67,8 @@ struct HedgedSimulationTests {
                 let hedges = attempts.withLock { $0 } - calls
                 sim.expect(hedges <= calls / 20 + 5, "\(hedges) hedges")
                 sim.expect(
-                    history.estimate ?? .zero > .milliseconds(100),
-                    "the estimate is \(history.estimate ?? .zero)"
+                    delay.duration ?? .zero > .milliseconds(100),
+                    "the estimate is \(delay.duration ?? .zero)"
                 )
             }
         }

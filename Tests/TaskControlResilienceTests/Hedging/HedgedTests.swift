@@ -120,7 +120,7 @@ struct HedgedTests {
     }
 
     @Test func aHintDelaysTheNextAttempt() async throws {
-        struct Refused: Error, RetryAfterProviding {
+        struct Refused: Error, RetryAdvising {
             var retryAfter: Duration? { .seconds(3) }
         }
         let (clock, budget) = (clock, budget)
@@ -138,7 +138,7 @@ struct HedgedTests {
     }
 
     @Test func aHintBeyondTheDeadlineEndsTheCall() async throws {
-        struct Refused: Error, RetryAfterProviding {
+        struct Refused: Error, RetryAdvising {
             var retryAfter: Duration? { .seconds(30) }
         }
         // Fails at once: the clock does not move.
@@ -171,17 +171,17 @@ struct HedgedTests {
     }
 
     @Test func aHistoryDecidesWhenToHedge() async throws {
-        let history = DurationHistory(quantile: 0.5, capacity: 4, minimumSamples: 2)
+        let delay = HedgeDelay.quantile(0.5, capacity: 4, minimumSamples: 2)
         let (clock, budget) = (clock, budget)
         for seconds in [2, 4] {
-            try await withHedging(after: .quantile(of: history), budget: budget, clock: clock) {
+            try await withHedging(after: delay, budget: budget, clock: clock) {
                 await clock.advance(by: .seconds(seconds))
             }
         }
-        #expect(history.estimate == .seconds(2))
+        #expect(delay.duration == .seconds(2))
         let isHedged = Gate()
         let call = Task {
-            try await withHedging(after: .quantile(of: history), budget: budget, clock: clock) { attempt in
+            try await withHedging(after: delay, budget: budget, clock: clock) { attempt in
                 if attempt == 1 { try await Gate().wait() }
                 isHedged.open()
                 return attempt

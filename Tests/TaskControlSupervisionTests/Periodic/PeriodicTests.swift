@@ -303,7 +303,7 @@ struct PeriodicTests {
     }
 
     @Test func aHintOfTheErrorIsALongerDelay() async throws {
-        struct Busy: Error, RetryAfterProviding { var retryAfter: Duration? { .seconds(1_000) } }
+        struct Busy: Error, RetryAdvising { var retryAfter: Duration? { .seconds(1_000) } }
         lifetime.every(.seconds(10), clock: clock) { [clock, owner] in
             owner.log.record("\(clock.now)")
             if owner.log.count == 1 { throw Busy() }

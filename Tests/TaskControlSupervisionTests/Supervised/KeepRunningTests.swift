@@ -149,7 +149,7 @@ struct KeepRunningTests {
         switch (rule, last) {
         case (.never, .completed), (.onFailure, .completed): break
         case (.always, .failed(let causes)):
-            #expect(causes.map { $0.error as? UnexpectedReturnError } == [UnexpectedReturnError(name: "feed")])
+            #expect(causes.map { ($0.error as? SupervisionError)?.reason } == [.completed])
         default: Issue.record("\(rule): \(String(describing: last))")
         }
         let error = await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
@@ -175,7 +175,7 @@ struct KeepRunningTests {
         for work in works {
             for await state in work.states where state.isFinal {
                 guard case .failed(let causes) = state else { Issue.record("\(work.name): \(state)"); continue }
-                #expect(causes.map { $0.error as? UnexpectedReturnError } == [UnexpectedReturnError(name: work.name)])
+                #expect(causes.map { ($0.error as? SupervisionError)?.reason } == [.completed])
             }
         }
     }
@@ -201,7 +201,7 @@ struct KeepRunningTests {
     }
 
     @Test func aHintOfTheErrorIsALongerDelay() async throws {
-        struct Busy: Error, RetryAfterProviding { var retryAfter: Duration? { .seconds(7) } }
+        struct Busy: Error, RetryAdvising { var retryAfter: Duration? { .seconds(7) } }
         let runs = OrderRecorder<Int>()
         let work = lifetime.keepRunning("feed", backoff: fixed.capped(at: .seconds(2)), clock: clock) { run in
             runs.record(run.number)

@@ -28,7 +28,7 @@ struct FoundTests {
     }
 
     @Test func aDictionaryKeepsATaskThatEndsEarly() {
-        #expect(throws: SimulationFailure.self) {
+        #expect(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<100, strategy: .random.withEarlyStarts()) { sim in
                 let handlers = HandlersBefore()
                 await handlers.handle(1).value
@@ -65,7 +65,7 @@ struct FoundTests {
     }
 
     @Test func aRequestThatIsSentBeforeTheEndCanWaitForever() {
-        #expect(throws: SimulationFailure.self) {
+        #expect(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<100) { _ in
                 let client = ClientBefore()
                 let reply = client.send(1)
@@ -131,7 +131,7 @@ struct FoundTests {
     }
 
     @Test func aCallerOfASharedTaskCannotLeave() {
-        #expect(throws: SimulationFailure.self) {
+        #expect(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<100) { _ in
                 let tokens = TokensBefore(server: Gate())  // a server that hangs
                 let caller = Task { try await tokens.token() }
@@ -178,7 +178,7 @@ struct FoundTests {
     }
 
     @Test func aLoopRetainsItsObject() {
-        #expect(throws: SimulationFailure.self) {
+        #expect(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<100) { _ in
                 let (updates, source) = AsyncStream.makeStream(of: Int.self)
                 defer { source.finish() }

@@ -9,8 +9,8 @@ import Testing
 private let showsWhatTheGuideShows = ProcessInfo.processInfo.environment["TASKCONTROL_GUIDE"] != nil
 
 /// Runs a simulation that must fail, and prints the failure for `scripts/check-excerpts --guide`.
-private func failure(of simulation: () throws -> Void) throws -> SimulationFailure {
-    let failure = try #require(throws: SimulationFailure.self, performing: simulation)
+private func failure(of simulation: () throws -> Void) throws -> Simulation.Failure {
+    let failure = try #require(throws: Simulation.Failure.self, performing: simulation)
     if showsWhatTheGuideShows { print("\(failure)") }
     return failure
 }
@@ -268,11 +268,11 @@ struct FeedBefore {
     }
 
     @Test func theShortestScheduleShowsTheBugToo() throws {
-        let found = try #require(throws: SimulationFailure.self) {
+        let found = try #require(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<1_000) { sim in await readWhileOthersWrite(sim) }
         }
         let shortest = try #require(found.shrunk)
-        let replayed = try #require(throws: SimulationFailure.self) {
+        let replayed = try #require(throws: Simulation.Failure.self) {
             try simulate(schedule: shortest.schedule) { sim in await readWhileOthersWrite(sim) }
         }
         #expect(replayed.steps == shortest.steps)

@@ -37,7 +37,7 @@ struct DiskFaultTests {
             SimulatedNetwork.DiskFaults(losesUnsyncedWrites: true),
             SimulatedNetwork.DiskFaults(latency: .milliseconds(1) ... .milliseconds(5), losesUnsyncedWrites: true),
         ] {
-            let failure = try #require(throws: SimulationFailure.self) {
+            let failure = try #require(throws: Simulation.Failure.self) {
                 try simulate(seeds: 0..<100) { sim in try await Self.transfers(sim, disk) }
             }
             guard case .expectation = failure.reason else { Issue.record("\(failure)"); continue }

@@ -156,7 +156,7 @@ struct LeaseSimulationTests {
 
     @Test func aLeaseWithoutFencingTokenLosesAnUpdate() async throws {
         let failure = try await offThePool {
-            try #require(throws: SimulationFailure.self) {
+            try #require(throws: Simulation.Failure.self) {
                 // Seed by seed, without the search for a shorter schedule, which would take longer.
                 for seed in 0..<2_000 as Range<UInt64> {
                     try simulate(seed: seed) { sim in

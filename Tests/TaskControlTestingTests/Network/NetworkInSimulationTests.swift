@@ -34,7 +34,7 @@ struct NetworkInSimulationTests {
     }
 
     @Test func anErrorOfATaskEndsTheRunWithThatError() throws {
-        let failure = try #require(throws: SimulationFailure.self) {
+        let failure = try #require(throws: Simulation.Failure.self) {
             try simulate(seed: 1) { sim in
                 let network = SimulatedNetwork(in: sim)
                 network.addNode("a") { process in process.addTask { throw Broken() } }
@@ -47,7 +47,7 @@ struct NetworkInSimulationTests {
     }
 
     @Test func faultsAreNotesOfTheSchedule() throws {
-        let failure = try #require(throws: SimulationFailure.self) {
+        let failure = try #require(throws: Simulation.Failure.self) {
             try simulate(seed: 1) { sim in
                 let network = SimulatedNetwork(in: sim)
                 for name in ["a", "b", "c"] { network.addNode(name) { _ in } }

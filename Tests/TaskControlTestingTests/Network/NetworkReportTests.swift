@@ -39,8 +39,8 @@ struct NetworkReportTests {
         }
     }
 
-    private static func failure() throws -> SimulationFailure {
-        try #require(throws: SimulationFailure.self) {
+    private static func failure() throws -> Simulation.Failure {
+        try #require(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<100) { sim in try await run(sim, faults: 6) }
         }
     }
@@ -73,15 +73,15 @@ struct NetworkReportTests {
         }
         #expect(faults(shrunk.steps).count { !$0.hasPrefix("lost") } == 1, "\(faults(shrunk.steps))")
         #expect(!shrunk.schedule.simplified.isEmpty)
-        let again = try #require(throws: SimulationFailure.self) {
+        let again = try #require(throws: Simulation.Failure.self) {
             try simulate(schedule: shrunk.schedule) { sim in try await Self.run(sim, faults: 6) }
         }
         #expect(again.steps == shrunk.steps)
-        #expect(SimulationSchedule("\(shrunk.schedule)") == shrunk.schedule)
+        #expect(Simulation.Schedule("\(shrunk.schedule)") == shrunk.schedule)
     }
 
     @Test func drawnInputsBecomeSimple() throws {
-        let failure = try #require(throws: SimulationFailure.self) {
+        let failure = try #require(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<100) { sim in
                 var random = sim.random
                 let numbers = (0..<20).map { _ in Int.random(in: 0..<100, using: &random) }

@@ -151,7 +151,7 @@ struct RegisterSimulationTests {
 
     @Test func aReadThatDoesNotWriteBackIsFound() async throws {
         let failure = try await offThePool {
-            try #require(throws: SimulationFailure.self) {
+            try #require(throws: Simulation.Failure.self) {
                 // Seed by seed, without the search for a shorter schedule, which would take longer.
                 for seed in 0..<2_000 as Range<UInt64> {
                     try simulate(seed: seed) { try await Self.readAndWrite($0, writesBack: false) }

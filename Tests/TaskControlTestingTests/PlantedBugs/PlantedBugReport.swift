@@ -38,7 +38,8 @@ struct PlantedBugReport {
         }
 
         /// The median over 5 disjoint ranges of seeds; `nil` if no seed fails in most of them.
-        private static func median(of body: @escaping PlantedBug.Body, strategy: SimulationStrategy) throws -> UInt64? {
+        private static func median(of body: @escaping PlantedBug.Body, strategy: Simulation.Strategy) throws -> UInt64?
+        {
             let limit = PlantedBugReport.limit
             var (counts, misses) = ([UInt64](), 0)
             for range in 0..<5 where misses < 3 {

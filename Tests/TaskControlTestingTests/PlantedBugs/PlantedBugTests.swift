@@ -8,7 +8,7 @@ struct PlantedBugTests {
     func isFoundWithin2000SchedulesAndReplayedFromItsSeed(_ planted: PlantedBug) async throws {
         guard let strategy = planted.strategy else { return }
         let failures = try await offThePool {
-            var failures: [SimulationFailure] = []
+            var failures: [Simulation.Failure] = []
             var seeds: Range<UInt64> = 0..<2_000
             for _ in 0..<4 {
                 guard let failure = try PlantedBug.failure(of: planted.bug, seeds: seeds, strategy: strategy) else {
@@ -34,7 +34,7 @@ struct PlantedBugTests {
     }
 
     @Test(arguments: PlantedBug.all, PlantedBug.compared + PlantedBug.options)
-    func itsTwinPasses(_ planted: PlantedBug, _ strategy: SimulationStrategy) async throws {
+    func itsTwinPasses(_ planted: PlantedBug, _ strategy: Simulation.Strategy) async throws {
         let seeds =
             strategy == PlantedBug.standard ? Schedules.seeds(10_000, inDebug: 50) : Schedules.seeds(2_000, inDebug: 10)
         let failure = try await offThePool {

@@ -18,7 +18,7 @@ struct ReplayDigest {
                                 return try simulate(seed: seed, strategy: strategy) {
                                     try await body(PlantedBug.World($0))
                                 }.fingerprint
-                            } catch let failure as SimulationFailure {
+                            } catch let failure as Simulation.Failure {
                                 return failure.run.fingerprint
                             }
                         }

@@ -5,9 +5,9 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct ScheduleCorpusTests {
-    private static let schedule: SimulationSchedule = "4:2=1,7=3"
+    private static let schedule: Simulation.Schedule = "4:2=1,7=3"
 
-    private func continuation(of strategy: SimulationStrategy) -> (SimulationSchedule, Int)? {
+    private func continuation(of strategy: Simulation.Strategy) -> (Simulation.Schedule, Int)? {
         if case .continued(let schedule, let choices, _) = strategy.kind { (schedule, choices) } else { nil }
     }
 
@@ -49,7 +49,7 @@ struct ScheduleCorpusTests {
     @Test func theLast1000SchedulesAreKeptAndTheNewestIsContinuedMost() {
         var corpus = ScheduleCorpus()
         for number in 0..<2_500 {
-            corpus.ran(SimulationSchedule(seed: UInt64(number)), choices: 1, handovers: [number])
+            corpus.ran(Simulation.Schedule(seed: UInt64(number)), choices: 1, handovers: [number])
         }
         let seeds = (0..<100_000 as Range<UInt64>).map { corpus.run(of: 2 * $0 + 1, .guided).seed }
         let counts = Dictionary(grouping: seeds) { $0 }.mapValues(\.count)

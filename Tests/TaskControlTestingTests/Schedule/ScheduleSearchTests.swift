@@ -11,9 +11,9 @@ struct ScheduleSearchTests {
         var schedules: [[Int]] = []
         repeat {
             let deviations = search.prefix.enumerated()
-                .map { SimulationSchedule.Deviation(question: $0, answer: Int($1)) }
-            let schedule = SimulationSchedule(seed: 0, deviations: deviations)
-            let chooser = ScheduleChooser(seed: 0, strategy: SimulationStrategy(kind: .schedule(schedule)))
+                .map { Simulation.Schedule.Deviation(question: $0, answer: Int($1)) }
+            let schedule = Simulation.Schedule(seed: 0, deviations: deviations)
+            let chooser = ScheduleChooser(seed: 0, strategy: Simulation.Strategy(kind: .schedule(schedule)))
             var machine = ScheduleStateMachine(chooser: chooser, now: 0)
             for task in 0..<3 { machine.enqueue(0, of: task) }
             var order: [Int] = []
@@ -57,8 +57,8 @@ struct ScheduleSearchTests {
 @Suite(.timeLimit(.minutes(15)))
 struct ScheduleShrinkerTests {
     private func shrink(_ questions: Range<Int>, needed: Set<Int>) -> (left: [Int], runs: Int) {
-        let deviations = questions.map { SimulationSchedule.Deviation(question: $0, answer: 1) }
-        var shrinker = ScheduleShrinker(SimulationSchedule(seed: 0, deviations: deviations))
+        let deviations = questions.map { Simulation.Schedule.Deviation(question: $0, answer: 1) }
+        var shrinker = ScheduleShrinker(Simulation.Schedule(seed: 0, deviations: deviations))
         var runs = 0
         while let schedule = shrinker.next() {
             runs += 1
@@ -79,10 +79,10 @@ struct ScheduleShrinkerTests {
     }
 
     @Test func decisionsThatTheFailureDoesNotNeedAreSimplified() {
-        let deviations = (0..<8).map { SimulationSchedule.Deviation(question: $0, answer: 1) }
-        var shrinker = ScheduleShrinker(SimulationSchedule(seed: 0, deviations: deviations), decisionCount: 20)
+        let deviations = (0..<8).map { Simulation.Schedule.Deviation(question: $0, answer: 1) }
+        var shrinker = ScheduleShrinker(Simulation.Schedule(seed: 0, deviations: deviations), decisionCount: 20)
         // Deviation 2 is needed as long as decision 3 is not simplified.
-        func fails(_ schedule: SimulationSchedule) -> Bool {
+        func fails(_ schedule: Simulation.Schedule) -> Bool {
             let (questions, simplified) = (schedule.deviations.map(\.question), Set(schedule.simplified))
             return questions.contains(6) && !simplified.contains(17)
                 && (questions.contains(2) || simplified.contains(3))
@@ -102,7 +102,7 @@ struct ScheduleShrinkerTests {
 struct SimulationScheduleTests {
     @Test(arguments: ["7:", "7:12=1,40=3", "0s:", "18446744073709551615se:0=9", "3e:1=1", "7:;0", "7s:1=1;0-2,5"])
     func aScheduleIsItsText(text: String) throws {
-        #expect(try #require(SimulationSchedule(text)).description == text)
+        #expect(try #require(Simulation.Schedule(text)).description == text)
     }
 
     @Test(arguments: [
@@ -110,11 +110,11 @@ struct SimulationScheduleTests {
         "7:;", "7:;1-", "7:;2-1", "7:;-1", "7:;x", "7:;1;2", "7:;0-9999999",
     ])
     func aTextThatIsNoScheduleIsRefused(text: String) {
-        #expect(SimulationSchedule(text) == nil)
+        #expect(Simulation.Schedule(text) == nil)
     }
 
     @Test func deviationsAreSortedAndThePlainAnswerIsNone() {
-        let schedule = SimulationSchedule(
+        let schedule = Simulation.Schedule(
             seed: 1,
             deviations: [
                 .init(question: 5, answer: 2), .init(question: 1, answer: 0), .init(question: 2, answer: 1),

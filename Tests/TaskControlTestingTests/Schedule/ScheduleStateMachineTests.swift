@@ -14,7 +14,7 @@ struct ScheduleStateMachineTests {
         case next
     }
 
-    private static let strategies: [SimulationStrategy] = [
+    private static let strategies: [Simulation.Strategy] = [
         .inOrder, .random, .sticky, .partialOrder, .pct(depth: 1), .pct(depth: 3, steps: 5),
         .pct(depth: .max, steps: .max),
     ]
@@ -23,7 +23,7 @@ struct ScheduleStateMachineTests {
     /// returned is one of those that may run, none is lost or returned twice, and time moves only when it must, to the earliest deadline, or when
     /// it is advanced.
     @Test(arguments: strategies)
-    func everyShortSequenceAgreesWithTheModel(strategy: SimulationStrategy) {
+    func everyShortSequenceAgreesWithTheModel(strategy: Simulation.Strategy) {
         let events: [Event] = [.enqueue, .sleep(1), .sleep(2), .advance, .next]
         let length = fullSize(6, inDebug: 4)
         for sequence in 0..<(0..<length).reduce(1, { count, _ in count * events.count }) {
@@ -106,7 +106,7 @@ struct ScheduleStateMachineTests {
 
     /// Two tasks spin, and a third is what they wait for.
     @Test(arguments: strategies)
-    func aReadyJobNeverWaitsForever(strategy: SimulationStrategy) {
+    func aReadyJobNeverWaitsForever(strategy: Simulation.Strategy) {
         for seed in 0..<20 as Range<UInt64> {
             var machine = Machine(chooser: ScheduleChooser(seed: seed, strategy: strategy), now: 0)
             for task in 0..<3 { machine.enqueue(0, of: task) }
@@ -152,7 +152,7 @@ struct ScheduleStateMachineTests {
     /// An exhaustive search has a budget of preemptions, so it records which answers are preemptions: all but the first if the task that ran last could
     /// continue, and the choice of a task that has yielded if another one has not.
     @Test func theAnswersThatPreemptATaskAreRecorded() {
-        let search = SimulationStrategy(kind: .inOrder, isSearch: true)
+        let search = Simulation.Strategy(kind: .inOrder, isSearch: true)
         var machine = Machine(chooser: ScheduleChooser(seed: 1, strategy: search), now: 0)
         for task in 0..<2 { machine.enqueue(task, of: task) }
         _ = machine.next()
@@ -190,7 +190,7 @@ struct ScheduleStateMachineTests {
     @Test func onlyTheJobThatBecameReadyLastStartsEarlyAndOnlyIfAsked() {
         var early = 0
         for seed in 0..<100 as Range<UInt64> {
-            let strategy = SimulationStrategy.random.withEarlyStarts()
+            let strategy = Simulation.Strategy.random.withEarlyStarts()
             var machine = Machine(chooser: ScheduleChooser(seed: seed, strategy: strategy), now: 0)
             let none = machine.takeEarly { _ in true }
             #expect(none == nil)
@@ -280,7 +280,7 @@ struct ScheduleStateMachineTests {
 
     /// The answers of any strategy, given to another machine, produce the same schedule.
     @Test(arguments: strategies, [false, true])
-    func answersReplayASchedule(strategy: SimulationStrategy, isSlow: Bool) {
+    func answersReplayASchedule(strategy: Simulation.Strategy, isSlow: Bool) {
         let strategy = isSlow ? strategy.withSlowness() : strategy
         for seed in 0..<100 as Range<UInt64> {
             func play(_ chooser: consuming ScheduleChooser) -> (
@@ -309,10 +309,10 @@ struct ScheduleStateMachineTests {
                 return (order, machine.chooser.answers, machine.trace)
             }
             let one = play(ScheduleChooser(seed: seed, strategy: strategy))
-            let schedule = SimulationSchedule(seed: seed, answers: one.answers, strategy)
-            let read = SimulationSchedule(schedule.description)
+            let schedule = Simulation.Schedule(seed: seed, answers: one.answers, strategy)
+            let read = Simulation.Schedule(schedule.description)
             #expect(read == schedule)
-            let other = play(ScheduleChooser(seed: 0, strategy: SimulationStrategy(kind: .schedule(schedule))))
+            let other = play(ScheduleChooser(seed: 0, strategy: Simulation.Strategy(kind: .schedule(schedule))))
             #expect(other.order == one.order && other.trace == one.trace)
         }
     }

@@ -6,8 +6,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct SimulationTraceTests {
-    private func failure() throws -> SimulationFailure {
-        try #require(throws: SimulationFailure.self) {
+    private func failure() throws -> Simulation.Failure {
+        try #require(throws: Simulation.Failure.self) {
             try simulate(seed: 1) { sim in
                 let counter = Counter()
                 let worker = Task(name: "worker") {

@@ -37,14 +37,14 @@ struct StrategyTests {
     }
 
     @Test(arguments: [
-        SimulationStrategy.swarm, .guided, .random, .partialOrder, .pct(depth: 2), .pct(depth: 3), .exhaustive(),
+        Simulation.Strategy.swarm, .guided, .random, .partialOrder, .pct(depth: 2), .pct(depth: 3), .exhaustive(),
     ])
-    func aCreatedTaskMayReachAnActorBeforeItsCreator(strategy: SimulationStrategy) throws {
-        let failure = try #require(throws: SimulationFailure.self) {
+    func aCreatedTaskMayReachAnActorBeforeItsCreator(strategy: Simulation.Strategy) throws {
+        let failure = try #require(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<200, strategy: strategy) { await Self.missedWakeUp($0) }
         }
         guard case .deadlock = failure.reason else { Issue.record("\(failure)"); return }
-        let again = try #require(throws: SimulationFailure.self) {
+        let again = try #require(throws: Simulation.Failure.self) {
             try simulate(schedule: failure.schedule) { await Self.missedWakeUp($0) }
         }
         #expect(again.run.fingerprint == failure.run.fingerprint && again.steps == failure.steps)
@@ -69,7 +69,7 @@ struct StrategyTests {
 
     @Test func aTaskThatEndsBeforeItIsRegisteredIsFoundWithEarlyStarts() throws {
         try simulate(seeds: 0..<100) { await Self.registeredTooLate($0) }
-        #expect(throws: SimulationFailure.self) {
+        #expect(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<100, strategy: .swarm.withEarlyStarts()) { await Self.registeredTooLate($0) }
         }
     }
@@ -87,7 +87,7 @@ struct StrategyTests {
 
     @Test func aSleepThatStandsForAGuaranteeIsFoundWithSlowness() throws {
         try simulate(seeds: 0..<100) { try await Self.sleepAsSynchronization($0) }
-        #expect(throws: SimulationFailure.self) {
+        #expect(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<200, strategy: .swarm.withSlowness()) { try await Self.sleepAsSynchronization($0) }
         }
     }
@@ -111,8 +111,8 @@ struct StrategyTests {
     }
 
     /// Time could move without end, and so could a task that yields.
-    @Test(arguments: [SimulationStrategy.inOrder, .exhaustive(preemptions: 0), .exhaustive(preemptions: 1)])
-    func anActionRunsAlthoughTasksNeverStop(strategy: SimulationStrategy) throws {
+    @Test(arguments: [Simulation.Strategy.inOrder, .exhaustive(preemptions: 0), .exhaustive(preemptions: 1)])
+    func anActionRunsAlthoughTasksNeverStop(strategy: Simulation.Strategy) throws {
         try simulate(seeds: 0..<200, strategy: strategy, maxSteps: 1_000) { sim in
             let isSet = Locked(false)
             sim.atAnyPoint { isSet.withLock { $0 = true } }
@@ -152,7 +152,7 @@ struct StrategyTests {
 
     /// A candidate that does not fail can run on for long: each is limited by the length of the failure.
     @Test func longCandidatesDoNotStarveTheSearchForAShorterSchedule() throws {
-        let failure = try #require(throws: SimulationFailure.self) {
+        let failure = try #require(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<100, strategy: .random) { sim in
                 let order = OrderRecorder<Int>()
                 let tasks = (0..<4).map { number in
@@ -178,12 +178,12 @@ struct StrategyTests {
         sim.expect(order.events == ["a", "b"], "a is first")
     }
 
-    @Test(arguments: [SimulationStrategy.swarm, .guided, .exhaustive(preemptions: 0)])
-    func theOrderOfActionsIsReplayed(strategy: SimulationStrategy) throws {
-        let failure = try #require(throws: SimulationFailure.self) {
+    @Test(arguments: [Simulation.Strategy.swarm, .guided, .exhaustive(preemptions: 0)])
+    func theOrderOfActionsIsReplayed(strategy: Simulation.Strategy) throws {
+        let failure = try #require(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<500, strategy: strategy) { await Self.twoActions($0) }
         }
-        let again = try #require(throws: SimulationFailure.self) {
+        let again = try #require(throws: Simulation.Failure.self) {
             try simulate(schedule: failure.schedule) { await Self.twoActions($0) }
         }
         #expect(again.run.fingerprint == failure.run.fingerprint)
@@ -215,11 +215,11 @@ struct StrategyTests {
     }
 
     @Test func aGuidedSearchGoesOnFromWhatIsNew() throws {
-        let failure = try #require(throws: SimulationFailure.self) {
+        let failure = try #require(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<2_000, strategy: .guided) { await Self.tenDoors($0) }
         }
         try simulate(seeds: 0..<2_000) { await Self.tenDoors($0) }
-        let again = try #require(throws: SimulationFailure.self) {
+        let again = try #require(throws: Simulation.Failure.self) {
             try simulate(schedule: failure.schedule) { await Self.tenDoors($0) }
         }
         #expect(again.run.fingerprint == failure.run.fingerprint && again.steps == failure.steps)
@@ -236,12 +236,12 @@ struct StrategyTests {
     }
 
     @Test func schedulesAreCodedAsTheirText() throws {
-        let schedule: SimulationSchedule = "7s:1=2,9=1"
+        let schedule: Simulation.Schedule = "7s:1=2,9=1"
         let text = try JSONEncoder().encode([schedule])
         #expect(String(decoding: text, as: UTF8.self) == "[\"7s:1=2,9=1\"]")
-        #expect(try JSONDecoder().decode([SimulationSchedule].self, from: text) == [schedule])
+        #expect(try JSONDecoder().decode([Simulation.Schedule].self, from: text) == [schedule])
         #expect(throws: DecodingError.self) {
-            try JSONDecoder().decode([SimulationSchedule].self, from: Data("[\"7:1=-2\"]".utf8))
+            try JSONDecoder().decode([Simulation.Schedule].self, from: Data("[\"7:1=-2\"]".utf8))
         }
     }
 }

@@ -182,7 +182,7 @@ struct EscapeTests {
         }
         #expect(text(steps).contains("maxSteps limits the steps of one schedule: at least 1, not 0"))
         let depth = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = SimulationStrategy.pct(depth: 0)
+            _ = Simulation.Strategy.pct(depth: 0)
         }
         #expect(text(depth).contains("at least 1, not 0"))
     }

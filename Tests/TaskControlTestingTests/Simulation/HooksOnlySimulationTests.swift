@@ -11,10 +11,10 @@ import Testing
 struct HooksOnlySimulationTests {
     private func run(
         seed: UInt64 = 1,
-        _ strategy: SimulationStrategy = .random,
+        _ strategy: Simulation.Strategy = .random,
         _ body: @escaping SimulationPlan.Body
     ) -> SimulationResult {
-        let location = CheckLocation(fileID: #fileID, filePath: #filePath, line: #line, column: #column)
+        let location = Simulation.Location(fileID: #fileID, filePath: #filePath, line: #line, column: #column)
         let call = SimulationCall(maxSteps: 1_000, location: location)
         let plan = SimulationPlan(seed: seed, strategy: strategy, call: call, capabilities: .schedules, grace: .zero)
         return SimulationSupport.run(plan, body)
@@ -68,7 +68,7 @@ struct HooksOnlySimulationTests {
     }
 
     @Test func oneSeedGivesTheSameRun() {
-        func once(_ seed: UInt64) -> SimulationRun {
+        func once(_ seed: UInt64) -> Simulation.Run {
             run(seed: seed) { _ in
                 let counter = Counter()
                 await withTaskGroup { group in
@@ -164,11 +164,11 @@ struct HooksOnlySimulationTests {
         #expect(missed.count <= 12, "\(missed.map(\.name))")
     }
 
-    private static func reason(_ body: @escaping PlantedBug.Body, seed: UInt64) -> SimulationFailure.Reason? {
-        let location = CheckLocation(fileID: #fileID, filePath: #filePath, line: #line, column: #column)
+    private static func reason(_ body: @escaping PlantedBug.Body, seed: UInt64) -> Simulation.Failure.Reason? {
+        let location = Simulation.Location(fileID: #fileID, filePath: #filePath, line: #line, column: #column)
         let plan = SimulationPlan(
             seed: seed,
-            strategy: SimulationStrategy.swarm.drawn(by: seed),
+            strategy: Simulation.Strategy.swarm.drawn(by: seed),
             call: SimulationCall(maxSteps: 100_000, location: location),
             capabilities: .schedules,
             grace: .zero

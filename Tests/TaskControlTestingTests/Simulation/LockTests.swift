@@ -29,7 +29,7 @@ struct LockTests {
 
     @Test func aLockHeldOverAnAwaitIsADeadlockThatNamesBothTasks() throws {
         for make in Self.locks {
-            let failure = try #require(throws: SimulationFailure.self) {
+            let failure = try #require(throws: Simulation.Failure.self) {
                 try simulate(seeds: 0..<100, strategy: .random) { _ in
                     let lock = Lock(make())
                     @Sendable func work() async {

@@ -58,7 +58,7 @@ struct NeighborTests {
         try simulate(seed: 2) { sim in sim.expect(one.duration(to: clock.now) != .zero) }
         let two = clock.now
         #expect(one < two && one.duration(to: two) < .seconds(1_000))
-        #expect(throws: SimulationFailure.self) { try simulate(seed: 3) { sim in sim.expect(false) } }
+        #expect(throws: Simulation.Failure.self) { try simulate(seed: 3) { sim in sim.expect(false) } }
         #expect(clock.now.duration(to: clock.now) < .seconds(1_000))
     }
 

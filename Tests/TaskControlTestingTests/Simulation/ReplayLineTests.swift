@@ -20,9 +20,9 @@ struct ReplayLineTests {
             .random, .sticky, .partialOrder, .inOrder, .pct(depth: 3), .pct(depth: 2, steps: 40),
             .random.withSlowness(),
             .sticky.withEarlyStarts(), .pct(depth: 4, steps: 1).withSlowness().withEarlyStarts(),
-        ] as [SimulationStrategy]
+        ] as [Simulation.Strategy]
     )
-    func theLineNamesTheStrategyAsItsDescriptionDoes(strategy: SimulationStrategy) throws {
+    func theLineNamesTheStrategyAsItsDescriptionDoes(strategy: Simulation.Strategy) throws {
         try simulate(seed: 7, strategy: strategy) { sim in
             sim.expect(Self.line == "try simulate(seed: 7, strategy: \(strategy)) { … }", Self.line)
         }
@@ -31,7 +31,7 @@ struct ReplayLineTests {
 
     @Test func theLineNamesTheStrategyThatTheSeedHasDrawn() throws {
         for seed in 0..<20 as Range<UInt64> {
-            let drawn = SimulationStrategy.swarm.drawn(by: seed)
+            let drawn = Simulation.Strategy.swarm.drawn(by: seed)
             try simulate(seed: seed) { sim in
                 sim.expect(Self.line == "try simulate(seed: \(seed), strategy: \(drawn)) { … }", Self.line)
             }

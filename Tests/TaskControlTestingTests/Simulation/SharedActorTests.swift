@@ -31,7 +31,7 @@ struct SharedActorTests {
 
     @Test func simulationsThatShareAGlobalActorDoNotDisturbEachOther() async throws {
         try await onThreads(3) { number in
-            let strategy: SimulationStrategy = number == 0 ? .swarm : .random
+            let strategy: Simulation.Strategy = number == 0 ? .swarm : .random
             try simulate(seeds: 0..<300, strategy: strategy, checksDeterminism: number == 1) { _ in
                 await withTaskGroup { group in
                     for _ in 0..<4 { group.addTask { await Self.visit() } }

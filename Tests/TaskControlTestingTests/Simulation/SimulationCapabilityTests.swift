@@ -13,13 +13,13 @@ struct SimulationCapabilityTests {
     }
     #else
     @Test(.enabled(if: !Simulation.isSupported)) func whereThereIsNoSimulationItSaysSo() {
-        #expect(throws: SimulationUnsupportedError.self) { try simulate(seed: 1) { _ in } }
+        #expect(throws: Simulation.UnsupportedError.self) { try simulate(seed: 1) { _ in } }
     }
     #endif
 
     @Test func theErrorNamesWhatIsMissing() {
-        #expect(SimulationUnsupportedError().missing == .all.subtracting(Simulation.capabilities))
-        let error = SimulationUnsupportedError(missing: [.schedules, .watchdog])
+        #expect(Simulation.UnsupportedError().missing == .all.subtracting(Simulation.capabilities))
+        let error = Simulation.UnsupportedError(missing: [.schedules, .watchdog])
         #expect(error.description.contains("lacks schedules, watchdog."))
     }
 
@@ -36,7 +36,7 @@ struct SimulationCapabilityTests {
 @Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.capabilities == .all), .tags(.schedules))
 struct SimulationWithoutTaskStatesTests {
     private func run(_ body: @escaping SimulationPlan.Body) -> SimulationResult {
-        let location = CheckLocation(fileID: #fileID, filePath: #filePath, line: #line, column: #column)
+        let location = Simulation.Location(fileID: #fileID, filePath: #filePath, line: #line, column: #column)
         let call = SimulationCall(maxSteps: 1_000, location: location)
         let capabilities = SimulationCapabilities.all.subtracting(.taskStates)
         return SimulationSupport.run(

@@ -137,8 +137,8 @@ struct SimulationCornerTests {
     }
 
     /// Not quadratic in steps and tasks together, under either strategy.
-    @Test(arguments: [SimulationStrategy.random, .pct(depth: 3)])
-    func manyTasksInOneSeed(strategy: SimulationStrategy) throws {
+    @Test(arguments: [Simulation.Strategy.random, .pct(depth: 3)])
+    func manyTasksInOneSeed(strategy: Simulation.Strategy) throws {
         let run = try simulate(seed: 1, strategy: strategy) { sim in
             await withTaskGroup { group in
                 for _ in 0..<2_000 { group.addTask { try? await Task.sleep(for: .seconds(1)) } }

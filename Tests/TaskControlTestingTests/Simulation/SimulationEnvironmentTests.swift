@@ -87,7 +87,7 @@ struct SimulationEnvironmentTests {
             guard files.count == 1, files[0].hasSuffix("-seed-4.txt") else { fatalError("\(files)") }
             // A folder that cannot be made does not hide the failure.
             setenv("TASKCONTROL_ARTIFACTS", "/dev/null/folder", 1)
-            do { try simulate(seed: 4) { $0.expect(false) } } catch is SimulationFailure { return }
+            do { try simulate(seed: 4) { $0.expect(false) } } catch is Simulation.Failure { return }
             exit(1)
         }
         #expect(

@@ -7,11 +7,11 @@ import Testing
 /// A seed that fails, as the error that it throws.
 func failure(
     seed: UInt64 = 1,
-    strategy: SimulationStrategy = .random,
+    strategy: Simulation.Strategy = .random,
     maxSteps: Int = 100_000,
     checksDeterminism: Bool = false,
     _ body: @escaping @isolated(any) @Sendable (Simulation) async throws -> Void
-) -> SimulationFailure? {
+) -> Simulation.Failure? {
     do {
         try simulate(
             seed: seed,
@@ -22,7 +22,7 @@ func failure(
         )
         return nil
     } catch {
-        return error as? SimulationFailure
+        return error as? Simulation.Failure
     }
 }
 
@@ -175,20 +175,20 @@ struct ScheduleTests {
         }
     }
 
-    @Test(arguments: [SimulationStrategy.random, .pct(depth: 3)])
-    func oneSeedHasOneSchedule(strategy: SimulationStrategy) throws {
+    @Test(arguments: [Simulation.Strategy.random, .pct(depth: 3)])
+    func oneSeedHasOneSchedule(strategy: Simulation.Strategy) throws {
         let runs = try (0..<1_000).map { _ in try simulate(seed: 42, strategy: strategy) { await Self.program($0) } }
         #expect(Set(runs).count == 1)
     }
 
-    @Test(arguments: [SimulationStrategy.random, .pct(depth: 3)])
-    func differentSeedsHaveDifferentSchedules(strategy: SimulationStrategy) throws {
+    @Test(arguments: [Simulation.Strategy.random, .pct(depth: 3)])
+    func differentSeedsHaveDifferentSchedules(strategy: Simulation.Strategy) throws {
         let runs = try (0..<1_000).map { try simulate(seed: $0, strategy: strategy) { await Self.program($0) } }
         #expect(Set(runs.map(\.fingerprint)).count > 990)
     }
 
     @Test func everyOrderOfThreeTasksComesUp() throws {
-        for strategy in [SimulationStrategy.random, .pct(depth: 2)] {
+        for strategy in [Simulation.Strategy.random, .pct(depth: 2)] {
             let orders = OrderRecorder<[Int]>()
             try simulate(seeds: 0..<200, strategy: strategy) { _ in
                 let order = OrderRecorder<Int>()
@@ -330,7 +330,7 @@ struct SimulationFailureTests {
                 sim.expect(sim.seed < 7)
             }
             Issue.record("seed 7 fails")
-        } catch let failure as SimulationFailure {
+        } catch let failure as Simulation.Failure {
             #expect(failure.seed == 7)
             #expect(failure.description.contains("simulate(seed: 7, strategy: .random)"))
             #expect(failure.description.contains("\(failure.location)"))
@@ -404,7 +404,7 @@ struct SimulationFailureTests {
         try withKnownIssue {
             try simulate(seed: 1) { _ in _ = try #require(nil as Int?) }
         } matching: { issue in
-            issue.error == nil && !"\(issue)".contains("SimulationFailure")
+            issue.error == nil && !"\(issue)".contains("Simulation.Failure")
         }
     }
 

@@ -19,7 +19,7 @@ struct SometimesTests {
     }
 
     @Test func aConditionThatNeverHoldsFailsTheCall() throws {
-        let failure = try #require(throws: SimulationFailure.self) {
+        let failure = try #require(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<100) { sim in await Self.race(sim, "nothing is recorded") }
         }
         guard case .neverHeld("nothing is recorded", let location, 100) = failure.reason else {

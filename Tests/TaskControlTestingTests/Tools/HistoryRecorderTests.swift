@@ -98,7 +98,7 @@ struct HistoryRecorderTests {
             try await history.record(.write(5)) { () throws(Failure) in throw Failure() }
         }
         #expect(history.count == 3)
-        let error = #expect(throws: LinearizabilityError.self) {
+        let error = #expect(throws: HistoryRecorder<RegisterOperation, Int>.LinearizabilityError.self) {
             try history.checkLinearizable(from: 0, RegisterOperation.apply)
         }
         #expect(error?.description.contains("no order of its 3 calls") == true)
@@ -160,7 +160,7 @@ struct HistoryRecorderTests {
 
     @Test(.enabled(if: Simulation.isSupported)) func aStaleReadOfAReplicaIsFound() throws {
         try simulate(seeds: 0..<100) { sim in try await Self.run(sim, readsFrom: "primary") }
-        let failure = #expect(throws: SimulationFailure.self) {
+        let failure = #expect(throws: Simulation.Failure.self) {
             try simulate(seeds: 0..<100) { sim in try await Self.run(sim, readsFrom: "backup") }
         }
         #expect(failure?.description.contains("the history is not linearizable") == true)

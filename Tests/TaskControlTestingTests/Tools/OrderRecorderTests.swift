@@ -27,6 +27,22 @@ struct OrderRecorderTests {
         }
     }
 
+    @Test func tasksThatWaitForAllEarlierEventsRecordInTheirOrder() async throws {
+        for _ in 0..<50 {
+            let recorder = OrderRecorder<Int>()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in (0..<10).reversed() {
+                    group.addTask {
+                        try await recorder.waitForEvents(count: number)
+                        recorder.record(number)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try recorder.checkOrder(Array(0..<10))
+        }
+    }
+
     @Test func aWaiterThatIsCancelledLeaves() async {
         let recorder = OrderRecorder<Int>()
         let task = Task { try await recorder.waitForEvents(count: 1) }

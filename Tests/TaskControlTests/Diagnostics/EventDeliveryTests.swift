@@ -2,7 +2,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-@testable import TaskControl
+@_spi(Observers) @testable import TaskControl
 
 /// The order in which events are delivered, and the observers that receive them.
 @Suite(.timeLimit(.minutes(15)))

@@ -2,7 +2,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-@testable import TaskControl
+@_spi(Observers) @testable import TaskControl
 
 /// The actions that observers may take, and the events that they receive.
 @Suite(.timeLimit(.minutes(15)))
@@ -232,7 +232,7 @@ struct ObserverTests {
     @Test(.oneProcessAtATime) func anObserverThatIsRemovedDuringACallIsReleasedByTheThreadOfThatCall() async {
         await #expect(processExitsWith: .success) {
             final class Leaving: TaskObserver {
-                let observation = Locked<TaskObservation?>(nil)
+                let observation = Locked<TaskDiagnostics.Registration?>(nil)
                 private let bag = TaskBag()
 
                 init(isRunning: Gate) {

@@ -2,7 +2,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-@testable import TaskControl
+@_spi(Observers) @testable import TaskControl
 
 /// The events of flights, retries, limits and permits.
 @Suite(.timeLimit(.minutes(15)))

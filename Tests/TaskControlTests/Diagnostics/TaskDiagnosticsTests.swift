@@ -2,7 +2,7 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
-@testable import TaskControl
+@_spi(Observers) @testable import TaskControl
 
 /// Opens a gate when it is deallocated.
 private final class ObserverWithAnEnd: TaskObserver {
@@ -21,7 +21,7 @@ struct TaskDiagnosticsTests {
     @Test func anObservationEndsWhenItIsReleased() async throws {
         let name = "TaskDiagnosticsTests.released"
         let collector = Collector { $0.ownerName == name }
-        var observation: TaskObservation? = TaskDiagnostics.observe(collector)
+        var observation: TaskDiagnostics.Registration? = TaskDiagnostics.observe(collector)
         _ = AsyncLifetime(name: name)
         #expect(!collector.events.isEmpty)
         withExtendedLifetime(observation) {}

@@ -122,13 +122,13 @@ struct LayersTests {
     @Test func aFlightThatAsksForItselfSaysSo() async throws {
         try await check { sim, layers in
             do {
-                _ = try await layers.call(shouldRetry: { !($0 is SingleFlightReentrancyError) }) {
+                _ = try await layers.call(shouldRetry: { !($0 is ReentrancyError) }) {
                     [flights = layers.flights] in
                     try await flights.value(for: "page") { 1 }
                 }
                 sim.expect(false, "it fails")
             } catch {
-                sim.expect(error is SingleFlightReentrancyError)
+                sim.expect(error is ReentrancyError)
             }
             sim.expect(layers.attempts.count == 1)
         }

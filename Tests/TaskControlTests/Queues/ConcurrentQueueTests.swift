@@ -47,11 +47,11 @@ struct ConcurrentQueueTests {
         await begun.waitIgnoringCancellation()
         let (value, count) = try await queue.run { (7, queue.count) }
         #expect(value == 7 && count == 2)
-        let error = await #expect(throws: QueueReentrancyError.self) {
+        let error = await #expect(throws: ReentrancyError.self) {
             try await queue.run { try await queue.run {} }
         }
         #expect(error?.queueName == nil)
-        await #expect(throws: QueueReentrancyError.self) { try await queue.run { try await queue.drain() } }
+        await #expect(throws: ReentrancyError.self) { try await queue.run { try await queue.drain() } }
         // A run that is cancelled before its turn leaves at once.
         let second = queue.addTask { await last.waitIgnoringCancellation() }
         let waiting = Task { try await queue.run { Issue.record("It does not run.") } }

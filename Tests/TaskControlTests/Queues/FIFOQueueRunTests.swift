@@ -187,7 +187,7 @@ struct FIFOQueueRunTests {
     // MARK: Reentrancy
 
     private func expectReentrancy(_ name: String?, _ body: () async throws -> Void) async {
-        let error = await #expect(throws: QueueReentrancyError.self) { try await body() }
+        let error = await #expect(throws: ReentrancyError.self) { try await body() }
         #expect(error?.queueName == name)
     }
 
@@ -197,8 +197,8 @@ struct FIFOQueueRunTests {
         await expectReentrancy("saves") { try await queue.run { try await queue.drain() } }
         await expectReentrancy("saves") { try await Task(on: queue) { try await queue.run {} }.value }
         #expect(queue.isIdle)
-        #expect("\(QueueReentrancyError(queueName: "saves"))".hasPrefix("The queue \"saves\" was asked for a turn"))
-        #expect("\(QueueReentrancyError(queueName: nil))".hasPrefix("A queue without a name was asked"))
+        #expect("\(ReentrancyError(queueName: "saves"))".hasPrefix("The queue \"saves\" was asked for a turn"))
+        #expect("\(ReentrancyError(queueName: nil))".hasPrefix("A queue without a name was asked"))
     }
 
     @Test func soIsOneOfAChildTaskOrOfATaskMadeInside() async throws {

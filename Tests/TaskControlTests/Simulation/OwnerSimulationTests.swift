@@ -23,7 +23,7 @@ struct OwnerSimulationTests {
                 try simulate(seeds: Schedules.seeds(1_000, inDebug: 3)) { sim in
                     try await program.run(sim, make(), isTold: false)
                 }
-            } catch let failure as SimulationFailure {
+            } catch let failure as Simulation.Failure {
                 // Once more, with words.
                 try simulate(seed: failure.seed, strategy: failure.strategy) { sim in
                     sim.note("program \(number) for \(make())")

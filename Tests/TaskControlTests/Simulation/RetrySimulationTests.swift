@@ -9,7 +9,7 @@ struct RetrySimulationTests {
         let ending: RetryProgram.Ending
     }
 
-    private struct Refusal: Error, RetryAfterProviding {
+    private struct Refusal: Error, RetryAdvising {
         let retryAfter: Duration?
     }
 

@@ -52,7 +52,7 @@ let failing: Body = { _ in
 }
 
 /// The programs to measure. Without a strategy, a program runs with the default strategy of the version.
-let programs: [(name: String, strategy: SimulationStrategy?, seeds: UInt64, body: Body)] = [
+let programs: [(name: String, strategy: Simulation.Strategy?, seeds: UInt64, body: Body)] = [
     ("empty", nil, 2_000, { _ in }),
     ("2 tasks x 10 yields", nil, 500, yields(2)),
     ("10 tasks x 10 yields", nil, 200, yields(10)),
@@ -115,14 +115,14 @@ func measureBaton() {
 
 /// Returns the number of steps, whose name differs between versions. The call costs more than an empty schedule, so it is not made while time is
 /// measured.
-func count(_ run: SimulationRun) -> Int {
+func count(_ run: Simulation.Run) -> Int {
     Mirror(reflecting: run).children.first { $0.label == "stepCount" || $0.label == "steps" }?.value as? Int ?? 0
 }
 
 let chosen = CommandLine.arguments.dropFirst().first
 
 for (name, strategy, seeds, body) in programs where chosen == nil || chosen == name {
-    var last: SimulationRun?
+    var last: Simulation.Run?
     func run(_ seed: UInt64) {
         last =
             if let strategy {

@@ -43,8 +43,7 @@ struct Worker: Sendable {
             try lease.check()
             written.lines.append(Ledger.Line(step: step, token: lease.token.rawValue))
             // The store refuses the step if this process was paused, and its lease is over without its knowledge.
-            let write = StoreTransaction(put: [Self.steps: written.data])
-            guard try await store.commit(lease.guarded(write)) else { throw Refused() }
+            guard try await store.commit(put: [Self.steps: written.data], under: lease) else { throw Refused() }
             try Report(.wrote(step), lease.token).send()
             try await Task.sleep(for: .milliseconds(options.step))
         }
@@ -91,7 +90,7 @@ struct Report: Hashable, Codable {
     let token: Int64
     var time = ProcessInfo.processInfo.systemUptime
 
-    init(_ event: Event, _ token: FencingToken? = nil) { (self.event, self.token) = (event, token?.rawValue ?? 0) }
+    init(_ event: Event, _ token: Lease.FencingToken? = nil) { (self.event, self.token) = (event, token?.rawValue ?? 0) }
 
     func send() throws {
         try FileHandle.standardOutput.write(contentsOf: JSONEncoder().encode(self) + Data("\n".utf8))

@@ -14,7 +14,7 @@ struct FlakyChapter: Chapter {
         let naive = try await play(OneTryLoader(), as: "naive, one try", faults, on: tour)
         let loop = try await play(LoopLoader(), as: "naive, a loop", faults, on: tour)
         let retried = try await play(RetryLoader(seed: tour.seed), as: "retry", faults, on: tour)
-        let policies = ClientPolicies(retry: HTTPRetryPolicy(attempts: Self.attempts, budget: .shared(RetryBudget())))
+        let policies = ClientPolicies(retry: HTTPRetryPolicy(attempts: Self.attempts, budget: RetryBudget()))
         let client = try await play(OneTryLoader(), as: "HTTPRetryPolicy", faults, policies: policies, on: tour)
         let all = Self.items.count
         let counts = Self.items.map { faults.count(for: $0) }

@@ -46,7 +46,7 @@ struct QuotaChapter: Chapter {
             baseURL: "https://partner.example",
             transport: MockTransport { _ in await partner.answer() },
             policies: ClientPolicies(
-                retry: HTTPRetryPolicy(attempts: 10, backoff: .none, budget: .unlimited),
+                retry: HTTPRetryPolicy(attempts: 10, backoff: .none, budget: nil),
                 resilience: .shared(policy(rate))
             )
         )

@@ -89,20 +89,20 @@ struct StampedeChapter: Chapter {
     }
 
     /// Runs the same test, simulated, and returns the first failure.
-    static func failure<Tokens: TokenCache>(with _: Tokens.Type, seeds: Range<UInt64>) throws -> SimulationFailure? {
+    static func failure<Tokens: TokenCache>(with _: Tokens.Type, seeds: Range<UInt64>) throws -> Simulation.Failure? {
         do {
             try simulate(seeds: seeds) { @MainActor sim in
                 let refreshes = try await refreshes(with: Tokens.self) { sim.note($0) }
                 sim.expect(refreshes == 1, "the token is refreshed once, not \(refreshes) times")
             }
             return nil
-        } catch let found as SimulationFailure {
+        } catch let found as Simulation.Failure {
             return found
         }
     }
 
     /// Plays a seed that has failed twice more, and returns whether the failures and the runs are the same.
-    private func isFaithful<Tokens: TokenCache>(_ first: SimulationFailure, with _: Tokens.Type) throws -> Bool {
+    private func isFaithful<Tokens: TokenCache>(_ first: Simulation.Failure, with _: Tokens.Type) throws -> Bool {
         var traces: Set<UInt64> = []
         for _ in 1...2 {
             let failure = try Self.failure(with: Tokens.self, seeds: first.seed..<first.seed + 1)
@@ -139,7 +139,7 @@ struct StampedeChapter: Chapter {
 
     private struct Measured {
         let passed: Int
-        let failure: SimulationFailure?
+        let failure: Simulation.Failure?
         let tried: Int
         let isFaithful: Bool?
         let refreshesOnServer: Int
@@ -148,7 +148,7 @@ struct StampedeChapter: Chapter {
     }
 
     /// Returns the reason of a failure, the line that replays it, and the last steps of its shortest schedule, without the hops between actors.
-    private static func transcript(of failure: SimulationFailure) -> [String] {
+    private static func transcript(of failure: Simulation.Failure) -> [String] {
         let hops = [" can continue", " yielded, and", " waits for its turn on ", " took its turn"]
         let telling = failure.transcript.filter { step in !hops.contains { step.contains($0) } }.suffix(12)
         // Without the folders and places, which are long.

@@ -18,6 +18,9 @@ extension TaskEvent {
 
     /// The identity of the Swift task that an event happened in: unique among the tasks that exist at that time. A
     /// later task may have the same identity.
+    ///
+    /// - Note: Only with `@_spi(Observers) import TaskControl`.
+    @_spi(Observers)
     public struct TaskIdentity: Hashable, Sendable {
         let address: UInt
 

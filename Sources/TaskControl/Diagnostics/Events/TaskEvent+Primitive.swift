@@ -6,9 +6,11 @@ extension TaskEvent {
         /// The name as it is spelled in code, such as `FIFOQueue`.
         public let rawValue: String
         /// The properties of the tasks and calls that the events of this primitive are about. Empty if the primitive was created from a name.
-        public let traits: Traits
+        ///
+        /// - Note: Only with `@_spi(Observers) import TaskControl`.
+        @_spi(Observers) public let traits: Traits
 
-        /// Creates a primitive from its name. Its ``traits`` are empty.
+        /// Creates a primitive from its name.
         public init(rawValue: String) {
             self.init(rawValue, [])
         }
@@ -31,6 +33,9 @@ extension TaskEvent {
         /// events. For example, the primitive `retry` has the trait ``call``, because its events are about calls of
         /// `retry`, and ``FIFOQueue`` has the trait ``line``, because its tasks wait for earlier ones. A primitive such
         /// as ``AsyncLifetime``, whose tasks have none of these properties, has no traits.
+        ///
+        /// - Note: Only with `@_spi(Observers) import TaskControl`.
+        @_spi(Observers)
         public struct Traits: OptionSet, Sendable {
             /// The bits of the traits.
             public let rawValue: UInt8
@@ -67,7 +72,7 @@ extension TaskEvent.Primitive {
         try container.encode(rawValue)
     }
 
-    /// Decodes a primitive from its name. Its ``traits`` are empty.
+    /// Decodes a primitive from its name.
     public init(from decoder: any Decoder) throws {
         self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
     }

@@ -40,7 +40,9 @@ public struct TaskEvent: Sendable {
     public let subject: Identity?
     /// The identity of the Swift task that caused the event, which may be another task than the one that the event is
     /// about; `nil` outside tasks.
-    public internal(set) var task: TaskIdentity?
+    ///
+    /// - Note: Only with `@_spi(Observers) import TaskControl`.
+    @_spi(Observers) public internal(set) var task: TaskIdentity?
     /// The time of the event, measured by ``TaskDiagnostics/Configuration/clock``. Only differences between times are
     /// meaningful.
     ///

@@ -1,6 +1,6 @@
-/// A request for permits of an ``AsyncSemaphore``, with the data that its events need.
-@usableFromInline
-package struct _PermitHolding: Sendable {
+/// A request for permits of an ``AsyncSemaphore``, with the data that its events need. Public as the pass of a semaphore that
+/// is a part of a policy.
+public struct _PermitHolding: Sendable {
     /// The number with which events identify the request; 0 if they need not identify it, for example because no
     /// observer was registered when the permits were requested.
     fileprivate var number: UInt64 = 0

@@ -35,7 +35,7 @@
 /// call may follow, the delay begins if the next call would begin before the limit, and before the ``Deadline`` of the
 /// task. If not, the poll ends at once, without the delay. No other call follows either if the owner of the task is being
 /// shut down with ``WaitingWorkBehavior/cancel``, which is checked before and after the delay. A hint of the error (see
-/// ``RetryAfterProviding``) extends the delay as in `retry`. With a limit, a value counts if the condition has accepted it
+/// ``RetryAdvising``) extends the delay as in `retry`. With a limit, a value counts if the condition has accepted it
 /// before the limit, by the clock; at the limit, it is late.
 ///
 /// ## Cancellation

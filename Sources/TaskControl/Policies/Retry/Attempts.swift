@@ -75,9 +75,9 @@ package nonisolated(nonsending) func _retry<Value>(
     )
 }
 
-/// Returns the hint of an error that conforms to ``RetryAfterProviding``; `nil` if there is none.
+/// Returns the hint of an error that conforms to ``RetryAdvising``; `nil` if there is none.
 @usableFromInline
-func _retryAfter(of error: any Error) -> Duration? { (error as? any RetryAfterProviding)?.retryAfter }
+func _retryAfter(of error: any Error) -> Duration? { (error as? any RetryAdvising)?.retryAfter }
 
 /// Returns the error of a call of `retry` that allows no attempt: `CancellationError` if its caller is cancelled.
 @usableFromInline

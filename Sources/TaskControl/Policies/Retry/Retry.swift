@@ -28,7 +28,7 @@
 /// - The owner of the task is not being shut down with ``WaitingWorkBehavior/cancel``. This is checked again after the delay.
 /// - `shouldRetry` accepts the error.
 /// - The `backoff` returns a delay. If the error has a hint that is longer than this delay, the hint is not longer than
-///   the cap of the backoff (one minute if it has none): see ``RetryAfterProviding``.
+///   the cap of the backoff (one minute if it has none): see ``RetryAdvising``.
 /// - The delay would end by `maxElapsed`, and before the ``Deadline`` of the task, if the task has one.
 /// - The `budget` has enough tokens.
 ///

@@ -13,7 +13,7 @@
 /// The order of ``capped(at:)`` and ``jittered(_:using:)`` does not matter: jitter is always applied to the capped
 /// delay.
 ///
-/// For a delay that a server asks for, see ``RetryAfterProviding``.
+/// For a delay that a server asks for, see ``RetryAdvising``.
 public struct RetryBackoff: Sendable {
     /// The first delay.
     let base: Duration
@@ -34,7 +34,7 @@ public struct RetryBackoff: Sendable {
         init(_ generator: any RandomNumberGenerator & Sendable) { self.generator = generator }
     }
 
-    /// The longest hint of an error (see ``RetryAfterProviding``) to which a delay is extended: the cap, or one minute
+    /// The longest hint of an error (see ``RetryAdvising``) to which a delay is extended: the cap, or one minute
     /// if there is no cap.
     var longestHint: Duration { cap < .longestWait ? cap : .seconds(60) }
 
@@ -49,7 +49,7 @@ public struct RetryBackoff: Sendable {
     }
 
     /// The backoff without delays: the next attempt begins at once, unless the error has a hint (see
-    /// ``RetryAfterProviding``).
+    /// ``RetryAdvising``).
     ///
     /// Use it for an operation that fails at random and costs nothing to repeat. For a server that may be overloaded,
     /// see ``exponential(base:factor:)``. Other tasks of the caller's actor run after 100 attempts, or after a
@@ -102,7 +102,7 @@ public struct RetryBackoff: Sendable {
     /// Returns a backoff with the same delays, but none longer than `cap`. If a backoff is capped several times, the
     /// lowest cap applies.
     ///
-    /// The cap also applies to the hints of errors: a longer hint ends the retries. See ``RetryAfterProviding``.
+    /// The cap also applies to the hints of errors: a longer hint ends the retries. See ``RetryAdvising``.
     ///
     /// - Parameter cap: The longest delay. If zero or negative, there is no delay.
     public func capped(at cap: Duration) -> RetryBackoff {

@@ -15,7 +15,7 @@
 /// then throws its error without a retry. Then only first attempts reach the server, until calls succeed again.
 ///
 /// The rules and numbers are those of the AWS SDKs (retry behavior 2.1): a bucket of 500; a retry costs 14 tokens, a
-/// throttled retry (after an error with a hint: ``RetryAfterProviding``) costs 5. A call that succeeds after a retry
+/// throttled retry (after an error with a hint: ``RetryAdvising``) costs 5. A call that succeeds after a retry
 /// returns the cost of its last retry; a call that succeeds at its first attempt returns 1. The bucket never holds more
 /// than ``capacity``. A retry after an interruption, such as a `CancellationError` of a task that was not cancelled, is
 /// free: the server has not failed.
@@ -30,6 +30,8 @@ public final class RetryBudget: Sendable {
 
     private let cost: Int
     private let throttledCost: Int
+    /// Whether a client of `TaskControlHTTP` has a copy of this budget for each host.
+    package let isPerHost: Bool
     private let tokens: AtomicWord
 
     /// Creates a full budget.
@@ -38,14 +40,22 @@ public final class RetryBudget: Sendable {
     ///   - capacity: The number of tokens of a full budget. A retry that costs more than that is never made. A
     ///     negative number counts as 0: no retries.
     ///   - cost: The tokens that a retry takes after an error without a hint. Less than 1 counts as 1.
-    ///   - throttledCost: The tokens that a retry takes after an error with a hint (see ``RetryAfterProviding``). Less
+    ///   - throttledCost: The tokens that a retry takes after an error with a hint (see ``RetryAdvising``). Less
     ///     than 1 counts as 1.
     public init(capacity: Int = 500, cost: Int = 14, throttledCost: Int = 5) {
         let capacity = ComputedNumber.count(capacity, atLeast: 0, "RetryBudget(capacity:)", .retry)
         self.capacity = capacity
         self.cost = ComputedNumber.count(cost, "RetryBudget(cost:)", .retry)
         self.throttledCost = ComputedNumber.count(throttledCost, "RetryBudget(throttledCost:)", .retry)
+        isPerHost = false
         tokens = AtomicWord(Int64(capacity))
+    }
+
+    /// Creates a full budget with the capacity and the costs of another one.
+    package init(like budget: RetryBudget, isPerHost: Bool) {
+        (capacity, cost, throttledCost) = (budget.capacity, budget.cost, budget.throttledCost)
+        self.isPerHost = isPerHost
+        tokens = AtomicWord(Int64(budget.capacity))
     }
 
     deinit { tokens.deallocate() }
@@ -79,7 +89,7 @@ public final class RetryBudget: Sendable {
 
     /// Takes the cost of a retry from the budget.
     ///
-    /// - Parameter isThrottled: Whether the error of the failed attempt has a hint: see ``RetryAfterProviding``.
+    /// - Parameter isThrottled: Whether the error of the failed attempt has a hint: see ``RetryAdvising``.
     /// - Returns: The number of tokens that were taken; `nil` if no tokens were taken, because the budget has too few.
     package func take(isThrottled: Bool) -> Int? {
         let cost = isThrottled ? throttledCost : cost

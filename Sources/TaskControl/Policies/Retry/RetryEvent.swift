@@ -16,6 +16,6 @@ public struct RetryEvent: Sendable {
     public let error: any Error
 
     /// The time until the next attempt: the delay of the backoff with its jitter, or the hint of the error if the hint
-    /// is longer than that delay (see ``RetryAfterProviding``).
+    /// is longer than that delay (see ``RetryAdvising``).
     public let delay: Duration
 }

@@ -16,7 +16,7 @@ public enum RetryJitter: Sendable, Hashable, CaseIterable {
     ///
     /// The base of ``RetryBackoff/exponential(base:factor:)`` is its first delay. For any other backoff, the base is the
     /// delay that the backoff gives for the attempt that has just failed. The previous delay is that of the same call of
-    /// `retry`; if a hint of the error (see ``RetryAfterProviding``) extended it, the delay before the extension counts.
+    /// `retry`; if a hint of the error (see ``RetryAdvising``) extended it, the delay before the extension counts.
     ///
     /// Both ends of the range are capped before the delay is drawn. If the drawn delay were capped instead, most delays
     /// would equal the cap after many attempts, and clients would retry at the same time.

@@ -70,12 +70,20 @@ public struct RetryPolicy: Sendable {
 
     /// Returns whether another attempt could succeed after an error.
     ///
-    /// Returns what the error states, if it conforms to ``RetryClassifying``. Otherwise returns `false` for an
+    /// Returns what the error states, if it conforms to ``RetryAdvising``. Otherwise returns `false` for an
     /// interruption, such as a `CancellationError`, an error of encoding or decoding, and a mistake in the program, such as
-    /// ``SingleFlightReentrancyError``, ``QueueReentrancyError`` and ``ContinuationDroppedError``; `true` for every other error.
+    /// ``ReentrancyError`` and ``ContinuationDroppedError``; `true` for every other error.
     public static func isWorthRetrying(_ error: any Error) -> Bool {
+        if let error = error as? any RetryAdvising {
+            error.isWorthRetrying
+        } else {
+            isWorthRetryingWithoutAdvice(error)
+        }
+    }
+
+    /// Returns whether another attempt could succeed after an error, apart from what the error states.
+    static func isWorthRetryingWithoutAdvice(_ error: any Error) -> Bool {
         switch error {
-        case let error as any RetryClassifying: error.isWorthRetrying
         case is DecodingError, is EncodingError, is any ProgrammingMistake: false
         case _ where isInterruption(error): false
         default: true

@@ -150,7 +150,7 @@ final class _TurnStorage: Sendable {
     /// Waits until all tasks and callers that are in the queue at the time of the call have left it. Meanwhile, the
     /// tasks are raised to the priority of the caller.
     ///
-    /// - Throws: `CancellationError` at once if the caller is cancelled; ``QueueReentrancyError`` if the caller is
+    /// - Throws: `CancellationError` at once if the caller is cancelled; ``ReentrancyError`` if the caller is
     ///   inside a turn of this queue, or a turn of this queue waits for the caller.
     nonisolated(nonsending) func drain() async throws {
         let places = try placesOutsideTurns()
@@ -203,7 +203,7 @@ extension _TurnStorage {
     /// Waits for a turn, runs `body` in the caller's task, and ends the turn.
     ///
     /// - Throws: The error of `body`; `CancellationError` if the caller was cancelled before its turn;
-    ///   ``QueueReentrancyError`` if the caller is inside a turn of this queue, or all turns of this queue wait for the
+    ///   ``ReentrancyError`` if the caller is inside a turn of this queue, or all turns of this queue wait for the
     ///   caller.
     @export(implementation)
     @inline(__always)
@@ -223,11 +223,11 @@ extension _TurnStorage {
         }
     }
 
-    var reentrancyError: QueueReentrancyError { QueueReentrancyError(queueName: source.name) }
+    var reentrancyError: ReentrancyError { ReentrancyError(queueName: source.name) }
 
     /// Returns the places that the caller is inside of.
     ///
-    /// - Throws: ``QueueReentrancyError`` if one of them is a turn of this queue.
+    /// - Throws: ``ReentrancyError`` if one of them is a turn of this queue.
     private func placesOutsideTurns() throws -> [Place] {
         let places = _Places.heldByCaller
         if places.contains(where: { $0.owner === state }) { throw reentrancyError }
@@ -239,7 +239,7 @@ extension _TurnStorage {
     ///
     /// - Parameter wait: Set to a wait if the turn has not begun: the caller must then call ``waitInCaller(_:_:)``.
     /// - Returns: The identity of the turn.
-    /// - Throws: `CancellationError` if the caller was cancelled before the call; ``QueueReentrancyError`` if the
+    /// - Throws: `CancellationError` if the caller was cancelled before the call; ``ReentrancyError`` if the
     ///   caller is inside a turn of this queue, or all turns of this queue wait for the caller.
     @usableFromInline
     func enterCaller(_ wait: inout _PlaceWaits.Wait?) throws -> _CallerTurn {

@@ -1,5 +1,5 @@
 /// The test for which the trait `.simulated` of `TaskControlTestingTraits` calls `simulate`. The description of a
-/// ``SimulationFailure`` then names the test instead of the source location of the call.
+/// ``Simulation/Failure`` then names the test instead of the source location of the call.
 package final class SimulatedTest: Sendable {
     /// The current test; `nil` if `simulate` is called directly.
     @TaskLocal package static var current: SimulatedTest?
@@ -20,5 +20,5 @@ package final class SimulatedTest: Sendable {
     func replay(_ seed: UInt64) -> String { "TASKCONTROL_SEED=\(seed) \(command)" }
 
     /// Returns the shell command that runs only this test, with only the given schedule.
-    func replay(_ schedule: SimulationSchedule) -> String { "TASKCONTROL_SCHEDULE='\(schedule)' \(command)" }
+    func replay(_ schedule: Simulation.Schedule) -> String { "TASKCONTROL_SCHEDULE='\(schedule)' \(command)" }
 }

@@ -2,7 +2,7 @@
 /// without a change of the source code.
 package struct SimulationEnvironment {
     /// The value of `TASKCONTROL_SCHEDULE`: the only schedule to run; `nil` if it is not set.
-    let schedule: SimulationSchedule?
+    let schedule: Simulation.Schedule?
     /// The value of `TASKCONTROL_SEED`: the only seed to run; `nil` if it is not set.
     private let seed: UInt64?
     /// The value of `TASKCONTROL_SEEDS`: the number of seeds to run; `nil` if it is not set.
@@ -50,9 +50,9 @@ package struct SimulationEnvironment {
     private static func schedule(
         _ name: String,
         _ value: (String) -> String?
-    ) throws(SimulationEnvironmentError) -> SimulationSchedule? {
+    ) throws(SimulationEnvironmentError) -> Simulation.Schedule? {
         guard let text = value(name) else { return nil }
-        guard let schedule = SimulationSchedule(text) else {
+        guard let schedule = Simulation.Schedule(text) else {
             throw SimulationEnvironmentError(
                 variable: name,
                 value: text,

@@ -1,6 +1,6 @@
 internal import _TaskControlShared
 
-extension SimulationFailure {
+extension Simulation.Failure {
     /// Reports this failure at the end of a call of `simulate`: if `TASKCONTROL_ARTIFACTS` is set to a folder, writes
     /// the description of the failure into that folder.
     ///

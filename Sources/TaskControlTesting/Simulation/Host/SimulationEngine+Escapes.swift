@@ -14,7 +14,7 @@ extension SimulationEngine {
 
     /// Checks that the running task belongs to the simulation. An actor that is shared with code outside the simulation
     /// can run tasks of that code on the simulation's thread; the run then fails with the reason
-    /// ``SimulationFailure/Reason/escaped(_:)``.
+    /// ``Simulation/Failure/Reason/escaped(_:)``.
     ///
     /// - Returns: Whether the running task belongs to the simulation.
     @discardableResult
@@ -29,7 +29,7 @@ extension SimulationEngine {
         return false
     }
 
-    /// Fails the run with the reason ``SimulationFailure/Reason/escaped(_:)``, because the program under test called a
+    /// Fails the run with the reason ``Simulation/Failure/Reason/escaped(_:)``, because the program under test called a
     /// function that starts work outside the simulation, or waits for such work.
     ///
     /// - Parameters:
@@ -41,7 +41,7 @@ extension SimulationEngine {
         reason = .escaped("\(labelOfCurrent) called \(call), \(why)\(text(ofCaller: caller))")
     }
 
-    /// Fails the run with the reason ``SimulationFailure/Reason/blocked(_:)``, because the program under test waits for
+    /// Fails the run with the reason ``Simulation/Failure/Reason/blocked(_:)``, because the program under test waits for
     /// a lock that a task of the simulation holds.
     ///
     /// - Parameters:
@@ -98,7 +98,7 @@ extension SimulationEngine {
         }
     }
 
-    /// Fails the run with the reason ``SimulationFailure/Reason/escaped(_:)``, because a task has arrived at an actor that
+    /// Fails the run with the reason ``Simulation/Failure/Reason/escaped(_:)``, because a task has arrived at an actor that
     /// runs on another thread.
     func isElsewhere(_ task: Int?, _ actor: TypeID) {
         guard reason == nil else { return }

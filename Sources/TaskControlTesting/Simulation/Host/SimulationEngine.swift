@@ -43,7 +43,7 @@ final class SimulationEngine: @unchecked Sendable {
     /// Whether the engine has waited, before it ended the run, for a thread outside the simulation that might have
     /// resumed a task.
     var hasLookedOut = false
-    @exclusivity(unchecked) var reason: SimulationFailure.Reason?
+    @exclusivity(unchecked) var reason: Simulation.Failure.Reason?
     /// The deadline of the sleep that the running job has begun, in nanoseconds of virtual time since the simulation
     /// began; `nil` if the job has begun no sleep.
     @exclusivity(unchecked) var deadline: Int64?
@@ -200,7 +200,7 @@ final class SimulationEngine: @unchecked Sendable {
         while reason == nil, advance() {}
         let unfinished = reason == nil ? [] : unfinished()
         return SimulationResult(
-            run: SimulationRun(
+            run: Simulation.Run(
                 seed: plan.seed,
                 fingerprint: schedule.trace,
                 stepCount: schedule.steps,
@@ -535,7 +535,7 @@ extension SimulationEngine {
     }
 
     /// Waits for a short real time, in case a thread outside the simulation is about to resume a task: the run then
-    /// fails with the reason ``SimulationFailure/Reason/escaped(_:)``, which is more helpful than a deadlock.
+    /// fails with the reason ``Simulation/Failure/Reason/escaped(_:)``, which is more helpful than a deadlock.
     func lookOutForVisits() {
         tc_setNow(-1)
         let end = ContinuousClock.now + plan.grace
@@ -546,7 +546,7 @@ extension SimulationEngine {
         tc_setNow(schedule.now)
     }
 
-    /// Fails the run with the reason ``SimulationFailure/Reason/escaped(_:)`` if a thread outside the simulation has
+    /// Fails the run with the reason ``Simulation/Failure/Reason/escaped(_:)`` if a thread outside the simulation has
     /// resumed a task or used the ``Simulation``.
     ///
     /// - Returns: Whether a thread has done so, and the run has therefore ended.
@@ -592,7 +592,7 @@ extension SimulationEngine: SimulationHost {
     }
 
     /// Whether the caller runs in this simulation, that is, on its thread. If not, reading this property makes the run
-    /// fail with the reason ``SimulationFailure/Reason/escaped(_:)``.
+    /// fail with the reason ``Simulation/Failure/Reason/escaped(_:)``.
     var isHere: Bool {
         if SimulationEngine.current === self { return true }
         foreign.call()
@@ -601,7 +601,7 @@ extension SimulationEngine: SimulationHost {
 
     var elapsed: Duration { isHere ? elapsedHere : .zero }
 
-    func fail(_ failure: SimulationFailure.Reason) {
+    func fail(_ failure: Simulation.Failure.Reason) {
         if isHere, reason == nil { reason = failure }
     }
 
@@ -633,7 +633,7 @@ extension SimulationEngine: SimulationHost {
 
     func happens() -> Bool { !isHere || !isSimplified() }
 
-    func sometimes(_ condition: Bool, _ message: String, _ location: CheckLocation) {
+    func sometimes(_ condition: Bool, _ message: String, _ location: Simulation.Location) {
         if isHere { plan.goals?.note(condition, message, location) }
     }
 

@@ -26,7 +26,7 @@ enum SimulationTrials {
         _ capabilities: SimulationCapabilities = .interposed,
         _ body: @escaping SimulationPlan.Body
     ) -> SimulationResult {
-        let location = CheckLocation(fileID: #fileID, filePath: #filePath, line: #line, column: #column)
+        let location = Simulation.Location(fileID: #fileID, filePath: #filePath, line: #line, column: #column)
         let call = SimulationCall(maxSteps: 100, location: location)
         var plan = SimulationPlan(
             seed: 0,

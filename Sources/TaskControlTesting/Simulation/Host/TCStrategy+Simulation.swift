@@ -4,7 +4,7 @@ import CTaskControlTesting
 extension TCStrategy {
     /// Creates the C value of a strategy, which the crash handler can print: the handler can neither allocate memory
     /// nor run Swift code.
-    init(_ strategy: SimulationStrategy) {
+    init(_ strategy: Simulation.Strategy) {
         var arguments: (depth: Int64, steps: Int64) = (-1, -1)
         if case .pct(let depth, let steps) = strategy.kind {
             arguments.depth = Int64(depth)

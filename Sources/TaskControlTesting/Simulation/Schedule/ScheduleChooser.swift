@@ -59,7 +59,7 @@ struct ScheduleChooser: ~Copyable {
 
     // The ranks and the script are not associated values of `Way`: matching an associated value would copy it.
     private var way: Way
-    /// The way from a question on: see ``SimulationStrategy/guided``.
+    /// The way from a question on: see ``Simulation/Strategy/guided``.
     private var change: (question: Int, way: Way) = (-1, .script)
     private var ranks = ScheduleRanks()
     private var script = Dictionary<Int, Int>()
@@ -88,7 +88,7 @@ struct ScheduleChooser: ~Copyable {
     ///   - seed: The seed of the random choices.
     ///   - strategy: The method that makes the choices. It must be neither `swarm` nor `guided`, from which each seed draws
     ///     another strategy: pass the strategy that the seed has drawn.
-    init(seed: UInt64, strategy: SimulationStrategy) {
+    init(seed: UInt64, strategy: Simulation.Strategy) {
         generator = SeededGenerator(seed: seed)
         asksForSlowness = strategy.hasSlowness
         asksForEarlyStarts = strategy.hasEarlyStarts
@@ -260,7 +260,7 @@ struct ScheduleChooser: ~Copyable {
 }
 
 /// The ready jobs of a schedule in the order of their ranks, the highest first. The strategy
-/// ``SimulationStrategy/pct(depth:steps:)`` (PCT) gives each task a rank; ``SimulationStrategy/partialOrder`` gives
+/// ``Simulation/Strategy/pct(depth:steps:)`` (PCT) gives each task a rank; ``Simulation/Strategy/partialOrder`` gives
 /// each job a rank. A value without side effects.
 struct ScheduleRanks: ~Copyable {
     private struct Entry {
@@ -297,10 +297,10 @@ struct ScheduleRanks: ~Copyable {
     /// higher than all other ranks.
     private var highest = UInt64.max - UInt64(UInt32.max)
 
-    /// Creates an empty list for ``SimulationStrategy/partialOrder``: each job has a random rank.
+    /// Creates an empty list for ``Simulation/Strategy/partialOrder``: each job has a random rank.
     init() { ranksTasks = false }
 
-    /// Creates an empty list for ``SimulationStrategy/pct(depth:steps:)``: each task has a random rank, and at
+    /// Creates an empty list for ``Simulation/Strategy/pct(depth:steps:)``: each task has a random rank, and at
     /// `depth - 1` steps the task that would run next drops to the lowest rank.
     ///
     /// - Parameter steps: The expected number of steps of the schedule. The steps of the drops are drawn from 1 to this

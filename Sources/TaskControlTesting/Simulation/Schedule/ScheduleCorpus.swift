@@ -1,15 +1,15 @@
-/// The schedules of a call with ``SimulationStrategy/guided`` that had a hand-over which no schedule before them had. A value without side effects.
+/// The schedules of a call with ``Simulation/Strategy/guided`` that had a hand-over which no schedule before them had. A value without side effects.
 struct ScheduleCorpus {
     private static let mostSchedules = 1_000
 
     private var handovers: Set<Int> = []
     /// A ring, once it is full.
-    private var schedules: [(schedule: SimulationSchedule, choices: Int)] = []
+    private var schedules: [(schedule: Simulation.Schedule, choices: Int)] = []
     /// The place of the next schedule: one after that of the latest.
     private var end = 0
 
     /// Returns the run of a seed: its own seed and strategy, or those of the continuation of an earlier schedule.
-    func run(of seed: UInt64, _ strategy: SimulationStrategy) -> (seed: UInt64, strategy: SimulationStrategy) {
+    func run(of seed: UInt64, _ strategy: Simulation.Strategy) -> (seed: UInt64, strategy: Simulation.Strategy) {
         guard seed % 2 == 1, !schedules.isEmpty else { return (seed, strategy.drawn(by: seed)) }
         // The seed is changed, so that this sequence differs from those of the choices and of the swarm.
         var generator = SeededGenerator(seed: seed ^ 0x3C6E_F372_FE94_F82B)
@@ -23,7 +23,7 @@ struct ScheduleCorpus {
     }
 
     /// Notes a run that has passed.
-    mutating func ran(_ schedule: SimulationSchedule, choices: Int, handovers: Set<Int>) {
+    mutating func ran(_ schedule: Simulation.Schedule, choices: Int, handovers: Set<Int>) {
         guard choices > 0, !handovers.isSubset(of: self.handovers) else { return }
         self.handovers.formUnion(handovers)
         if schedules.count < Self.mostSchedules {

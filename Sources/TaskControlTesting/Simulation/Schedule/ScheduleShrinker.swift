@@ -1,5 +1,5 @@
 /// A search for a simpler schedule that still fails: removes the deviations from the plain schedule (see
-/// ``SimulationSchedule``) that the failure does not need, replaces random decisions such as faults and inputs by the
+/// ``Simulation/Schedule``) that the failure does not need, replaces random decisions such as faults and inputs by the
 /// simplest ones, and then tries the deviations again. A value without side effects: the caller runs the schedules.
 ///
 /// The method is delta debugging (Zeller, Hildebrandt: *Simplifying and Isolating Failure-Inducing Input*, IEEE
@@ -11,7 +11,7 @@ struct ScheduleShrinker {
     }
 
     /// The simplest schedule found so far that fails.
-    private(set) var best: SimulationSchedule
+    private(set) var best: Simulation.Schedule
     /// The number of random decisions of the run with that schedule.
     private var decisionCount: Int
     private var part = Part.deviations
@@ -19,7 +19,7 @@ struct ScheduleShrinker {
     private var blockSize: Int
     private var start = 0
 
-    init(_ schedule: SimulationSchedule, decisionCount: Int = 0) {
+    init(_ schedule: Simulation.Schedule, decisionCount: Int = 0) {
         best = schedule
         self.decisionCount = decisionCount
         // The first block contains all deviations: many failures need none.
@@ -28,7 +28,7 @@ struct ScheduleShrinker {
 
     /// Returns the next schedule to try; `nil` if nothing of ``best`` can be simplified. The caller must run the schedule,
     /// and then call ``fails(as:decisionCount:)`` or ``passes()``.
-    mutating func next() -> SimulationSchedule? {
+    mutating func next() -> Simulation.Schedule? {
         while start >= count {
             if blockSize > 1, count > 0 {
                 blockSize = (blockSize + 1) / 2
@@ -71,7 +71,7 @@ struct ScheduleShrinker {
     ///   - recorded: The schedule with the deviations that the run has used: at most those of the schedule that was run,
     ///     and often fewer.
     ///   - decisionCount: The number of random decisions of the run.
-    mutating func fails(as recorded: SimulationSchedule, decisionCount: Int = 0) {
+    mutating func fails(as recorded: Simulation.Schedule, decisionCount: Int = 0) {
         best = recorded
         self.decisionCount = decisionCount
         if part == .decisions { hasSimplified = true }

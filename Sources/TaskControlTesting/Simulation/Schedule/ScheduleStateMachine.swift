@@ -6,7 +6,7 @@
 ///
 /// Wherever a program can continue in several ways, this machine asks its ``ScheduleChooser``. Its answers define the
 /// schedule: equal answers produce equal schedules. Virtual time moves to the earliest deadline when no job is ready,
-/// moves when a job blocks its thread, and, with ``SimulationStrategy/withSlowness()``, can also move when jobs are
+/// moves when a job blocks its thread, and, with ``Simulation/Strategy/withSlowness()``, can also move when jobs are
 /// ready.
 ///
 /// The type is not generic over its jobs: generic code takes several times as long in a debug build, and most tests are debug builds. For the
@@ -195,7 +195,7 @@ struct ScheduleStateMachine: ~Copyable {
 
     /// Removes and returns the job that became ready last, if it satisfies the given condition and the schedule decides
     /// that it starts before its creator continues; otherwise returns `nil`. Always returns `nil` unless the strategy
-    /// has early starts (see ``SimulationStrategy/withEarlyStarts()``).
+    /// has early starts (see ``Simulation/Strategy/withEarlyStarts()``).
     mutating func takeEarly(where isWanted: (Item) -> Bool) -> Item? {
         guard chooser.asksForEarlyStarts, !ready.isEmpty, isWanted(ready[ready.count - 1]) else { return nil }
         guard answer(chooser.startsEarly()) == 1 else { return nil }

@@ -3,18 +3,18 @@ import TaskControlTesting
 /// The strategies by which the corpus is measured: the only place that names them.
 extension PlantedBug {
     /// The default of `simulate`.
-    static let standard = SimulationStrategy.swarm
+    static let standard = Simulation.Strategy.swarm
 
-    static let withSlowness = SimulationStrategy.swarm.withSlowness()
-    static let withEarlyStart = SimulationStrategy.swarm.withEarlyStarts()
+    static let withSlowness = Simulation.Strategy.swarm.withSlowness()
+    static let withEarlyStart = Simulation.Strategy.swarm.withEarlyStarts()
 
     /// The columns of the table, and the strategies under which all twins must pass.
-    static let compared: [SimulationStrategy] = [
+    static let compared: [Simulation.Strategy] = [
         .swarm, .guided, .random, .sticky, .partialOrder, .pct(depth: 2), .pct(depth: 3),
     ]
 
     /// The strategy that is expected to find the bug, if there is one.
-    var strategy: SimulationStrategy? {
+    var strategy: Simulation.Strategy? {
         switch foundBy {
         case .schedules: Self.standard
         case .slowness: Self.withSlowness
@@ -27,12 +27,12 @@ extension PlantedBug {
     static func failure(
         of body: @escaping Body,
         seeds: Range<UInt64>,
-        strategy: SimulationStrategy
-    ) throws -> SimulationFailure? {
+        strategy: Simulation.Strategy
+    ) throws -> Simulation.Failure? {
         do {
             try simulate(seeds: seeds, strategy: strategy) { try await body(World($0)) }
             return nil
-        } catch let failure as SimulationFailure {
+        } catch let failure as Simulation.Failure {
             return failure
         }
     }

@@ -78,5 +78,5 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
     .flatMap { $0 }
 
     /// The standard strategy with each of its options. All twins pass under these, too.
-    static var options: [SimulationStrategy] { [withSlowness, withEarlyStart].compactMap { $0 } }
+    static var options: [Simulation.Strategy] { [withSlowness, withEarlyStart].compactMap { $0 } }
 }

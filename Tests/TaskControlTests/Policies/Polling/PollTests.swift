@@ -186,7 +186,7 @@ struct PollTests {
     }
 
     @Test func aHintOfAnErrorExtendsTheDelay() async throws {
-        struct Busy: RetryAfterProviding {
+        struct Busy: RetryAdvising {
             let retryAfter: Duration?
         }
         let clock = TestClock(advancesAutomatically: true)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)))
 struct RetryBudgetTests {
-    private struct Throttled: Error, RetryAfterProviding {
+    private struct Throttled: Error, RetryAdvising {
         var retryAfter: Duration? = .zero
     }
 

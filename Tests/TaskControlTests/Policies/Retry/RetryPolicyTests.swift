@@ -23,7 +23,8 @@ struct RetryPolicyTests {
     }
 
     @Test(arguments: [
-        CancellationError() as any Error, SingleFlightReentrancyError(key: "1"), ContinuationDroppedError(),
+        CancellationError() as any Error, ReentrancyError(key: "1"), ReentrancyError(queueName: nil),
+        ContinuationDroppedError(),
         DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "")),
     ])
     func anErrorThatStaysTheSameIsNotRetried(_ error: any Error) async {
@@ -42,14 +43,20 @@ struct RetryPolicyTests {
         var isInterruption = true
     }
 
+    private struct InterruptionWithAHint: Interruption, RetryAdvising {
+        var isInterruption: Bool { true }
+        var retryAfter: Duration? { .seconds(1) }
+    }
+
     @Test func anInterruptionIsNotWorthRetrying() {
+        #expect(!RetryPolicy.isWorthRetrying(InterruptionWithAHint()))
         #expect(!RetryPolicy.isWorthRetrying(CancellationError()) && !RetryPolicy.isWorthRetrying(Interrupted()))
         #expect(RetryPolicy.isWorthRetrying(Interrupted(isInterruption: false)))
     }
 
     @Test func aQueueThatWouldWaitForItselfIsNotRetried() async throws {
         let (queue, calls) = (FIFOQueue(), OrderRecorder<Int>())
-        await #expect(throws: QueueReentrancyError.self) {
+        await #expect(throws: ReentrancyError.self) {
             try await queue.run {
                 try await retry(clock: clock) { attempt in
                     calls.record(attempt)
@@ -120,7 +127,7 @@ struct RetryPolicyTests {
         #expect(calls.events == [1, 2, 3, 1], "the judgement of the default")
     }
 
-    private struct Rejected: RetryClassifying {
+    private struct Rejected: RetryAdvising {
         let isWorthRetrying: Bool
     }
 

@@ -206,7 +206,7 @@ struct RetryTests {
 
     /// The conditions are asked in turn, and the first refusal is the last question.
     @Test func theQuestionsComeInTheirOrder() async {
-        struct Curious: Error, RetryAfterProviding {
+        struct Curious: Error, RetryAdvising {
             let asked: OrderRecorder<String>
             var retryAfter: Duration? {
                 asked.record("hint")
@@ -253,6 +253,6 @@ struct RetryTests {
     }
 }
 
-struct Throttled: Error, RetryAfterProviding, Equatable {
+struct Throttled: Error, RetryAdvising, Equatable {
     var retryAfter: Duration?
 }

@@ -21,7 +21,7 @@ enum SimulatedTest {
             let result = try simulate(seeds: schedules, fileID: name, body)
             line.schedules = result.scheduleCount
             line.distinct = result.distinctScheduleCount
-        } catch let failure as SimulationFailure {
+        } catch let failure as Simulation.Failure {
             line.outcome = outcome(of: failure.reason, isSkip)
             line.detail = "\(failure.reason)"
             line.seed = failure.seed
@@ -34,7 +34,7 @@ enum SimulatedTest {
         report.write(line)
     }
 
-    private static func outcome(of reason: SimulationFailure.Reason, _ isSkip: (any Error) -> Bool) -> String {
+    private static func outcome(of reason: Simulation.Failure.Reason, _ isSkip: (any Error) -> Bool) -> String {
         switch reason {
         case .escaped: "escaped"
         case .threw(let error) where isSkip(error): "skipped"

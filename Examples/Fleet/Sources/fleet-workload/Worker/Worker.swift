@@ -71,9 +71,8 @@ struct Worker: Sendable {
         let old = try await store.value(for: Self.setKey)
         try await think(lease, .store)
         let new = (old.map { $0 + Data(",".utf8) } ?? Data()) + Data(element.utf8)
-        let write = StoreTransaction(put: [Self.setKey: new])
         note(.attempted, .store, lease.token, element)
-        let succeeded = try await store.commit(checksTokens ? lease.guarded(write) : write)
+        let succeeded = try await store.commit(put: [Self.setKey: new], under: checksTokens ? lease : nil)
         note(succeeded ? .added : .refused, .store, lease.token, element)
     }
 
@@ -96,7 +95,7 @@ struct Worker: Sendable {
     private func note(
         _ kind: Record.Kind,
         _ workload: Record.Workload,
-        _ token: FencingToken? = nil,
+        _ token: Lease.FencingToken? = nil,
         _ element: String? = nil,
         time: UInt64 = Record.now,
         text: String? = nil

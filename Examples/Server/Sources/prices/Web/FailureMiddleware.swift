@@ -23,7 +23,7 @@ struct FailureMiddleware<Context: RequestContext>: RouterMiddleware {
                 .notFound,
                 message: "There is no product '\(error.product)'."
             )
-        } catch let refusal as any RetryAfterProviding {
+        } catch let refusal as any RetryAdvising {
             // The circuit is open, or a limit is reached: the client learns when to
             // come back.
             let seconds = refusal.retryAfter?.wholeSeconds ?? 1

@@ -1,62 +1,13 @@
 internal import TaskControl
 
-/// The recent durations of the calls of one operation, for hedges (additional attempts) that begin when a call takes
-/// unusually long: see ``HedgeDelay/quantile(of:)``.
-///
-/// ```swift
-/// let history = DurationHistory(quantile: 0.95)          // one per operation
-/// ```
-///
-/// ``withHedging(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` records the duration of each
-/// successful attempt. An attempt that was cancelled, because another attempt succeeded first or the caller was
-/// cancelled, is recorded as *longer than* its duration, so that the quantile does not sink with every hedge. Attempts
-/// that fail for another reason are not recorded.
-///
-/// Safe to use from any thread and any isolation.
-public final class DurationHistory: Sendable {
-    private let samples: Locked<CensoredDurations>
-
-    /// Creates an empty history.
-    ///
-    /// - Parameters:
-    ///   - quantile: The share of calls that end without a hedge: a hedge begins when a call takes longer than this
-    ///     share of the recent calls did. Less than 0.01 counts as 0.01, more than 0.999 as 0.999, and NaN as the
-    ///     default. By default 0.95: about one call in 20 is hedged ("The Tail at Scale", 2013).
-    ///   - capacity: The largest number of durations that are kept. In a full history, a new duration replaces the
-    ///     oldest. Less than `minimumSamples` counts as `minimumSamples`.
-    ///   - minimumSamples: The number of durations that are needed for an estimate. With fewer durations, a call is
-    ///     hedged only after a failure. Less than 1 counts as 1.
-    public init(quantile: Double = 0.95, capacity: Int = 1_000, minimumSamples: Int = 100) {
-        let minimum = ComputedNumber.count(minimumSamples, "DurationHistory(minimumSamples:)", .withHedging)
-        let capacity = ComputedNumber.count(
-            capacity,
-            atLeast: minimum,
-            "DurationHistory(capacity:)",
-            .withHedging
-        )
-        let quantile = ComputedNumber.number(
-            quantile,
-            in: 0.01...0.999,
-            default: 0.95,
-            "DurationHistory(quantile:)",
-            .withHedging
-        )
-        samples = Locked(CensoredDurations(quantile: quantile, capacity: capacity, minimum: minimum))
-    }
-
-    /// The quantile of the recent durations: the duration that the share `quantile` of them does not exceed. `nil` if
-    /// fewer than `minimumSamples` durations are known. (Both names are parameters of the initializer.)
-    ///
-    /// The estimate is computed again when one twentieth of the durations are new.
-    public var estimate: Duration? { samples.withLock { $0.estimate } }
-
-    func record(_ duration: Duration, isCensored: Bool) {
-        samples.withLock { $0.record(duration, isCensored: isCensored) }
-    }
-}
-
 /// The time after which ``withHedging(after:maxHedges:budget:clock:operation:shouldHedge:)-(_,_,_,_,()->Value,_)`` begins
 /// another attempt, counted from the beginning of the previous attempt.
+///
+/// ```swift
+/// let delay = HedgeDelay.quantile()          // one per operation, kept for all of its calls
+/// ```
+///
+/// Safe to use from any thread and any isolation.
 public struct HedgeDelay: Sendable {
     private let fixed: Duration?
     let history: DurationHistory?
@@ -69,16 +20,67 @@ public struct HedgeDelay: Sendable {
         HedgeDelay(fixed: max(.zero, delay), history: nil)
     }
 
-    /// Returns a delay that is the quantile of the recent durations of an operation: ``DurationHistory/estimate``.
-    /// While the history has too few durations, another attempt begins only after a failure.
+    /// Returns a delay that is a quantile of the recent durations of one operation, so that another attempt begins when a
+    /// call takes unusually long. The delay keeps these durations, and its copies share them: create one per operation, and
+    /// pass it to all calls of the operation. A delay that is created for each call knows no durations, and begins no hedge
+    /// before a failure.
     ///
-    /// - Parameter history: The history of the operation, to which each call with this delay adds its durations.
-    public static func quantile(of history: DurationHistory) -> HedgeDelay {
-        HedgeDelay(fixed: nil, history: history)
+    /// Each call with this delay records the duration of each successful attempt. An attempt that was cancelled, because
+    /// another attempt succeeded first or the caller was cancelled, is recorded as *longer than* its duration, so that the
+    /// quantile does not sink with every hedge. Attempts that fail for another reason are not recorded.
+    ///
+    /// - Parameters:
+    ///   - quantile: The share of calls that end without a hedge: a hedge begins when a call takes longer than this
+    ///     share of the recent calls did. Less than 0.01 counts as 0.01, more than 0.999 as 0.999, and NaN as the
+    ///     default. By default 0.95: about one call in 20 is hedged ("The Tail at Scale", 2013).
+    ///   - capacity: The largest number of durations that are kept. When it is reached, a new duration replaces the
+    ///     oldest. Less than `minimumSamples` counts as `minimumSamples`.
+    ///   - minimumSamples: The number of durations that are needed for an estimate. With fewer durations, a call is
+    ///     hedged only after a failure. Less than 1 counts as 1.
+    public static func quantile(
+        _ quantile: Double = 0.95,
+        capacity: Int = 1_000,
+        minimumSamples: Int = 100
+    ) -> HedgeDelay {
+        HedgeDelay(
+            fixed: nil,
+            history: DurationHistory(quantile: quantile, capacity: capacity, minimumSamples: minimumSamples)
+        )
     }
 
-    /// The delay; `nil` if only a failure begins another attempt.
-    var duration: Duration? { fixed ?? history?.estimate }
+    /// The present delay. `nil` for a quantile of fewer durations than it needs: only a failure then begins another attempt.
+    ///
+    /// A quantile is computed again when one twentieth of its durations are new.
+    public var duration: Duration? { fixed ?? history?.estimate }
+}
+
+/// The recent durations of the calls of one operation, for ``HedgeDelay/quantile(_:capacity:minimumSamples:)``.
+final class DurationHistory: Sendable {
+    private let samples: Locked<CensoredDurations>
+
+    init(quantile: Double, capacity: Int, minimumSamples: Int) {
+        let minimum = ComputedNumber.count(minimumSamples, "HedgeDelay.quantile(minimumSamples:)", .withHedging)
+        let capacity = ComputedNumber.count(
+            capacity,
+            atLeast: minimum,
+            "HedgeDelay.quantile(capacity:)",
+            .withHedging
+        )
+        let quantile = ComputedNumber.number(
+            quantile,
+            in: 0.01...0.999,
+            default: 0.95,
+            "HedgeDelay.quantile(_:)",
+            .withHedging
+        )
+        samples = Locked(CensoredDurations(quantile: quantile, capacity: capacity, minimum: minimum))
+    }
+
+    var estimate: Duration? { samples.withLock { $0.estimate } }
+
+    func record(_ duration: Duration, isCensored: Bool) {
+        samples.withLock { $0.record(duration, isCensored: isCensored) }
+    }
 }
 
 /// The recent durations of calls, and a quantile of them. For some calls, only a time is known that they would have

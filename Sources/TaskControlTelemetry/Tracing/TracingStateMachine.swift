@@ -1,5 +1,5 @@
 #if Tracing
-internal import TaskControl
+@_spi(Observers) internal import TaskControl
 
 /// The spans of the tasks and calls (subjects) that have not ended. Decides whether an event begins a span, is added to one, or ends one. A pure
 /// state machine.
