@@ -31,7 +31,7 @@ package enum Diagnostics {
     ///   - event: Creates the event.
     @inline(__always)
     package static func emit(isInside: Bool = false, _ event: @autoclosure () -> TaskEvent) {
-        if isOn { deliver(nil, isInside, event) }
+        if isOn { deliver(nil, isInside, event()) }
     }
 
     /// Emits the event of a decision that was made earlier. Does nothing if no observer was registered at that time.
@@ -42,7 +42,7 @@ package enum Diagnostics {
     ///   - event: Creates the event. Not called if `moment` is `nil`.
     @inline(__always)
     package static func emit(at moment: Moment?, isInside: Bool = false, _ event: @autoclosure () -> TaskEvent) {
-        if let moment { deliver(moment, isInside, event) }
+        if let moment { deliver(moment, isInside, event()) }
     }
 
     /// Emits the event that begins a subject for which ``open(_:)`` was called, and then the events about that subject
@@ -53,7 +53,7 @@ package enum Diagnostics {
     ///   - event: Creates the event that begins the subject. Not called while no observer is registered.
     @inline(__always)
     package static func emitBeginning(isInside: Bool = false, _ event: @autoclosure () -> TaskEvent) {
-        if isOn { deliverBeginning(isInside, event) }
+        if isOn { deliverBeginning(isInside, event()) }
     }
 
     /// Holds back the events about a subject until `emitBeginning(isInside:_:)` is called, which must follow.
@@ -78,13 +78,13 @@ package enum Diagnostics {
     package static func whileObserved<Value>(_ value: @autoclosure () -> Value) -> Value? { isOn ? value() : nil }
 
     @inline(never)
-    private static func deliver(_ moment: EventMoment?, _ isInside: Bool, _ event: () -> TaskEvent) {
-        EventDelivery.deliver(event(), moment ?? EventMoment(), isInside)
+    private static func deliver(_ moment: EventMoment?, _ isInside: Bool, _ event: TaskEvent) {
+        EventDelivery.deliver(event, moment ?? EventMoment(), isInside)
     }
 
     @inline(never)
-    private static func deliverBeginning(_ isInside: Bool, _ event: () -> TaskEvent) {
-        EventDelivery.deliverBeginning(event(), isInside)
+    private static func deliverBeginning(_ isInside: Bool, _ event: TaskEvent) {
+        EventDelivery.deliverBeginning(event, isInside)
     }
 
     package typealias Moment = EventMoment

@@ -100,7 +100,7 @@ struct BusyOwnerTests {
         try await offThePool {
             try simulate(seeds: Schedules.seeds(1_000, inDebug: 100)) { sim in
                 var random = sim.random
-                let screen = await Screen()
+                let screen = Screen()
                 let task = await Self.start(form, fails, for: screen)
                 for _ in 0..<Int.random(in: 0..<6, using: &random) { await Task.yield() }
                 await screen.cancel(task)

@@ -10,6 +10,10 @@ struct ReleasedOwnerErrorTests {
     private final class Model: Sendable {}
     private actor Counter {}
 
+    // Functions, since the compiler warns of an object that is created only for an owner that is not retained.
+    private static func model() -> Model { Model() }
+    private static func counter() -> Counter { Counter() }
+
     /// A way to start work for an object or an actor that nothing else retains.
     struct Form: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -20,11 +24,11 @@ struct ReleasedOwnerErrorTests {
 
     static let forms = [
         Form(testDescription: "run") { work in
-            lifetime.run(for: Model(), work: work, deliver: { _, _ in }, onError: { _, _ in never() })
+            lifetime.run(for: model(), work: work, deliver: { _, _ in }, onError: { _, _ in never() })
         },
         Form(testDescription: "run with onEnd") { work in
             lifetime.run(
-                for: Model(),
+                for: model(),
                 work: work,
                 deliver: { _, _ in },
                 onError: { _, _ in never() },
@@ -32,14 +36,14 @@ struct ReleasedOwnerErrorTests {
             )
         },
         Form(testDescription: "run with onEnd in place of onError") { work in
-            lifetime.run(for: Model(), work: work, deliver: { _, _ in }, onEnd: { _, _ in never() })
+            lifetime.run(for: model(), work: work, deliver: { _, _ in }, onEnd: { _, _ in never() })
         },
         Form(testDescription: "run for an actor") { work in
-            lifetime.run(for: Counter(), work: work, deliver: { _, _ in }, onError: { _, _ in never() })
+            lifetime.run(for: counter(), work: work, deliver: { _, _ in }, onError: { _, _ in never() })
         },
         Form(testDescription: "run for an actor with onEnd") { work in
             lifetime.run(
-                for: Counter(),
+                for: counter(),
                 work: work,
                 deliver: { _, _ in },
                 onError: { _, _ in never() },
@@ -49,7 +53,7 @@ struct ReleasedOwnerErrorTests {
         Form(testDescription: "forEach") { work in
             lifetime.forEach(
                 AsyncThrowingStream { try await work() },
-                for: Model(),
+                for: model(),
                 perform: { _, _ in },
                 onError: { _, _ in never() }
             )
@@ -57,16 +61,16 @@ struct ReleasedOwnerErrorTests {
         Form(testDescription: "forEach for an actor") { work in
             lifetime.forEach(
                 AsyncThrowingStream { try await work() },
-                for: Counter(),
+                for: counter(),
                 perform: { _, _ in },
                 onError: { _, _ in never() }
             )
         },
         Form(testDescription: "run of a store") { work in
-            store.run(forKey: 1, for: Model(), work: work, deliver: { _, _ in }, onError: { _, _ in never() })
+            store.run(forKey: 1, for: model(), work: work, deliver: { _, _ in }, onError: { _, _ in never() })
         },
         Form(testDescription: "run of a slot") { work in
-            slot.run(for: Model(), work: work, deliver: { _, _ in }, onError: { _, _ in never() })
+            slot.run(for: model(), work: work, deliver: { _, _ in }, onError: { _, _ in never() })
         },
     ]
 
@@ -86,7 +90,7 @@ struct ReleasedOwnerErrorTests {
 
     @Test func anErrorWithoutAHandlerIsReportedAlsoIfTheOwnerWasReleased() async throws {
         let events = await EventLog.events {
-            _ = await Self.lifetime.run(for: Model()) { () -> Int in
+            _ = await Self.lifetime.run(for: Self.model()) { () -> Int in
                 throw MarkedError()
             } deliver: { _, _ in
             }

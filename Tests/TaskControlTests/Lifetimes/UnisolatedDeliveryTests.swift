@@ -4,6 +4,9 @@ import Testing
 
 @testable import TaskControl
 
+/// Returns a new object. The compiler warns of one that is created only for an owner that is not retained.
+private func created<Object>(_ object: () -> Object) -> Object { object() }
+
 /// A closure without an isolation receives results on any thread. If the call was made on the main actor, that is a mistake, which is reported once.
 @Suite(.timeLimit(.minutes(15)))
 struct UnisolatedDeliveryTests {
@@ -107,7 +110,7 @@ struct UnisolatedDeliveryTests {
                 }
             }
         }
-        let reports = await reports { _ = await Stated().load().value }
+        let reports = await reports { _ = await created({ Stated() }).load().value }
         #expect(reports.texts(of: Stated.self).isEmpty)
     }
 
@@ -122,7 +125,7 @@ struct UnisolatedDeliveryTests {
                 }
             }
         }
-        let reports = await reports { _ = await Isolated().load().value }
+        let reports = await reports { _ = await created({ Isolated() }).load().value }
         #expect(reports.texts(of: Isolated.self).isEmpty)
     }
 
@@ -137,7 +140,7 @@ struct UnisolatedDeliveryTests {
                 }
             }
         }
-        let reports = await reports { @concurrent in _ = await Service().load().value }
+        let reports = await reports { @concurrent in _ = await created({ Service() }).load().value }
         #expect(reports.texts(of: Service.self).isEmpty)
     }
 }
