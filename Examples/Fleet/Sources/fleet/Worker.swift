@@ -90,7 +90,9 @@ struct Report: Hashable, Codable {
     let token: Int64
     var time = ProcessInfo.processInfo.systemUptime
 
-    init(_ event: Event, _ token: Lease.FencingToken? = nil) { (self.event, self.token) = (event, token?.rawValue ?? 0) }
+    init(_ event: Event, _ token: Lease.FencingToken? = nil) {
+        (self.event, self.token) = (event, token?.rawValue ?? 0)
+    }
 
     func send() throws {
         try FileHandle.standardOutput.write(contentsOf: JSONEncoder().encode(self) + Data("\n".utf8))

@@ -26,8 +26,10 @@ actor ChangeFeed {
         perform: @escaping @Sendable (Change) async -> Void
     ) -> SupervisedWork {
         // The client itself repeats a request that may succeed, so its error is for good. A connection that was open is always worth another.
-        let backoff = RetryBackoff.custom { [pause] _, error in (error as? SupervisionError)?.reason == .completed ? pause : nil }
-            .jittered(.equal)
+        let backoff = RetryBackoff.custom { [pause] _, error in
+            (error as? SupervisionError)?.reason == .completed ? pause : nil
+        }
+        .jittered(.equal)
         return lifetime.keepRunning(
             "changes",
             limit: .unlimited,
