@@ -4,7 +4,7 @@
 struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     @usableFromInline weak let owner: Owner?
 
-    @export(implementation)
+    @inlinable
     init(_ owner: Owner) {
         self.owner = owner
     }
@@ -53,7 +53,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     ///
     /// - Parameter origin: The public function that started the work, for the report of an error.
     /// - Returns: The outcome: whether the result was delivered, or the reason why not.
-    @export(implementation)
+    @inlinable
     @inline(__always)
     nonisolated(nonsending) func perform<Receiver: _Receiver<Owner, Value>, Value>(
         _ work: @Sendable () async throws -> Value,
@@ -97,7 +97,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     ///   - closure: The closure to call.
     ///   - isolation: The isolation of `closure`.
     /// - Returns: ``DeliveryOutcome/delivered``, or the reason why the closure was not called.
-    @export(implementation)
+    @inlinable
     func hand<Value: Sendable>(
         _ value: Value,
         _ closure: @isolated(any) @Sendable (Owner, Value) async -> Void,
@@ -172,7 +172,7 @@ struct _IsolatedReceiver<Owner: AnyObject & Sendable, Value: Sendable>: _Receive
     @usableFromInline let onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
     @usableFromInline let onEnd: (@isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void)?
 
-    @export(implementation)
+    @inlinable
     init(
         _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
@@ -184,11 +184,11 @@ struct _IsolatedReceiver<Owner: AnyObject & Sendable, Value: Sendable>: _Receive
     }
 
     // Not `==`, which needs the runtime type of the closure.
-    @export(implementation) var isNotified: Bool { if case .some = onEnd { true } else { false } }
+    @inlinable var isNotified: Bool { if case .some = onEnd { true } else { false } }
 
-    @export(implementation) var receivesErrorsAtEnd: Bool { if case .some = onError { false } else { isNotified } }
+    @inlinable var receivesErrorsAtEnd: Bool { if case .some = onError { false } else { isNotified } }
 
-    @export(implementation)
+    @inlinable
     @inline(__always)
     nonisolated(nonsending) func deliver(_ value: Value, to owner: _WeakOwner<Owner>) async -> DeliveryOutcome {
         await owner.hand(value, deliver, isolation: deliver.isolation)

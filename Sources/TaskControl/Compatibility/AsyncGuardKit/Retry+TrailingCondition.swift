@@ -12,7 +12,7 @@
 ///     error is ConnectionLost
 /// }
 /// ```
-@export(implementation)
+@inlinable
 public nonisolated(nonsending) func retry<Value, C: Clock>(
     attempts: Int,
     backoff: RetryBackoff = RetryPolicy.default.backoff,
