@@ -104,10 +104,16 @@ extension Publisher {
     }
     public func map<T>(_ transform: @escaping (Self.Output) -> T) -> Publishers.Map<Self, T> { fatalError() }
     public func first() -> Publishers.First<Self> { fatalError() }
+    public func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> { fatalError() }
     public func sink(
         receiveCompletion: @escaping ((Subscribers.Completion<Self.Failure>) -> Void),
         receiveValue: @escaping ((Self.Output) -> Void)
     ) -> AnyCancellable { fatalError() }
+}
+
+@available(macOS 10.15, iOS 13.0, tvOS 13.0, watchOS 6.0, *)
+public struct AnyPublisher<Output, Failure: Error>: Publisher {
+    public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure { fatalError() }
 }
 
 @available(macOS 10.15, iOS 13.0, tvOS 13.0, watchOS 6.0, *)
