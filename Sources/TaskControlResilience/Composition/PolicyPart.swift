@@ -150,14 +150,18 @@ public struct PolicyTime: Sendable {
 ///   ``CallRefusedError`` if the part refuses the call, or the error of the operation.
 /// - Complexity: O(1). A call that succeeds allocates nothing.
 @inlinable
-public nonisolated(nonsending) func withPolicy<Value>(
-    _ part: some PolicyPart,
+public nonisolated(nonsending) func withPolicy<Value, Part: PolicyPart>(
+    _ part: Part,
     operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value {
     if _isTaskCancelled { throw CancellationError() }
     var time = PolicyTime()
-    let pass =
-        if let pass = try part.enter(at: &time) { pass } else { try await part.waitToEnter() }
+    let pass: Part.Pass
+    do {
+        pass = if let pass = try part.enter(at: &time) { pass } else { try await part.waitToEnter() }
+    } catch {
+        throw _isTaskCancelled ? CancellationError() : error
+    }
     do {
         let value = try await operation()
         time = PolicyTime()

@@ -146,6 +146,33 @@ struct PolicyPartTests {
         await #expect(throws: CallRefusedError(.full)) { try await withPolicy(Closed()) {} }
     }
 
+    @Test func aCallerThatIsCancelledWhileAPartRefusesItReceivesCancellationError() async throws {
+        struct Refusing: PolicyPart {
+            let waits: Bool
+
+            func enter(at time: inout PolicyTime) throws -> Void? {
+                if !waits { try refuse() }
+                return nil
+            }
+
+            func waitToEnter() async throws { try refuse() }
+
+            private func refuse() throws {
+                withUnsafeCurrentTask { $0?.cancel() }
+                throw CallRefusedError(.full)
+            }
+
+            func leave(_ pass: Void, with outcome: PolicyOutcome, at time: inout PolicyTime) {}
+        }
+        for part in [Refusing(waits: true), Refusing(waits: false)] {
+            let alone = Task { try await withPolicy(part) {} }
+            await #expect(throws: CancellationError.self) { try await alone.value }
+            let policy = ResiliencePolicy(callParts: [part])
+            let inside = Task { try await withPolicy(policy) {} }
+            await #expect(throws: CancellationError.self) { try await inside.value }
+        }
+    }
+
     @Test func allPartsOfACallShareOneTime() async throws {
         struct Timed: PolicyPart {
             let times: OrderRecorder<Duration>

@@ -201,6 +201,19 @@ struct FIFOQueueRunTests {
         #expect("\(ReentrancyError(queueName: nil))".hasPrefix("A queue without a name was asked"))
     }
 
+    @Test func aCancelledCallerInsideATurnReceivesCancellationError() async throws {
+        let queue = FIFOQueue()
+        try await Task {
+            try await queue.run {
+                withUnsafeCurrentTask { $0?.cancel() }
+                await #expect(throws: CancellationError.self) { try await queue.run {} }
+                await #expect(throws: CancellationError.self) { try await queue.drain() }
+            }
+        }
+        .value
+        #expect(queue.isIdle)
+    }
+
     @Test func soIsOneOfAChildTaskOrOfATaskMadeInside() async throws {
         let queue = FIFOQueue()
         await expectReentrancy(nil) {

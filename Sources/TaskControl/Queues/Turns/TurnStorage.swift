@@ -153,8 +153,9 @@ final class _TurnStorage: Sendable {
     /// - Throws: `CancellationError` at once if the caller is cancelled; ``ReentrancyError`` if the caller is
     ///   inside a turn of this queue, or a turn of this queue waits for the caller.
     nonisolated(nonsending) func drain() async throws {
-        let places = try placesOutsideTurns()
+        // A cancelled caller receives CancellationError, whatever else would be thrown.
         try Task.checkCancellation()
+        let places = try placesOutsideTurns()
         guard let (id, last) = state.withMachine({ $0.enrollDrainer() }) else { return }
         let goal = _PlaceWaits.Goal.end(of: ObjectIdentifier(state), upTo: last.number)
         guard let recorded = _PlaceWaits.begin(for: goal, inside: places) else {
@@ -259,8 +260,9 @@ extension _TurnStorage {
     /// - Throws: The same errors as ``enterCaller(_:)``.
     @inline(never)
     private func enterLine(_ wait: inout _PlaceWaits.Wait?) throws -> _CallerTurn {
-        let places = try placesOutsideTurns()
+        // A cancelled caller receives CancellationError, whatever else would be thrown.
         if Task.isCancelled { throw CancellationError() }
+        let places = try placesOutsideTurns()
         let level = Task.currentPriority.rawValue
         // Before the caller joins the line, since a caller that would wait for itself must leave no trace.
         let goal = _PlaceWaits.Goal.turn(of: ObjectIdentifier(state), width: state.capacity ?? .max)
