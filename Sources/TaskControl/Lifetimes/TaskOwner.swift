@@ -14,7 +14,7 @@
 /// A type of your own can conform, for example one that has several owners and is shut down as a whole.
 ///
 /// The protocol promises nothing for an owner that is deallocated: a lifetime, a store and a slot then cancel their tasks, a
-/// single flight and a queue do not (<doc:Cancellation#When-the-owner-cancels>).
+/// single flight and a queue do not (<doc:Owners#When-an-owner-is-deallocated>).
 ///
 /// Every member is safe to call from any thread and any isolation. Finished tasks are removed immediately.
 ///
