@@ -244,7 +244,7 @@ final class EtcdConnection: Sendable {
     }
 
     func emit(_ kind: TaskEvent.Kind, _ error: StoreError?, at endpoint: Int?) {
-        Diagnostics.emit(source.event(kind, error: error, detail: endpoint.map { endpoints[$0].place }))
+        source.emit(kind, error: error, detail: endpoint.map { endpoints[$0].place })
     }
 
     // MARK: Tokens

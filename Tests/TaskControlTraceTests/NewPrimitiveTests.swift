@@ -12,22 +12,22 @@ private final class Turnstile: Sendable {
     private let isOpen = Locked(true)
 
     init() {
-        Diagnostics.emit(source.event(.created))
+        source.emit(.created)
     }
 
     deinit {
-        Diagnostics.emit(source.event(.deallocated))
+        source.emit(.deallocated)
     }
 
     func pass<Value>(_ visitor: String, _ body: () throws -> Value) rethrows -> Value {
         let subject = TaskEvent.Identity(Diagnostics.nextNumber())
         Diagnostics.open(subject)
         isOpen.withLock { $0 = false }
-        Diagnostics.emitBeginning(source.event(.arrived, .began(.running), about: subject, key: visitor))
+        source.emitBeginning(.arrived, .running, of: subject, key: visitor)
         defer {
             let moment = Diagnostics.moment
             isOpen.withLock { $0 = true }
-            Diagnostics.emit(at: moment, source.event(.departed, .ended(.completed), about: subject))
+            source.emit(.departed, .ended(.completed), about: subject, at: moment)
         }
         return try body()
     }

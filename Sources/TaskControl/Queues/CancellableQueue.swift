@@ -55,7 +55,7 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, Regis
     }
 
     deinit {
-        Diagnostics.emit(registry.source.event(.deallocated))
+        registry.source.emit(.deallocated)
     }
 }
 

@@ -47,7 +47,7 @@ public final class SingleFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     }
 
     deinit {
-        Diagnostics.emit(_flights.source.event(.deallocated))
+        _flights.source.emit(.deallocated)
     }
 
     /// The name shown in diagnostics; `nil` if this object has none.

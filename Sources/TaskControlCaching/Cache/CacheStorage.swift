@@ -102,7 +102,7 @@ final class _CacheStorage: Sendable {
     private func perform(_ answer: Machine.Answer, for entry: _PinnedEntry, at moment: EventMoment?) {
         switch answer {
         case .refresh(_, _, let after): launch(entry, after)
-        case .load(_, .some): Diagnostics.emit(at: moment, source.event(.expired, key: entry.key.text))
+        case .load(_, .some): source.emit(.expired, key: entry.key.text, at: moment)
         default: break
         }
     }
@@ -352,7 +352,7 @@ final class _CacheStorage: Sendable {
         let span = lifespan(of: result, cost: .zero)
         let now = time.now
         let change = state.withLock { ($0.update(key, result, span, at: now), Diagnostics.moment) }
-        Diagnostics.emit(at: change.1, source.event(.written, key: key.text))
+        source.emit(.written, key: key.text, at: change.1)
         act(on: change)
     }
 
@@ -360,7 +360,7 @@ final class _CacheStorage: Sendable {
     func invalidate(_ key: _ErasedKey) {
         let key = key.described()
         let change = state.withLock { ($0.invalidate(key), Diagnostics.moment) }
-        Diagnostics.emit(at: change.1, source.event(.invalidated, key: key.text))
+        source.emit(.invalidated, key: key.text, at: change.1)
         act(on: change)
     }
 
@@ -374,7 +374,7 @@ final class _CacheStorage: Sendable {
     }
 
     private func clear(_ change: (remains: Machine.Remains, moment: EventMoment?)) {
-        Diagnostics.emit(at: change.moment, source.event(.removedAll, count: change.remains.values.count))
+        source.emit(.removedAll, count: change.remains.values.count, at: change.moment)
         act(on: change)
     }
 
@@ -387,7 +387,7 @@ final class _CacheStorage: Sendable {
             flights.release(id, because: .superseded(key: load.key.text))
         }
         for key in change.remains.evicted {
-            Diagnostics.emit(at: change.moment, source.event(.evicted, key: key.text))
+            source.emit(.evicted, key: key.text, at: change.moment)
         }
     }
 
@@ -395,7 +395,7 @@ final class _CacheStorage: Sendable {
     @usableFromInline
     func end() {
         if flights.count > 0 { flights.cancelAll(.ownerDeallocated(name: source.name)) }
-        Diagnostics.emit(source.event(.deallocated))
+        source.emit(.deallocated)
     }
 
     // MARK: Looking

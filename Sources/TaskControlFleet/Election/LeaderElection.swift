@@ -73,12 +73,12 @@ public final class LeaderElection: Sendable {
         line = .lease(name)
         source = EventSource(.leaderElection, name: name)
         (self.store, self.timeToLive, self.holder, self.clock) = (store.backend.operations, timeToLive, holder, clock)
-        Diagnostics.emit(source.event(.created))
+        source.emit(.created)
     }
 
     deinit {
         publication.finish()
-        Diagnostics.emit(source.event(.deallocated))
+        source.emit(.deallocated)
     }
 
     /// The name of the election, which all processes that take part use.

@@ -66,10 +66,10 @@ public final class FleetFlight<Value: Codable & Sendable>: Sendable {
         flights = SingleFlight(name: name)
         source = EventSource(.fleetFlight, name: name)
         (self.store, self.timeToLive, self.holder, self.clock) = (store.backend.operations, timeToLive, holder, clock)
-        Diagnostics.emit(source.event(.created))
+        source.emit(.created)
     }
 
-    deinit { Diagnostics.emit(source.event(.deallocated)) }
+    deinit { source.emit(.deallocated) }
 
     /// The name under which results are shared, which is the same in all processes that share them.
     public var name: String { source.name ?? "" }

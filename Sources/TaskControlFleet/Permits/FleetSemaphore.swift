@@ -51,10 +51,10 @@ public final class FleetSemaphore: Sendable {
         line = .semaphore(name, permits: permits)
         source = EventSource(.fleetSemaphore, name: name)
         (self.store, self.timeToLive, self.holder, self.clock) = (store.backend.operations, timeToLive, holder, clock)
-        Diagnostics.emit(source.event(.created))
+        source.emit(.created)
     }
 
-    deinit { Diagnostics.emit(source.event(.deallocated)) }
+    deinit { source.emit(.deallocated) }
 
     /// The name of the semaphore, which is the same in all processes that share the permits.
     public var name: String { line.name }

@@ -145,10 +145,10 @@ public final class CircuitBreaker: PolicyPart {
         self.isFailure = isFailure
         countsSlowCalls = slowCall != nil
         stopwatch = Stopwatch(clock)
-        Diagnostics.emit(source.event(.created))
+        source.emit(.created)
     }
 
-    deinit { Diagnostics.emit(source.event(.deallocated)) }
+    deinit { source.emit(.deallocated) }
 
     /// The current state. It may have changed by the time the caller uses it.
     public var state: State {
@@ -182,14 +182,14 @@ public final class CircuitBreaker: PolicyPart {
         switch admission {
         case .admitted(let permit): return Pass(permit: permit)
         case .probe(let permit):
-            Diagnostics.emit(at: moment, source.event(.probing))
+            source.emit(.probing, at: moment)
             return Pass(permit: permit)
         case .refused(let retryAfter): throw refusal(retryAfter, moment)
         }
     }
 
     private func refusal(_ retryAfter: Duration, _ moment: EventMoment?) -> CallRefusedError {
-        Diagnostics.emit(at: moment, source.event(.callRefused, delay: retryAfter))
+        source.emit(.callRefused, delay: retryAfter, at: moment)
         return CallRefusedError(.circuitOpen, name: name, retryAfter: retryAfter)
     }
 
@@ -203,8 +203,8 @@ public final class CircuitBreaker: PolicyPart {
         }
         switch change {
         case nil: return
-        case .opened: Diagnostics.emit(at: moment, source.event(.circuitOpened))
-        case .closed: Diagnostics.emit(at: moment, source.event(.circuitClosed))
+        case .opened: source.emit(.circuitOpened, at: moment)
+        case .closed: source.emit(.circuitClosed, at: moment)
         }
     }
 }

@@ -69,10 +69,10 @@ public final class RateLimiter: PolicyPart {
             )
         )
         time = Stopwatch(clock)
-        Diagnostics.emit(source.event(.created))
+        source.emit(.created)
     }
 
-    deinit { Diagnostics.emit(source.event(.deallocated)) }
+    deinit { source.emit(.deallocated) }
 
     private static func tokens(_ weight: Int) -> Int {
         ComputedNumber.count(weight, atLeast: 0, "RateLimiter.acquire(_:)", .rateLimiter)
@@ -101,7 +101,7 @@ public final class RateLimiter: PolicyPart {
         let weight = Self.tokens(weight)
         let now = time.now
         let (isTaken, moment) = machine.withLock { ($0.tryAcquire(weight, at: now), Diagnostics.moment) }
-        Diagnostics.emit(at: moment, source.event(isTaken ? .tokensTaken : .callRefused, count: weight))
+        source.emit(isTaken ? .tokensTaken : .callRefused, count: weight, at: moment)
         return isTaken
     }
 
@@ -133,9 +133,9 @@ public final class RateLimiter: PolicyPart {
         let now = self.time.now(&time.reading)
         let (answer, moment) = machine.withLock { ($0.acquire(weight, within: limit, at: now), Diagnostics.moment) }
         switch answer {
-        case .taken: Diagnostics.emit(at: moment, source.event(.tokensTaken, count: weight))
+        case .taken: source.emit(.tokensTaken, count: weight, at: moment)
         case .refused(let retryAfter):
-            Diagnostics.emit(at: moment, source.event(.callRefused, count: weight, delay: retryAfter))
+            source.emit(.callRefused, count: weight, delay: retryAfter, at: moment)
             throw CallRefusedError(.rateExceeded, name: name, retryAfter: retryAfter)
         case .first: try await waitObserved(weight, nil, from: moment)
         case .line(let id): try await waitObserved(weight, id, from: moment)
@@ -159,7 +159,7 @@ public final class RateLimiter: PolicyPart {
     private func takeAtOnce(_ weight: Int, _ time: inout PolicyTime) -> Bool {
         let now = self.time.now(&time.reading)
         let (isTaken, moment) = machine.withLock { ($0.tryAcquire(weight, at: now), Diagnostics.moment) }
-        if isTaken { Diagnostics.emit(at: moment, source.event(.tokensTaken, count: weight)) }
+        if isTaken { source.emit(.tokensTaken, count: weight, at: moment) }
         return isTaken
     }
 
@@ -173,31 +173,22 @@ public final class RateLimiter: PolicyPart {
         async throws
     {
         let subject = moment.map { _ in TaskEvent.Identity(Diagnostics.nextNumber()) }
-        Diagnostics.emit(
-            at: moment,
-            isInside: true,
-            source.event(.waiting, .began(.waiting), about: subject, count: weight)
-        )
+        source.emit(.waiting, .began(.waiting), about: subject, count: weight, at: moment, isInside: true)
         do {
             try await wait(weight, id)
             guard subject != nil else { return }
-            Diagnostics.emit(
-                isInside: true,
-                source.event(.tokensTaken, .ended(.completed), about: subject, count: weight)
-            )
+            source.emit(.tokensTaken, .ended(.completed), about: subject, count: weight, isInside: true)
         } catch {
             guard subject != nil else { throw error }
             let isCancelled = Task.isCancelled
-            Diagnostics.emit(
-                isInside: true,
-                source.event(
-                    isCancelled ? .left : .failed,
-                    .ended(isCancelled ? .cancelled : .failed),
-                    about: subject,
-                    error: isCancelled ? nil : error,
-                    count: weight,
-                    isCancelled: isCancelled
-                )
+            source.emit(
+                isCancelled ? .left : .failed,
+                .ended(isCancelled ? .cancelled : .failed),
+                about: subject,
+                error: isCancelled ? nil : error,
+                count: weight,
+                isCancelled: isCancelled,
+                isInside: true
             )
             throw error
         }

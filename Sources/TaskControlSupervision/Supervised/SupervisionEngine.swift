@@ -33,10 +33,10 @@ final class SupervisionEngine: Sendable {
     init(_ primitive: TaskEvent.Primitive, name: String?, _ strategy: Supervisor.Strategy, _ limit: RestartLimit) {
         source = EventSource(primitive, name: name)
         state = Locked(Books(machine: Machine(strategy, limit)))
-        Diagnostics.emit(source.event(.created))
+        source.emit(.created)
     }
 
-    deinit { Diagnostics.emit(source.event(.deallocated)) }
+    deinit { source.emit(.deallocated) }
 
     /// Adds a child. If the supervision is ending, the child is stopped and never runs.
     ///
@@ -66,7 +66,7 @@ final class SupervisionEngine: Sendable {
         coordinator?.resume(returning: .reached)
         if !isAdded {
             child.end(.stopped)
-            Diagnostics.emit(source.event(.refused, taskName: name))
+            source.emit(.refused, taskName: name)
         }
         return SupervisedWork(self, child)
     }
@@ -108,7 +108,7 @@ final class SupervisionEngine: Sendable {
         // No coordinator has begun, so no child runs.
         if answer.isEnd {
             publishEnd()
-            Diagnostics.emit(at: moment, source.event(.closed))
+            source.emit(.closed, at: moment)
         }
     }
 
@@ -280,16 +280,14 @@ final class SupervisionEngine: Sendable {
         error: (any Error)? = nil,
         delay: Duration? = nil
     ) {
-        Diagnostics.emit(
-            source.event(
-                kind,
-                change,
-                about: child.subject,
-                taskName: child.name,
-                error: error,
-                attempt: child.latestRun?.number,
-                delay: delay
-            )
+        source.emit(
+            kind,
+            change,
+            about: child.subject,
+            taskName: child.name,
+            error: error,
+            attempt: child.latestRun?.number,
+            delay: delay
         )
     }
 
@@ -516,7 +514,7 @@ private struct Coordinator {
 
     private func finish(_ end: SupervisionEngine.Machine.End) throws(SupervisionError) {
         engine.publishEnd()
-        Diagnostics.emit(engine.source.event(.closed))
+        engine.source.emit(.closed)
         if case .failed = end {
             throw SupervisionError(name: failedName ?? "", reason: .failed, causes: causes)
         }

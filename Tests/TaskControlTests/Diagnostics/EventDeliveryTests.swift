@@ -24,17 +24,17 @@ struct EventDeliveryTests {
             let subject = subject
             Diagnostics.open(subject)
             await Task { [source] in
-                Diagnostics.emit(source.event(.started, .entered(.running), about: subject))
-                Diagnostics.emit(source.event(.closed))
-                Diagnostics.emit(source.event(.completed, .ended(.completed), about: subject))
+                source.emit(.started, .entered(.running), about: subject)
+                source.emit(.closed)
+                source.emit(.completed, .ended(.completed), about: subject)
             }.value
             #expect(collector.events.map(\.kind) == [.closed])
-            Diagnostics.emitBeginning(source.event(.created, .began(.waiting), about: subject))
+            source.emitBeginning(.created, .waiting, of: subject)
             #expect(collector.events.map(\.kind) == [.closed, .created, .started, .completed])
             let sequences = collector.events.map(\.sequence)
             #expect(sequences[1] < sequences[2] && sequences[2] < sequences[0] && sequences[0] < sequences[3])
             #expect(collector.events[1].task != collector.events[2].task)
-            Diagnostics.emit(source.event(.joined, about: subject))
+            source.emit(.joined, about: subject)
             #expect(collector.events.last?.kind == .joined)
         }
     }
@@ -51,16 +51,16 @@ struct EventDeliveryTests {
 
             func receive(_ event: TaskEvent) {
                 guard event.subject == subject, event.kind == .started else { return }
-                Diagnostics.emit(source.event(.cancelled, about: subject))
+                source.emit(.cancelled, about: subject)
             }
         }
         await collecting { collector in
             let subject = subject
             let late = TaskDiagnostics.observe(Late(source, subject))
             Diagnostics.open(subject)
-            Diagnostics.emit(source.event(.started, .entered(.running), about: subject))
-            Diagnostics.emit(source.event(.waiting, .entered(.waiting), about: subject))
-            Diagnostics.emitBeginning(source.event(.created, .began(.waiting), about: subject))
+            source.emit(.started, .entered(.running), about: subject)
+            source.emit(.waiting, .entered(.waiting), about: subject)
+            source.emitBeginning(.created, .waiting, of: subject)
             #expect(collector.events.map(\.kind) == [.created, .started, .waiting, .cancelled])
             late.end()
         }
@@ -70,11 +70,11 @@ struct EventDeliveryTests {
         await collecting { collector in
             let subject = subject
             Diagnostics.open(subject)
-            Diagnostics.emit(source.event(.started, .entered(.running), about: subject))
+            source.emit(.started, .entered(.running), about: subject)
             let late = Collector { $0.subject == subject }
             let observation = TaskDiagnostics.observe(late)
-            Diagnostics.emit(source.event(.completed, .ended(.completed), about: subject))
-            Diagnostics.emitBeginning(source.event(.created, .began(.waiting), about: subject))
+            source.emit(.completed, .ended(.completed), about: subject)
+            source.emitBeginning(.created, .waiting, of: subject)
             #expect(collector.events.map(\.kind) == [.created, .started, .completed])
             #expect(late.events.map(\.kind) == [.completed])
             observation.end()
@@ -90,13 +90,13 @@ struct EventDeliveryTests {
             let observation = TaskDiagnostics.observe(first)
             Diagnostics.open(subject)
             observation.end()
-            Diagnostics.emit(source.event(.started, .entered(.running), about: subject))
-            Diagnostics.emitBeginning(source.event(.created, .began(.waiting), about: subject))
+            source.emit(.started, .entered(.running), about: subject)
+            source.emitBeginning(.created, .waiting, of: subject)
             precondition(first.events.isEmpty)
             precondition(Diagnostics.moment == nil)
             let second = Collector { _ in true }
             TaskDiagnostics.install(second)
-            Diagnostics.emit(source.event(.completed, .ended(.completed), about: subject))
+            source.emit(.completed, .ended(.completed), about: subject)
             precondition(second.events.map(\.kind) == [.completed])
         }
     }
@@ -107,8 +107,8 @@ struct EventDeliveryTests {
         try await collecting { collector in
             insideHandler {
                 Diagnostics.open(subject)
-                Diagnostics.emitBeginning(source.event(.created, .began(.waiting), about: subject))
-                Diagnostics.emit(source.event(.started, .entered(.running), about: subject))
+                source.emitBeginning(.created, .waiting, of: subject)
+                source.emit(.started, .entered(.running), about: subject)
             }
             try await collector.wait { $0.count == 2 }
             #expect(collector.events.map(\.kind) == [.created, .started])
@@ -124,8 +124,8 @@ struct EventDeliveryTests {
                 let (first, second) = (
                     TaskEvent.Identity(1, of: source.number), TaskEvent.Identity(2, of: source.number)
                 )
-                Diagnostics.emit(at: moment, isInside: true, source.event(.failed, .ended(.failed), about: first))
-                Diagnostics.emit(isInside: true, source.event(.failed, .ended(.failed), about: second))
+                source.emit(.failed, .ended(.failed), about: first, at: moment, isInside: true)
+                source.emit(.failed, .ended(.failed), about: second, isInside: true)
             }.value
             #expect(collector.events.map(\.isCancelled) == [false, true])
             #expect(collector.events.map(\.outcome) == [.failed, .cancelled])
@@ -142,7 +142,7 @@ struct EventDeliveryTests {
             func receive(_ event: TaskEvent) {
                 guard event.owner == source.identity else { return }
                 count.record(event.kind)
-                if event.kind == kind { Diagnostics.emit(source.event(answer)) }
+                if event.kind == kind { source.emit(answer) }
             }
         }
         let (first, second) = (OrderRecorder<TaskEvent.Kind>(), OrderRecorder<TaskEvent.Kind>())
@@ -150,7 +150,7 @@ struct EventDeliveryTests {
             TaskDiagnostics.observe(Forwarding(source: source, kind: .created, answer: .closed, count: first)),
             TaskDiagnostics.observe(Forwarding(source: source, kind: .closed, answer: .draining, count: second)),
         ]
-        Diagnostics.emit(source.event(.created))
+        source.emit(.created)
         #expect(first.events == [.created])
         #expect(second.events == [.closed, .created])
         for observation in observations { observation.end() }
@@ -166,9 +166,9 @@ struct EventDeliveryTests {
             precondition(moment == nil)
             let collector = Collector { _ in true }
             TaskDiagnostics.install(collector)
-            Diagnostics.emitBeginning(source.event(.created, .began(.waiting), about: subject))
-            Diagnostics.emit(at: moment, source.event(.closed))
-            Diagnostics.emit(source.event(.completed, .ended(.completed), about: subject))
+            source.emitBeginning(.created, .waiting, of: subject)
+            source.emit(.closed, at: moment)
+            source.emit(.completed, .ended(.completed), about: subject)
             precondition(collector.events.map(\.kind) == [.completed])
         }
     }

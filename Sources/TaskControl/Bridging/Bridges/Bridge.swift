@@ -180,6 +180,7 @@ struct _Bridge: Sendable {
         events??.emit(.cancelled, isInside: false)
     }
 
+    @inline(never)
     private func reportDropped(_ error: ContinuationDroppedError) {
         Diagnostics.report(
             TaskEvent(

@@ -53,17 +53,29 @@ extension AsyncTask {
 
     @inline(__always)
     static func emit(
-        _ kind: @autoclosure () -> TaskEvent.Kind,
+        _ kind: TaskEvent.Kind,
         _ change: TaskEvent.Change = .noted,
         of life: Locked<Life>,
         at moment: EventMoment? = Diagnostics.moment,
         detail: @autoclosure () -> String? = nil,
         isInside: Bool = false
     ) {
+        if let moment { deliver(kind, change, life, moment, detail(), isInside) }
+    }
+
+    @inline(never)
+    private static func deliver(
+        _ kind: TaskEvent.Kind,
+        _ change: TaskEvent.Change,
+        _ life: Locked<Life>,
+        _ moment: EventMoment,
+        _ detail: String?,
+        _ isInside: Bool
+    ) {
         Diagnostics.emit(
             at: moment,
             isInside: isInside,
-            TaskEvent(.asyncTask, kind(), change, subject: identity(of: life), detail: detail())
+            TaskEvent(.asyncTask, kind, change, subject: identity(of: life), detail: detail)
         )
     }
 

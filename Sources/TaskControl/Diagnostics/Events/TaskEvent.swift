@@ -85,6 +85,7 @@ public struct TaskEvent: Sendable {
     /// Creates an event. Each parameter is the value of the property with the same name, which is a text in the case of
     /// `error`. The sequence number, the time and the task are added when the event is delivered, and its texts are
     /// redacted then.
+    @inline(never)
     package init(
         _ primitive: Primitive,
         _ kind: Kind,

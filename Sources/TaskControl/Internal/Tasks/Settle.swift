@@ -13,6 +13,7 @@
 ///   - handler: Called in the task; returns `received`, `ownerReleased` or `unhandled`. `nil` if the task has no handler.
 /// - Returns: The receiver of the error, or the reason why it has none.
 @discardableResult
+@inline(never)
 package nonisolated(nonsending) func settle(
     _ error: any Error,
     in origin: TaskOrigin,

@@ -1,5 +1,5 @@
 // These functions are here, and not in the generic types of owners, because the compiler does not specialize a generic
-// function for its work if a generic type calls it.
+// function for its work if a generic type calls it. They are not inlined: each copy creates a task and all its events.
 
 extension TaskRegistry {
     /// Registers a new task, and creates it.
@@ -14,6 +14,7 @@ extension TaskRegistry {
     ///   task; if that task is still being created, or its value has another type, a proxy for it: a task that ends
     ///   when that task ends, and whose cancellation cancels that task. If the registry is closed, a cancelled task
     ///   that never runs the work, and only notifies the object that the work notifies of its end.
+    @inline(never)
     func addTask<Work: OwnedWork>(
         _ key: Key?,
         _ behavior: TaskStoreDuplicateKeyBehavior,
@@ -53,6 +54,7 @@ extension TaskRegistry {
     /// - Returns: Whether the task was created: `false` if the key has a task that was not cancelled, or if the
     ///   registry is closed.
     @discardableResult
+    @inline(never)
     func addUnique(
         _ key: Key?,
         _ name: String?,
@@ -67,6 +69,7 @@ extension TaskRegistry {
     var refusal: CancellationCause { .shutdown(name: self.name) }
 
     /// Creates the cancelled task that stands for a task that a closed registry refuses.
+    @inline(never)
     func refusedTask<Value: Sendable>(
         _ name: String?,
         returning value: Value,

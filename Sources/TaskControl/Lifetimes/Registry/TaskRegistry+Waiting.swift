@@ -40,13 +40,13 @@ extension TaskRegistry {
             case .skip:
                 return false
             case .wait:
-                emit(.waiting, .entered(.waiting), id)
+                emitWaiting(id, for: nil)
                 await parkUntilTurn(id)
             case .throttle(let time):
-                emit(.waiting, .entered(.waiting), id, delay: time)
+                emitWaiting(id, for: time)
                 await parkUntilTurn(id)
             case .quiet(let quietTime):
-                emit(.waiting, .entered(.waiting), id, delay: quietTime)
+                emitWaiting(id, for: quietTime)
                 // If this throws, the task was cancelled, which is checked next, or the clock has failed, and the quiet
                 // time is over.
                 try? await TaskControl.sleep(for: quietTime, on: clock)
@@ -262,7 +262,7 @@ extension TaskRegistry {
         }
         notify(handlers, .refuses(waiting))
         perform(effects)
-        Diagnostics.emit(at: moment, source.event(.closed))
+        source.emit(.closed, at: moment)
         emitCancelled(effects)
     }
 
@@ -312,9 +312,10 @@ extension TaskRegistry {
     }
 
     /// Closes the registry and cancels its tasks, because the owner of the registry is deallocated.
+    @inline(never)
     func release() {
         cancelAll(isClosing: true, emitsClosed: false, .ownerDeallocated(name: name))
-        Diagnostics.emit(source.event(.deallocated))
+        source.emit(.deallocated)
     }
 
     /// - Parameter notesNames: Whether the cancelled tasks store their names when they end: see `cutOff(because:)`.
@@ -342,10 +343,10 @@ extension TaskRegistry {
         // Before a task that only awaits others is cancelled: it would cancel those itself, later.
         notify(handlers, .cancels(cause))
         perform(effects)
-        if emitsClosed { Diagnostics.emit(at: moment, source.event(.closed)) }
+        if emitsClosed { source.emit(.closed, at: moment) }
         let count = effects.actions?.retired.count ?? 0
         // An owner that ends without tasks cancels nothing.
-        if count > 0 || !isClosing { Diagnostics.emit(at: moment, source.event(.cancelledAll, count: count)) }
+        if count > 0 || !isClosing { source.emit(.cancelledAll, count: count, at: moment) }
         emitCancelled(effects)
         return effects.actions?.retired ?? []
     }

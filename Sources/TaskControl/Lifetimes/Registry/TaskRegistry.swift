@@ -36,7 +36,7 @@ final class TaskRegistry: Sendable {
         state = Locked(Books(machine: Machine(limit: limit)))
         self.clock = clock
         self.onChange = onChange
-        Diagnostics.emit(source.event(.created))
+        source.emit(.created)
     }
 
     // MARK: Registering
@@ -156,11 +156,11 @@ final class TaskRegistry: Sendable {
             if task.isCancelled { cancel(id, because: .unknown) }
             return id
         case .existing(let id, _):
-            Diagnostics.emit(source.event(.duplicate, about: self.subject(id), key: key?.text))
+            source.emit(.duplicate, about: self.subject(id), key: key?.text)
             return nil
         case .refused:
             refuse()
-            Diagnostics.emit(source.event(.refused, key: key?.text))
+            source.emit(.refused, key: key?.text)
             return nil
         }
     }
@@ -185,12 +185,9 @@ final class TaskRegistry: Sendable {
                 finish(id)
                 CancellationCauses.forget(task.address)
             }
-            Diagnostics.emit(
-                at: moment,
-                source.event(.completed, .ended(.completed), about: subject(id), isCancelled: isCancelled)
-            )
+            source.emit(.completed, .ended(.completed), about: subject(id), isCancelled: isCancelled, at: moment)
         }
-        Diagnostics.emitBeginning(source.event(.adopted, .began(.running), about: subject(id), key: key?.text))
+        source.emitBeginning(.adopted, .running, of: subject(id), key: key?.text)
         return true
     }
 
@@ -402,11 +399,19 @@ extension TaskRegistry {
     ///   - kind: The name of the event.
     ///   - change: The effect of the event on the task.
     ///   - id: The ID of the task.
-    ///   - delay: The length of the wait that begins with the event; `nil` if there is no such wait, or its length is
-    ///     not known.
     @inline(__always)
-    func emit(_ kind: TaskEvent.Kind, _ change: TaskEvent.Change, _ id: ID, delay: Duration? = nil) {
-        Diagnostics.emit(isInside: true, source.event(kind, change, about: subject(id), delay: delay))
+    func emit(_ kind: TaskEvent.Kind, _ change: TaskEvent.Change, _ id: ID) {
+        source.emit(kind, change, about: subject(id), isInside: true)
+    }
+
+    /// Emits that the current task begins to wait.
+    ///
+    /// - Parameters:
+    ///   - id: The ID of the task.
+    ///   - delay: The length of the wait; `nil` if it is not known.
+    @inline(never)
+    func emitWaiting(_ id: ID, for delay: Duration?) {
+        source.emit(.waiting, .entered(.waiting), about: subject(id), delay: delay, isInside: true)
     }
 
     /// Emits the event that ends the current task: `completed` or `skipped`.
@@ -418,26 +423,28 @@ extension TaskRegistry {
     ///     then.
     @inline(__always)
     func emitEnd(of id: ID, hasRun: Bool, at moment: EventMoment?) {
-        Diagnostics.emit(
+        source.emit(
+            hasRun ? .completed : .skipped,
+            .ended(hasRun ? .completed : .skipped),
+            about: subject(id),
             at: moment,
-            isInside: true,
-            hasRun
-                ? source.event(.completed, .ended(.completed), about: subject(id))
-                : source.event(.skipped, .ended(.skipped), about: subject(id))
+            isInside: true
         )
     }
 
     /// Emits the event of a task that was registered by `enter`, or was rejected.
     @inline(__always)
     func emitEntered(_ registration: Registration<ID>, _ name: String?, _ key: Key?) {
-        if Diagnostics.isUnobserved { return }
+        if !Diagnostics.isUnobserved { reportEntered(registration, name, key) }
+    }
+
+    @inline(never)
+    private func reportEntered(_ registration: Registration<ID>, _ name: String?, _ key: Key?) {
         switch registration {
         case .added(let id):
-            Diagnostics.emitBeginning(
-                source.event(.added, .began(.waiting), about: subject(id), taskName: name, key: key?.text)
-            )
-        case .existing(let id, _): Diagnostics.emit(source.event(.duplicate, about: subject(id), key: key?.text))
-        case .refused: Diagnostics.emit(source.event(.refused, taskName: name, key: key?.text))
+            source.emitBeginning(.added, .waiting, of: subject(id), taskName: name, key: key?.text)
+        case .existing(let id, _): source.emit(.duplicate, about: subject(id), key: key?.text)
+        case .refused: source.emit(.refused, taskName: name, key: key?.text)
         }
     }
 

@@ -32,31 +32,27 @@ extension AsyncSemaphore {
     func emitRequest(_ count: Int, _ holding: inout _PermitHolding, isAcquired: Bool, at moment: EventMoment) {
         // Any caller may release these permits, so the end of the request would be unknown: the event has no subject.
         if isAcquired, !holding.isScoped {
-            return Diagnostics.emit(at: moment, source.event(.acquired, count: count))
+            return source.emit(.acquired, count: count, at: moment)
         }
         holding.number = Diagnostics.nextNumber()
-        Diagnostics.emit(
+        source.emit(
+            isAcquired ? .acquired : .waiting,
+            .began(isAcquired ? .running : .waiting),
+            about: holding.subject,
+            count: count,
             at: moment,
-            isInside: true,
-            source.event(
-                isAcquired ? .acquired : .waiting,
-                .began(isAcquired ? .running : .waiting),
-                about: holding.subject,
-                count: count
-            )
+            isInside: true
         )
     }
 
     func emitAcquired(_ count: Int, _ holding: _PermitHolding) {
         guard let subject = holding.subject else { return }
-        Diagnostics.emit(
-            isInside: true,
-            source.event(
-                .acquired,
-                holding.isScoped ? .entered(.running) : .ended(.completed),
-                about: subject,
-                count: count
-            )
+        source.emit(
+            .acquired,
+            holding.isScoped ? .entered(.running) : .ended(.completed),
+            about: subject,
+            count: count,
+            isInside: true
         )
     }
 
@@ -65,26 +61,20 @@ extension AsyncSemaphore {
     /// - Parameter isLate: Whether its time limit has passed, and not the caller was cancelled.
     func emitLeft(_ count: Int, _ holding: _PermitHolding, isLate: Bool, at moment: EventMoment?) {
         guard let subject = holding.subject else { return }
-        Diagnostics.emit(
+        source.emit(
+            .left,
+            .ended(isLate ? .timedOut : .cancelled),
+            about: subject,
+            count: count,
+            isCancelled: !isLate,
             at: moment,
-            isInside: true,
-            source.event(
-                .left,
-                .ended(isLate ? .timedOut : .cancelled),
-                about: subject,
-                count: count,
-                isCancelled: !isLate
-            )
+            isInside: true
         )
     }
 
     func emitReleased(_ count: Int, _ holding: _PermitHolding, at moment: EventMoment?) {
         guard let subject = holding.subject else { return }
-        Diagnostics.emit(
-            at: moment,
-            isInside: true,
-            source.event(.released, .ended(.completed), about: subject, count: count)
-        )
+        source.emit(.released, .ended(.completed), about: subject, count: count, at: moment, isInside: true)
     }
 }
 

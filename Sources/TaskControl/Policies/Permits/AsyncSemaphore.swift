@@ -42,12 +42,12 @@ public final class AsyncSemaphore: Sendable {
         source = EventSource(.asyncSemaphore, name: name)
         self.value = value
         permits = PermitStorage(size: value)
-        Diagnostics.emit(source.event(.created, count: value))
+        source.emit(.created, count: value)
     }
 
     deinit {
         permits.deallocate()
-        Diagnostics.emit(source.event(.deallocated))
+        source.emit(.deallocated)
     }
 
     /// The number of available permits. It may have changed by the time the caller uses it.
@@ -303,7 +303,7 @@ public final class AsyncSemaphore: Sendable {
     public func tryAcquire(_ count: Int = 1) -> Bool {
         let count = _permitCount(count)
         let isAcquired = permits.take(count) || permits.withMachine { $0.tryAcquire(count) }
-        if isAcquired { Diagnostics.emit(source.event(.acquired, count: count)) }
+        if isAcquired { source.emit(.acquired, count: count) }
         return isAcquired
     }
 
@@ -319,7 +319,7 @@ public final class AsyncSemaphore: Sendable {
         let count = _permitCount(count)
         let moment = Diagnostics.moment
         giveBack(count)
-        Diagnostics.emit(at: moment, source.event(.released, count: count))
+        source.emit(.released, count: count, at: moment)
     }
 
     @usableFromInline

@@ -47,9 +47,7 @@ public struct _Turn: Sendable {
     @inline(never)
     private func attachToOthers(_ task: _TaskHandle, _ name: String?) {
         membership?.attach(task, name: name)
-        Diagnostics.emitBeginning(
-            _turns.source.event(.enqueued, .began(.waiting), about: _turns.subject(id), taskName: name)
-        )
+        _turns.source.emitBeginning(.enqueued, .waiting, of: _turns.subject(id), taskName: name)
     }
 
     /// Begins the turn, if it has come.
@@ -268,7 +266,7 @@ enum Membership: Sendable {
             group.attach(id, .plain(task))
         case .refused(let group):
             task.cancel()
-            Diagnostics.emit(group.source.event(.refused, taskName: name))
+            group.source.emit(.refused, taskName: name)
         }
     }
 

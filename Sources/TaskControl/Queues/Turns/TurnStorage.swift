@@ -30,11 +30,11 @@ final class _TurnStorage: Sendable {
         source = EventSource(face, name: name)
         state = TurnState(capacity: capacity)
         _holdsTurns = capacity != nil
-        if emitsCreation { Diagnostics.emit(source.event(.created)) }
+        if emitsCreation { source.emit(.created) }
     }
 
     deinit {
-        Diagnostics.emit(source.event(.deallocated))
+        source.emit(.deallocated)
     }
 
     // MARK: Coming
@@ -320,7 +320,7 @@ extension _TurnStorage {
     }
 
     private func emitCall(_ id: ID, _ mustWait: Bool) {
-        Diagnostics.emitBeginning(isInside: true, source.event(.enqueued, .began(.waiting), about: subject(id)))
+        source.emitBeginning(.enqueued, .waiting, of: subject(id), isInside: true)
         if mustWait { emit(.waiting, .entered(.waiting), id) } else { emit(.started, .entered(.running), id) }
     }
 }
@@ -342,7 +342,7 @@ extension _TurnStorage {
     ///   - change: The effect of the event on the phase of the turn.
     ///   - id: The turn.
     func emit(_ kind: TaskEvent.Kind, _ change: TaskEvent.Change, _ id: ID) {
-        Diagnostics.emit(isInside: true, source.event(kind, change, about: subject(id)))
+        source.emit(kind, change, about: subject(id), isInside: true)
     }
 
     @inline(never)
@@ -353,10 +353,6 @@ extension _TurnStorage {
             case .failed(let error): (.failed, .failed, error)
             case .skipped: (.skipped, .skipped, nil)
             }
-        Diagnostics.emit(
-            at: moment,
-            isInside: true,
-            source.event(kind, .ended(outcome), about: subject(id), error: error)
-        )
+        source.emit(kind, .ended(outcome), about: subject(id), error: error, at: moment, isInside: true)
     }
 }

@@ -53,7 +53,7 @@ package final class _FlightTable: PlaceOwner {
         hasDeadlines = !runsToCompletion && unheard != .isHandled
         self.unheard = unheard
         state = Locked(Machine(runsToCompletion: runsToCompletion))
-        if emitsLife { Diagnostics.emit(source.event(.created)) }
+        if emitsLife { source.emit(.created) }
     }
 
     // MARK: Joining
@@ -286,7 +286,7 @@ package final class _FlightTable: PlaceOwner {
             task?.cancel()
             if isNews {
                 let cause = CancellationCause.lastCallerLeft.eventText
-                Diagnostics.emit(at: moment, source.event(.cancelled, about: subject(cancelled), detail: cause))
+                source.emit(.cancelled, about: subject(cancelled), detail: cause, at: moment)
             }
             withExtendedLifetime(leaving.payload) {}
         }
@@ -379,6 +379,7 @@ package final class _FlightTable: PlaceOwner {
     /// of the program.
     ///
     /// - Parameter failure: The error of the work; `nil` if the work has returned a value.
+    @inline(never)
     private func reportAbandoned(_ failure: (any Error)?) {
         func event() -> TaskEvent {
             TaskEvent(
@@ -398,7 +399,7 @@ package final class _FlightTable: PlaceOwner {
 
     func forget(_ key: _ErasedKey) {
         let payload = state.withLock { $0.forget(key) }
-        if payload != nil { Diagnostics.emit(source.event(.forgotten, key: key.described().text)) }
+        if payload != nil { source.emit(.forgotten, key: key.described().text) }
     }
 
     package func cancelAll(_ cause: CancellationCause) { _ = clear(cause) }
@@ -534,7 +535,7 @@ extension _FlightTable {
     func launched(_ flight: _Flight) {
         state.withLock { attach(flight, to: &$0) }?.raise()
         // Observers assume that the task that begins a flight waits for it. This event corrects that.
-        Diagnostics.emit(source.event(.left, about: subject(flight.id), detail: "goes on without a caller"))
+        source.emit(.left, about: subject(flight.id), detail: "goes on without a caller")
     }
 
     /// Joins the flight of a key, if there is one.
@@ -569,7 +570,7 @@ extension _FlightTable {
         }
         guard let id = leaving.cancelled else { return }
         task?.cancel()
-        Diagnostics.emit(at: moment, source.event(.cancelled, about: subject(id), detail: cause.eventText))
+        source.emit(.cancelled, about: subject(id), detail: cause.eventText, at: moment)
         withExtendedLifetime(leaving.payload) {}
     }
 
@@ -607,31 +608,26 @@ extension _FlightTable {
     ///   - flight: The flight. Its key is read only for an observer.
     ///   - taskName: The name of the flight's task; `nil` if it has none.
     func emitBegun(_ flight: _Flight, _ taskName: String?) {
-        Diagnostics.emitBeginning(
-            isInside: true,
-            source.event(
-                .started,
-                .began(.waiting),
-                about: subject(flight.id),
-                taskName: taskName,
-                key: flight.key?.text
-            )
+        source.emitBeginning(
+            .started,
+            .waiting,
+            of: subject(flight.id),
+            taskName: taskName,
+            key: flight.key?.text,
+            isInside: true
         )
     }
 
     func emitJoined(_ id: ID, _ key: _ErasedKey?, at moment: EventMoment?) {
-        Diagnostics.emit(at: moment, isInside: true, source.event(.joined, about: subject(id), key: key?.text))
+        source.emit(.joined, about: subject(id), key: key?.text, at: moment, isInside: true)
     }
 
     func emitRunning(_ flight: _Flight) {
-        Diagnostics.emit(
-            isInside: true,
-            source.event(.running, .entered(.running), about: subject(flight.id), key: flight.key?.text)
-        )
+        source.emit(.running, .entered(.running), about: subject(flight.id), key: flight.key?.text, isInside: true)
     }
 
     func emitLeft(_ id: ID) {
-        Diagnostics.emit(isInside: true, source.event(.left, about: subject(id)))
+        source.emit(.left, about: subject(id), isInside: true)
     }
 
     /// Emits the end of a flight.
@@ -654,24 +650,22 @@ extension _FlightTable {
     ) {
         let (kind, outcome): (TaskEvent.Kind, TaskEvent.Outcome) =
             failure == nil ? (.completed, .completed) : hasBegun ? (.failed, .failed) : (.skipped, .skipped)
-        Diagnostics.emit(
+        source.emit(
+            kind,
+            .ended(outcome),
+            about: subject(id),
+            key: key?.text,
+            error: hasBegun ? failure : nil,
+            isCancelled: isCancelled,
             at: moment,
-            isInside: true,
-            source.event(
-                kind,
-                .ended(outcome),
-                about: subject(id),
-                key: key?.text,
-                error: hasBegun ? failure : nil,
-                isCancelled: isCancelled
-            )
+            isInside: true
         )
     }
 
     func emitCancelled(_ ids: [ID], because cause: CancellationCause, at moment: EventMoment) {
-        Diagnostics.emit(at: moment, source.event(.cancelledAll, count: ids.count))
+        source.emit(.cancelledAll, count: ids.count, at: moment)
         for id in ids {
-            Diagnostics.emit(at: moment, source.event(.cancelled, about: subject(id), detail: cause.eventText))
+            source.emit(.cancelled, about: subject(id), detail: cause.eventText, at: moment)
         }
     }
 }
