@@ -85,7 +85,7 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     ///     number generator.
     ///   - load: Loads the value of a key, in a task of its own with the task-locals, the priority and the task name of the first caller, but without
     ///     its deadline. It must end when its task is cancelled.
-    @inlinable
+    @export(implementation)
     public init(
         name: String? = nil,
         capacity: Int,
@@ -109,7 +109,7 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     /// project with default isolation. The parameters except `load` are those of the initializer for other keys.
     ///
     /// - Parameter load: Loads the value of a key, in the isolation of the code that creates the cache: that of the keys.
-    @inlinable
+    @export(implementation)
     public init(
         name: String? = nil,
         capacity: Int,
@@ -174,7 +174,7 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     ///   each other.
     /// - Complexity: O(1). A cached value is returned without a memory allocation if the type of the key is trivial and
     ///   has at most eight bytes, such as a number, and otherwise with one allocation.
-    @inlinable
+    @export(implementation)
     public nonisolated(nonsending) func value(for key: sending Key) async throws -> Value {
         let key = _ErasedKey(key)
         if let hit = _storage.hit(key) { return try Self._value(hit) }
@@ -198,7 +198,7 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     /// - Throws: The error of the load, even if ``CachePolicy/staleIfError`` allows an old value to be returned;
     ///   `CancellationError`, `CancellationCause` and `ReentrancyError` as for ``value(for:)``.
     /// - Complexity: O(1).
-    @inlinable
+    @export(implementation)
     public nonisolated(nonsending) func fresh(for key: sending Key) async throws -> Value {
         try Self._value(try await _storage.fresh(_ErasedKey(key)))
     }
@@ -227,7 +227,7 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     /// - Parameter key: The key.
     /// - Returns: The value; `nil` if there is no such value, or if an error is cached.
     /// - Complexity: O(1).
-    @inlinable
+    @export(implementation)
     public func peek(_ key: Key) -> Value? {
         _storage.peek(_ErasedKey(key)).flatMap { try? Self._value($0) }
     }
@@ -248,7 +248,7 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     ///   - value: The value.
     ///   - key: The key.
     /// - Complexity: O(1), amortized.
-    @inlinable
+    @export(implementation)
     public func update(_ value: Value, for key: sending Key) {
         _storage.update(_ErasedKey(key), _CachedValue(value))
     }
@@ -261,7 +261,7 @@ public final class CachedFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     ///
     /// - Parameter key: The key.
     /// - Complexity: O(1).
-    @inlinable
+    @export(implementation)
     public func invalidate(_ key: Key) { _storage.invalidate(_ErasedKey(key)) }
 
     /// Removes the values of all keys, as ``invalidate(_:)`` does for one key.
@@ -314,7 +314,7 @@ extension CachedFlight {
 }
 
 extension CachedFlight {
-    @inlinable
+    @export(implementation)
     static func _value(_ result: _CachedResult) throws -> Value {
         if let error = result.error {
             // A cancelled caller receives CancellationError, whatever was thrown.
@@ -324,7 +324,7 @@ extension CachedFlight {
         return unsafeDowncast(result, to: _CachedValue<Value>.self).value
     }
 
-    @inlinable
+    @export(implementation)
     static func _result(_ result: _CachedResult) -> Result<Value, any Error> {
         if let error = result.error { return .failure(error) }
         return .success(unsafeDowncast(result, to: _CachedValue<Value>.self).value)

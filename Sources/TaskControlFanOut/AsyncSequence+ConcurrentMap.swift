@@ -40,7 +40,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///     tasks.
     /// - Returns: A sequence that buffers no results beyond the limit. Each iterator iterates the source separately.
     /// - Complexity: At most `limit` child tasks at a time.
-    @inlinable
+    @export(implementation)
     public func concurrentMap<Output: Sendable>(
         limit: Int,
         order: FanOutOrder = .source,
@@ -93,7 +93,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// - Throws: `CancellationError` if the caller is cancelled, except in the case that Cancellation describes;
     ///   otherwise the first error.
     /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
-    @inlinable
+    @export(implementation)
     public nonisolated(nonsending) func concurrentMap<Output: Sendable>(
         limit: Int,
         order: FanOutOrder = .source,
@@ -146,7 +146,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// - Throws: `CancellationError` if the caller is cancelled, except in the case that Cancellation describes;
     ///   otherwise the first error.
     /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
-    @inlinable
+    @export(implementation)
     public nonisolated(nonsending) func concurrentForEach(
         limit: Int,
         _ operation: @concurrent @Sendable (Element) async throws -> Void
@@ -198,7 +198,7 @@ extension Sequence where Self: Sendable, Element: Sendable {
     /// - Throws: `CancellationError` if the caller is cancelled, except in the case that Cancellation describes;
     ///   otherwise the first error.
     /// - Complexity: At most `limit` child tasks at a time. Memory: O(`limit`).
-    @inlinable
+    @export(implementation)
     public nonisolated(nonsending) func concurrentMap<Output: Sendable>(
         limit: Int,
         order: FanOutOrder = .source,
@@ -216,16 +216,16 @@ struct _FanOutElements<Base: Sequence & Sendable>: AsyncSequence, Sendable {
 
     @usableFromInline let base: Base
 
-    @inlinable init(_ base: Base) { self.base = base }
+    @export(implementation) init(_ base: Base) { self.base = base }
 
-    @inlinable func makeAsyncIterator() -> Iterator { Iterator(base.makeIterator()) }
+    @export(implementation) func makeAsyncIterator() -> Iterator { Iterator(base.makeIterator()) }
 
     @usableFromInline
     struct Iterator: AsyncIteratorProtocol {
         @usableFromInline var base: Base.Iterator
 
-        @inlinable init(_ base: Base.Iterator) { self.base = base }
+        @export(implementation) init(_ base: Base.Iterator) { self.base = base }
 
-        @inlinable mutating func next() async -> Base.Element? { base.next() }
+        @export(implementation) mutating func next() async -> Base.Element? { base.next() }
     }
 }

@@ -13,7 +13,7 @@ where Base.Element: Sendable {
     @usableFromInline let order: FanOutOrder
     @usableFromInline let operation: @concurrent @Sendable (Base.Element) async throws -> Output
 
-    @inlinable
+    @export(implementation)
     init(
         _ base: Base,
         limit: Int,
@@ -24,7 +24,7 @@ where Base.Element: Sendable {
     }
 
     /// Creates an iterator, which begins the work with the first call of `next()`.
-    @inlinable
+    @export(implementation)
     public func makeAsyncIterator() -> Iterator {
         let (base, operation) = (base, operation)
         return Iterator(
@@ -39,7 +39,7 @@ where Base.Element: Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         @usableFromInline let run: _FanOutRun
 
-        @inlinable init(_ run: _FanOutRun) { self.run = run }
+        @export(implementation) init(_ run: _FanOutRun) { self.run = run }
 
         /// Returns the next result, in the ``FanOutOrder`` with which the sequence was created; `nil` when the source
         /// has ended and all results were taken.
@@ -50,7 +50,7 @@ where Base.Element: Sendable {
         ///
         /// - Throws: `CancellationError` if the caller is cancelled, otherwise the first error of an operation or of
         ///   the source, once all work has ended. Later calls return `nil`.
-        @inlinable
+        @export(implementation)
         public mutating func next() async throws -> Output? { try await run.next()?.output(as: Output.self) }
     }
 }

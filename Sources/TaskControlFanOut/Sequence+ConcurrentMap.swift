@@ -44,7 +44,7 @@ extension Sequence where Element: Sendable {
     /// - Throws: `CancellationError` if the caller is cancelled, except in the cases that Cancellation describes;
     ///   otherwise the first error of an operation.
     /// - Complexity: O(*n*) in the number of elements, and at most `limit` child tasks at a time.
-    @inlinable
+    @export(implementation)
     public nonisolated(nonsending) func concurrentMap<Output: Sendable, Failure: Error>(
         limit: Int,
         order: FanOutOrder = .source,
@@ -108,7 +108,7 @@ extension Sequence where Element: Sendable {
     /// - Throws: `CancellationError` if the caller is cancelled, except in the cases that Cancellation describes;
     ///   otherwise the first error of an operation.
     /// - Complexity: O(*n*) in the number of elements, and at most `limit` child tasks at a time. Memory: O(`limit`).
-    @inlinable
+    @export(implementation)
     public nonisolated(nonsending) func concurrentForEach<Failure: Error>(
         limit: Int,
         _ operation: @concurrent @Sendable (Element) async throws(Failure) -> Void

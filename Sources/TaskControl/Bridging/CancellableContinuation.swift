@@ -15,7 +15,7 @@
 public struct CancellableContinuation<Value>: Sendable {
     @usableFromInline let _token: _TypedBridgeToken<Value>
 
-    @inlinable
+    @export(implementation)
     init(_ token: _TypedBridgeToken<Value>) {
         _token = token
     }
@@ -24,7 +24,7 @@ public struct CancellableContinuation<Value>: Sendable {
     /// `CancellationError` in place of the error.
     ///
     /// - Complexity: O(1).
-    @inlinable
+    @export(implementation)
     public func resume<Failure: Error>(with result: sending Result<Value, Failure>) {
         switch result {
         case .success(let value):
@@ -39,7 +39,7 @@ public struct CancellableContinuation<Value>: Sendable {
     ///
     /// - Parameter value: The value, which is sent to the caller and need not be Sendable.
     /// - Complexity: O(1).
-    @inlinable
+    @export(implementation)
     public func resume(returning value: sending Value) {
         let token = _token
         token.finish(.value(Value.self)) { token.result = .success(value) }
@@ -49,7 +49,7 @@ public struct CancellableContinuation<Value>: Sendable {
     ///
     /// - Parameter error: The error that the caller throws; if the caller is cancelled, it throws `CancellationError` instead.
     /// - Complexity: O(1).
-    @inlinable
+    @export(implementation)
     public func resume(throwing error: any Error) {
         let token = _token
         token.finish(.error(error)) { token.result = .failure(error) }
@@ -60,7 +60,7 @@ extension CancellableContinuation where Value == Void {
     /// Resumes the caller without a value.
     ///
     /// - Complexity: O(1).
-    @inlinable
+    @export(implementation)
     public func resume() {
         resume(returning: ())
     }

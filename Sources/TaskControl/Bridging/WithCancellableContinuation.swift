@@ -51,7 +51,7 @@
 ///   these errors. A `CancellationError` that the API passes although the caller was not cancelled is thrown like any
 ///   other error.
 /// - Complexity: O(1).
-@inlinable
+@export(implementation)
 public nonisolated(nonsending) func withCancellableContinuation<Value>(
     of type: Value.Type = Value.self,
     whenCancelled behavior: CancelledContinuationBehavior = .throwImmediately,
@@ -97,7 +97,7 @@ public nonisolated(nonsending) func withCancellableContinuation<Value>(
 ///   the API releases its callback without calling it. `CancellationError` if the caller is cancelled, in place of
 ///   these errors.
 /// - Complexity: O(1).
-@inlinable
+@export(implementation)
 public nonisolated(nonsending) func withCancellableContinuation<Value, Handle: Cancellable>(
     of type: Value.Type = Value.self,
     whenCancelled behavior: CancelledContinuationBehavior = .throwImmediately,

@@ -22,7 +22,7 @@ extension Task where Failure == Never {
     ///   - operation: Runs in the isolation and with the task-locals of the code that creates the task.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
-    @inlinable
+    @export(implementation)
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -48,7 +48,7 @@ extension Task where Failure == Never {
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
-    @inlinable
+    @export(implementation)
     public init<ActorType: Actor>(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -87,7 +87,7 @@ extension Task where Failure == Never {
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
-    @inlinable
+    @export(implementation)
     public init<ActorType: Actor>(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -116,7 +116,7 @@ extension Task where Failure == Never {
     ///   - operation: Runs on the main actor, with the task-locals of the caller.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
-    @inlinable
+    @export(implementation)
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -144,7 +144,7 @@ extension Task where Failure == any Error {
     ///     ``CancellableQueue``.
     ///   - operation: Runs in the isolation and with the task-locals of the code that creates the task.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
-    @inlinable
+    @export(implementation)
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -172,7 +172,7 @@ extension Task where Failure == any Error {
     ///   - isolatedActor: The actor to run on, which is retained until the task has ended.
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
-    @inlinable
+    @export(implementation)
     public init<ActorType: Actor>(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -210,7 +210,7 @@ extension Task where Failure == any Error {
     ///     task throws `CancellationError`. See ``ActorQueue`` and ``CancellableQueue``.
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
-    @inlinable
+    @export(implementation)
     public init<ActorType: Actor>(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -240,7 +240,7 @@ extension Task where Failure == any Error {
     ///   - queue: `MainActor.queue`, or a ``CancellableQueue`` over it.
     ///   - operation: Runs on the main actor, with the task-locals of the caller.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
-    @inlinable
+    @export(implementation)
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,

@@ -2,7 +2,7 @@
 /// `precondition`, it prints the message in release builds too.
 ///
 /// For conditions that only a mistake in this library can break, use `precondition`.
-@inlinable
+@export(implementation)
 @inline(__always)
 package func insist(
     _ condition: Bool,

@@ -50,7 +50,7 @@ package struct Stopwatch: Sendable {
 
     /// The time since the stopwatch was created, in whole nanoseconds. Equal to `now.wholeNanoseconds`, but computed
     /// without 128-bit arithmetic if the clock is the `ContinuousClock`.
-    @inlinable
+    @export(implementation)
     package var nanoseconds: Int64 {
         switch kind {
         case .continuous(let begun): Self.continuousNanoseconds - begun

@@ -60,7 +60,7 @@ extension AsyncLifetime {
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, the work is not started, and the
     ///   outcome is ``DeliveryOutcome/cancelled(_:)``.
     @discardableResult
-    @inlinable
+    @export(implementation)
     public func run<Owner: AnyObject & Sendable, Value: Sendable>(
         for owner: Owner,
         name: String? = nil,

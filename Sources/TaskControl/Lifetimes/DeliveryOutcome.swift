@@ -53,7 +53,7 @@ extension DeliveryOutcome {
     @usableFromInline static var cancelledNow: DeliveryOutcome { .cancelled(Task.cancellationCause ?? .unknown) }
 
     /// The outcome of work that has returned, if this is the outcome of handing its value to the owner.
-    @inlinable
+    @export(implementation)
     @inline(__always)
     var ofReturnedWork: DeliveryOutcome { if case .cancelled(let cause) = self { .undelivered(cause) } else { self } }
 }

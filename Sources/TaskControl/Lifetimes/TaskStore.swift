@@ -112,7 +112,7 @@ public final class TaskStore<Key: Hashable>: TaskOwner, ObservableOwner {
     /// - Complexity: O(1) amortized; for a behavior that cancels, O(*n*) in the number of cancelled tasks. With
     ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, O(*n*) in the number of tasks under the key.
     @discardableResult
-    @inlinable
+    @export(implementation)
     public func addTask(
         forKey key: sending Key,
         duplicateKeyBehavior: TaskStoreDuplicateKeyBehavior = .cancelPrevious(wait: false),

@@ -4,7 +4,7 @@
 struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     @usableFromInline weak let owner: Owner?
 
-    @inlinable
+    @export(implementation)
     init(_ owner: Owner) {
         self.owner = owner
     }
@@ -53,7 +53,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     ///
     /// - Parameter origin: The public function that started the work, for the report of an error.
     /// - Returns: The outcome: whether the result was delivered, or the reason why not.
-    @inlinable
+    @export(implementation)
     @inline(__always)
     nonisolated(nonsending) func perform<Receiver: _Receiver<Owner, Value>, Value>(
         _ work: @Sendable () async throws -> Value,
@@ -97,7 +97,7 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     ///   - closure: The closure to call.
     ///   - isolation: The isolation of `closure`.
     /// - Returns: ``DeliveryOutcome/delivered``, or the reason why the closure was not called.
-    @inlinable
+    @export(implementation)
     func hand<Value: Sendable>(
         _ value: Value,
         _ closure: @isolated(any) @Sendable (Owner, Value) async -> Void,
@@ -172,7 +172,7 @@ struct _IsolatedReceiver<Owner: AnyObject & Sendable, Value: Sendable>: _Receive
     @usableFromInline let onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
     @usableFromInline let onEnd: (@isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void)?
 
-    @inlinable
+    @export(implementation)
     init(
         _ deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
@@ -184,11 +184,11 @@ struct _IsolatedReceiver<Owner: AnyObject & Sendable, Value: Sendable>: _Receive
     }
 
     // Not `==`, which needs the runtime type of the closure.
-    @inlinable var isNotified: Bool { if case .some = onEnd { true } else { false } }
+    @export(implementation) var isNotified: Bool { if case .some = onEnd { true } else { false } }
 
-    @inlinable var receivesErrorsAtEnd: Bool { if case .some = onError { false } else { isNotified } }
+    @export(implementation) var receivesErrorsAtEnd: Bool { if case .some = onError { false } else { isNotified } }
 
-    @inlinable
+    @export(implementation)
     @inline(__always)
     nonisolated(nonsending) func deliver(_ value: Value, to owner: _WeakOwner<Owner>) async -> DeliveryOutcome {
         await owner.hand(value, deliver, isolation: deliver.isolation)

@@ -86,7 +86,7 @@ public final class ActorQueue<ActorType: Actor>: ActorTaskQueue {
     }
 
     /// Returns the queue itself, as ``ActorTaskQueue`` requires.
-    @inlinable
+    @export(implementation)
     public static func _queue(of queue: ActorQueue) -> ActorQueue { queue }
 
     /// Takes the last place in the queue for a task that is about to be created. Traps if

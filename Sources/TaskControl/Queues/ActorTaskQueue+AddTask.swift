@@ -20,7 +20,7 @@ extension ActorTaskQueue {
     /// - Returns: The task, to await or to cancel it.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
-    @inlinable
+    @export(implementation)
     public func addTask<Value: Sendable>(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -48,7 +48,7 @@ extension ActorTaskQueue {
     /// - Returns: The task, which holds the error of the operation: the compiler warns if the task is not used. If the
     ///   actor has been deallocated, the task throws `CancellationError`.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
-    @inlinable
+    @export(implementation)
     public func addTask<Value: Sendable>(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -79,7 +79,7 @@ extension ActorTaskQueue where ActorType == MainActor {
     /// - Returns: The task, to await or to cancel it.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
-    @inlinable
+    @export(implementation)
     public func addTask<Value: Sendable>(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -108,7 +108,7 @@ extension ActorTaskQueue where ActorType == MainActor {
     ///   - operation: Runs on the main actor, with the task-locals of the caller.
     /// - Returns: The task, which holds the error of the operation: the compiler warns if the task is not used.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
-    @inlinable
+    @export(implementation)
     public func addTask<Value: Sendable>(
         name: String? = nil,
         priority: TaskPriority? = nil,

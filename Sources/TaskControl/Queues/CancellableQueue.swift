@@ -62,7 +62,7 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, Regis
 extension CancellableQueue: TaskQueue where UnderlyingQueue: TaskQueue {
     /// Returns the raw value of the priority of tasks that are added without a priority; 0 if they have the priority of
     /// their caller.
-    @inlinable
+    @export(implementation)
     public static func _level(of queue: CancellableQueue) -> UInt8 {
         UnderlyingQueue._level(of: queue._underlyingQueue)
     }
@@ -73,7 +73,7 @@ extension CancellableQueue: TaskQueue where UnderlyingQueue: TaskQueue {
     ///   - queue: The queue.
     ///   - level: The raw value of the task's priority; 0 for the priority of the caller.
     /// - Returns: The place.
-    @inlinable
+    @export(implementation)
     public static func _turn(in queue: CancellableQueue, level: UInt8) -> _Turn {
         queue._grouped(UnderlyingQueue._turn(in: queue._underlyingQueue, level: level))
     }
@@ -84,7 +84,7 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
     public typealias ActorType = UnderlyingQueue.ActorType
 
     /// Returns the ``ActorQueue`` that runs the operations on its actor.
-    @inlinable
+    @export(implementation)
     public static func _queue(of queue: CancellableQueue) -> ActorQueue<ActorType> {
         UnderlyingQueue._queue(of: queue._underlyingQueue)
     }
@@ -96,7 +96,7 @@ extension CancellableQueue: ActorTaskQueue where UnderlyingQueue: ActorTaskQueue
     ///   - queue: The queue.
     ///   - level: The raw value of the task's priority; 0 for the priority of the caller.
     /// - Returns: The place, and the actor that the task runs on; `nil` if the actor has been deallocated.
-    @inlinable
+    @export(implementation)
     public static func _turn(in queue: CancellableQueue, level: UInt8) -> (turn: _Turn, actor: ActorType)? {
         queue._turn(through: _queue(of: queue), level: level)
     }

@@ -101,7 +101,7 @@ public final class FIFOQueue: TaskQueue {
     ///   of other queues.
     /// - Complexity: O(1). From inside a flight or a turn of another queue, O(*n*) in the number of calls that wait inside
     ///   the turn that runs, and inside the flights and turns that these calls wait for.
-    @inlinable
+    @export(implementation)
     public nonisolated(nonsending) func run<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
@@ -122,7 +122,7 @@ public final class FIFOQueue: TaskQueue {
 
     /// Returns the raw value of the priority of tasks that are added without a priority; 0 if they have the priority of
     /// their caller.
-    @inlinable
+    @export(implementation)
     public static func _level(of queue: FIFOQueue) -> UInt8 { queue._level }
 
     /// Takes the last place in the queue for a task that is about to be created.

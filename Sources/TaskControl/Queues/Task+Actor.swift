@@ -19,7 +19,7 @@ extension Task where Failure == Never {
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller. The
     ///     task starts directly on the actor, without running elsewhere first.
     @discardableResult
-    @inlinable
+    @export(implementation)
     public init<ActorType: Actor>(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -49,7 +49,7 @@ extension Task where Failure == any Error {
     ///   - actor: The actor to run on, which is retained until the task has ended.
     ///   - operation: Runs on the actor, which it receives as its argument, with the task-locals of the caller. The
     ///     task starts directly on the actor, without running elsewhere first.
-    @inlinable
+    @export(implementation)
     public init<ActorType: Actor>(
         name: String? = nil,
         priority: TaskPriority? = nil,

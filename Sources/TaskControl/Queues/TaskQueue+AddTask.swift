@@ -16,7 +16,7 @@ extension TaskQueue {
     /// - Returns: The task, to await or to cancel it.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
     @discardableResult
-    @inlinable
+    @export(implementation)
     public func addTask<Value: Sendable>(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -80,7 +80,7 @@ extension TaskQueue {
     ///   - operation: Runs in the isolation and with the task-locals of the code that adds the task.
     /// - Returns: The task, which holds the error of the operation: the compiler warns if the task is not used.
     /// - Complexity: O(1), and O(*n*) in the number of earlier tasks that are raised to the priority of the new task.
-    @inlinable
+    @export(implementation)
     public func addTask<Value: Sendable>(
         name: String? = nil,
         priority: TaskPriority? = nil,

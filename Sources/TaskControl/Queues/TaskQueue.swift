@@ -21,12 +21,12 @@ public protocol TaskQueue: Sendable {
 extension TaskQueue {
     /// Returns the raw value of a task's priority. If `priority` is `nil`, returns that of the queue's priority; 0 if
     /// the queue has none either: the task then has the priority of its caller.
-    @inlinable
+    @export(implementation)
     @inline(__always)
     func _level(of priority: consuming TaskPriority?) -> UInt8 { rawLevel(priority) ?? Self._level(of: self) }
 
     /// Takes the last place in the queue for a task that is about to be created.
-    @inlinable
+    @export(implementation)
     @inline(__always)
     func _takeTurn(level: UInt8) -> _Turn { Self._turn(in: self, level: level) }
 }

@@ -79,7 +79,7 @@ public final class SingleFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     ///   the caller, through other flights or turns of queues.
     /// - Complexity: O(1). From inside another flight or a turn of a queue, O(*n*) in the number of calls that wait inside
     ///   the flight to join, and inside the flights and turns that these calls wait for.
-    @inlinable
+    @export(implementation)
     public nonisolated(nonsending) func value(
         for key: sending Key,
         @_inheritActorContext @_implicitSelfCapture

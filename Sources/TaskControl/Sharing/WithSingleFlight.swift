@@ -31,7 +31,7 @@
 ///   ``ReentrancyError`` if the caller is inside the operation of the same key, or if the flight waits for
 ///   the caller, through other flights or turns of queues.
 /// - Complexity: O(1), and from inside another flight or a turn as for ``SingleFlight/value(for:operation:)``.
-@inlinable
+@export(implementation)
 public nonisolated(nonsending) func withSingleFlight<Key: Hashable, Value: Sendable>(
     key: sending Key,
     @_inheritActorContext @_implicitSelfCapture
@@ -54,12 +54,12 @@ enum _SharedFlights {
 struct _SharedKey<Key: Hashable, Value>: Hashable, CustomStringConvertible, WrappingKey {
     @usableFromInline let key: Key
 
-    @inlinable
+    @export(implementation)
     init(_ key: Key) {
         self.key = key
     }
 
-    @inlinable var description: String { key as? String ?? String(describing: key) }
+    @export(implementation) var description: String { key as? String ?? String(describing: key) }
 
     @usableFromInline var plainText: String { _ErasedKey.plainText(of: key) }
 }

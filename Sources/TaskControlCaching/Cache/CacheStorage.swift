@@ -432,7 +432,7 @@ extension Duration {
 class _CachedResult: @unchecked Sendable {
     @usableFromInline final let error: (any Error)?
 
-    @inlinable
+    @export(implementation)
     init(error: (any Error)?) { self.error = error }
 }
 
@@ -443,7 +443,7 @@ class _CachedResult: @unchecked Sendable {
 final class _CachedValue<Value: Sendable>: _CachedResult, @unchecked Sendable {
     @usableFromInline let value: Value
 
-    @inlinable
+    @export(implementation)
     init(_ value: Value) {
         self.value = value
         super.init(error: nil)
@@ -456,7 +456,7 @@ final class _CachedValue<Value: Sendable>: _CachedResult, @unchecked Sendable {
 /// A class and not two closures: a closure that is Sendable can't use a type of keys that may be isolated.
 @usableFromInline
 class _CacheLoader: @unchecked Sendable {
-    @inlinable init() {}
+    @export(implementation) init() {}
 
     /// Calls the client's function to load the value of a key, and returns the value or the error.
     @usableFromInline
@@ -478,10 +478,10 @@ final class _TypedLoader<Key: Hashable, Value: Sendable>: _CacheLoader, @uncheck
     @usableFromInline let load: Load
     @usableFromInline let lifetime: Lifetime?
 
-    @inlinable
+    @export(implementation)
     init(_ load: @escaping Load, _ lifetime: Lifetime?) { (self.load, self.lifetime) = (load, lifetime) }
 
-    @inlinable
+    @export(implementation)
     override nonisolated(nonsending) func load(_ key: _ErasedKey) async -> _CachedResult {
         // The initializers of `CachedFlight` refuse keys that the load must not share with the cache.
         nonisolated(unsafe) let key = key.unwrapped(as: Key.self)
@@ -492,7 +492,7 @@ final class _TypedLoader<Key: Hashable, Value: Sendable>: _CacheLoader, @uncheck
         }
     }
 
-    @inlinable
+    @export(implementation)
     override func lifetime(of result: _CachedResult) -> Duration? {
         lifetime?(CachedFlight<Key, Value>._result(result))
     }

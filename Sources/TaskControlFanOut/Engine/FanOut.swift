@@ -16,7 +16,7 @@ enum _FanOut {
     ///     operations end.
     /// - Throws: The first error of an operation; `CancellationError` if the caller is cancelled and `Failure` allows
     ///   this error.
-    @inlinable
+    @export(implementation)
     static func run<Source: Sequence, Output: Sendable, Failure: Error>(
         isolation: isolated (any Actor)?,
         _ source: Source,
@@ -57,7 +57,7 @@ enum _FanOut {
     ///   - group: The group to which the tasks are added.
     ///   - collect: Receives each result with the number of its element, counted from 0.
     /// - Returns: The first error; `nil` if there was none.
-    @inlinable
+    @export(implementation)
     static func pull<Source: Sequence, Output: Sendable, Failure: Error>(
         isolation: isolated (any Actor)?,
         _ source: Source,
@@ -146,7 +146,7 @@ enum _FanOut {
     ///   - handoff: The channel to which the task reports each operation that has ended.
     ///   - scope: The tasks of the fan-out, to which this task is added while it runs.
     ///   - operation: The operation.
-    @inlinable
+    @export(implementation)
     @concurrent
     static func work<Element: Sendable, Output: Sendable, Failure: Error>(
         _ place: _FanOutPlace<Element, Output, Failure>,
@@ -184,7 +184,7 @@ enum _FanOut {
     ///   - consume: The consumer, which receives one result after the other.
     /// - Throws: The first error of an operation, the source or the consumer; `CancellationError` if the caller is
     ///   cancelled.
-    @inlinable
+    @export(implementation)
     static func run<Source: AsyncSequence & Sendable, Output: Sendable>(
         isolation: isolated (any Actor)?,
         _ source: Source,

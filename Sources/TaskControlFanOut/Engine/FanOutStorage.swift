@@ -196,19 +196,19 @@ final class _FanOutStorage: Sendable {
 /// compiled once for all types.
 @usableFromInline class _FanOutValue: @unchecked Sendable {
     // Sendable: its only subclass has an immutable value that is Sendable.
-    @inlinable init() {}
+    @export(implementation) init() {}
 }
 
 @usableFromInline final class _FanOutOutput<Output: Sendable>: _FanOutValue, @unchecked Sendable {
     // Sendable: its only property is a constant that is Sendable.
     @usableFromInline let output: Output
 
-    @inlinable init(_ output: Output) { self.output = output }
+    @export(implementation) init(_ output: Output) { self.output = output }
 }
 
 extension _FanOutValue {
     /// Returns the value of this result. `Output` must be the type of that value.
-    @inlinable
+    @export(implementation)
     func output<Output: Sendable>(as type: Output.Type) -> Output {
         unsafeDowncast(self, to: _FanOutOutput<Output>.self).output
     }
@@ -275,7 +275,7 @@ final class _FanOutPlace<Element: Sendable, Output: Sendable, Failure: Error>: @
     @exclusivity(unchecked) @usableFromInline var element: Element?
     @exclusivity(unchecked) @usableFromInline var result: Result<Output, Failure>?
 
-    @inlinable init(index: Int) { self.index = index }
+    @export(implementation) init(index: Int) { self.index = index }
 }
 
 /// The functions that take the elements of an asynchronous source, and run an operation for each of them.
@@ -289,7 +289,7 @@ enum _FanOutPump {
     ///   - storage: The state of the fan-out, which limits the number of operations and receives the results.
     ///   - name: The name of the tasks that run the operations; `nil` for none.
     ///   - operation: The operation.
-    @inlinable
+    @export(implementation)
     @concurrent
     static func run<Source: AsyncSequence, Output: Sendable>(
         _ source: Source,
@@ -341,7 +341,7 @@ enum _FanOutPump {
     ///   - storage: The state of the fan-out, which receives the results.
     ///   - pump: The pump, which is cancelled after the first error.
     ///   - operation: The operation.
-    @inlinable
+    @export(implementation)
     @concurrent
     static func work<Element: Sendable, Output: Sendable>(
         _ place: _FanOutPlace<Element, Void, Never>,

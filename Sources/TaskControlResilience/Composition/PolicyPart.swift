@@ -149,7 +149,7 @@ public struct PolicyTime: Sendable {
 /// - Throws: `CancellationError` if the caller is cancelled, unless the operation returns a value. Otherwise
 ///   ``CallRefusedError`` if the part refuses the call, or the error of the operation.
 /// - Complexity: O(1). A call that succeeds allocates nothing.
-@inlinable
+@export(implementation)
 public nonisolated(nonsending) func withPolicy<Value, Part: PolicyPart>(
     _ part: Part,
     operation: nonisolated(nonsending) () async throws -> Value

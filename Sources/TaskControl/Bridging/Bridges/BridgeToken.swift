@@ -74,7 +74,7 @@ extension _BridgeToken {
 final class _TypedBridgeToken<Value>: _BridgeToken, @unchecked Sendable {
     @usableFromInline var result: Result<Value, any Error>?
 
-    @inlinable
+    @export(implementation)
     override init(_ bridge: _Bridge, _ place: _BridgePlace) {
         super.init(bridge, place)
     }
@@ -82,7 +82,7 @@ final class _TypedBridgeToken<Value>: _BridgeToken, @unchecked Sendable {
     /// Returns the value or throws the error of the callback, and emits the end of the call. If the caller is
     /// cancelled, this function throws `CancellationError` instead of the error. Called once, by the caller of
     /// `withCancellableContinuation`, so no other code has the value.
-    @inlinable
+    @export(implementation)
     func take() throws -> sending Value {
         // Taken out, so that no other code has the result: the caller takes it once, after the end.
         nonisolated(unsafe) let result = result.take()

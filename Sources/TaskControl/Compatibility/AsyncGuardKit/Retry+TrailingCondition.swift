@@ -12,7 +12,7 @@
 ///     error is ConnectionLost
 /// }
 /// ```
-@inlinable
+@export(implementation)
 public nonisolated(nonsending) func retry<Value, C: Clock>(
     attempts: Int,
     backoff: RetryBackoff = RetryPolicy.default.backoff,

@@ -61,7 +61,7 @@ public final class IdentifiableTaskBag<ID: Hashable>: TaskOwner, RegistryOwner {
     /// - Returns: Whether the task was started: `false` if the ID is taken, or if the bag is closed.
     /// - Complexity: O(1).
     @discardableResult
-    @inlinable
+    @export(implementation)
     public func addTask(
         id: sending ID,
         name: String? = nil,

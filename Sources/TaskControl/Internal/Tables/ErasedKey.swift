@@ -25,7 +25,7 @@ package struct _ErasedKey: Hashable, @unchecked Sendable {
     /// The object that holds the key, if the key is not stored in `bytes`, and the text of the key, if it was made.
     @usableFromInline let box: Box?
 
-    @inlinable
+    @export(implementation)
     package init<Key: Hashable>(_ key: Key) {
         hash = key.hashValue
         type = Key.self
@@ -106,9 +106,9 @@ package struct _ErasedKey: Hashable, @unchecked Sendable {
     // MARK: Comparing
 
     /// The hash of the original key. This value is not hashed again, because it already comes from a hasher.
-    @inlinable package var hashValue: Int { hash }
+    @export(implementation) package var hashValue: Int { hash }
 
-    @inlinable
+    @export(implementation)
     package static func == (one: _ErasedKey, other: _ErasedKey) -> Bool {
         guard one.hash == other.hash, one.type == other.type else { return false }
         guard one.bytes.bits == other.bytes.bits else { return one.equals(other) }
@@ -140,35 +140,35 @@ package struct _ErasedKey: Hashable, @unchecked Sendable {
     @usableFromInline class Box: @unchecked Sendable {
         @usableFromInline final let text: String?
 
-        @inlinable init(text: String? = nil) { self.text = text }
+        @export(implementation) init(text: String? = nil) { self.text = text }
 
         /// Returns whether the key of another box, which must have the same type, is equal to the key of this box. Keys
         /// that are stored in `bytes` were compared before.
-        @inlinable func equals(_ other: Box) -> Bool { true }
+        @export(implementation) func equals(_ other: Box) -> Bool { true }
 
-        @inlinable func withText() -> Box { self }
+        @export(implementation) func withText() -> Box { self }
 
-        @inlinable var plainText: String? { nil }
+        @export(implementation) var plainText: String? { nil }
     }
 
     // Sendable, because its stored property is a constant, which is used only in calls that the client makes with a key.
     @usableFromInline final class TypedBox<Key: Hashable>: Box, @unchecked Sendable {
         @usableFromInline let key: Key
 
-        @inlinable init(_ key: Key, text: String? = nil) {
+        @export(implementation) init(_ key: Key, text: String? = nil) {
             self.key = key
             super.init(text: text)
         }
 
-        @inlinable override func equals(_ other: Box) -> Bool {
+        @export(implementation) override func equals(_ other: Box) -> Bool {
             key == unsafeDowncast(other, to: TypedBox.self).key
         }
 
-        @inlinable override func withText() -> Box {
+        @export(implementation) override func withText() -> Box {
             TypedBox(key, text: key as? String ?? String(describing: key))
         }
 
-        @inlinable override var plainText: String? { _ErasedKey.plainText(of: key) }
+        @export(implementation) override var plainText: String? { _ErasedKey.plainText(of: key) }
     }
 }
 

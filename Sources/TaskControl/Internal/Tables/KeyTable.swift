@@ -25,22 +25,22 @@ package struct KeyTable<Element: Keyed> {
     /// zero or a power of two.
     @usableFromInline var buckets: ContiguousArray<Index> = []
 
-    @inlinable package init() {}
+    @export(implementation) package init() {}
 
     package var count: Int { elements.count }
 
     var isEmpty: Bool { elements.isEmpty }
 
     /// The upper bound of the indexes: every occupied index is less than this number. Indexes below it may be vacant.
-    @inlinable package var extent: Index { elements.extent }
+    @export(implementation) package var extent: Index { elements.extent }
 
     /// The number of elements or buckets for which memory is allocated, whichever is larger.
-    @inlinable package var capacity: Int { max(elements.capacity, buckets.capacity) }
+    @export(implementation) package var capacity: Int { max(elements.capacity, buckets.capacity) }
 
-    @inlinable package func isOccupied(_ index: Index) -> Bool { elements.isOccupied(index) }
+    @export(implementation) package func isOccupied(_ index: Index) -> Bool { elements.isOccupied(index) }
 
     /// Accesses the element at an index, which must be occupied, in place.
-    @inlinable
+    @export(implementation)
     package subscript(index: Index) -> Element {
         @inline(__always) _read { yield elements[index] }
         @inline(__always) _modify { yield &elements[index] }
@@ -50,7 +50,7 @@ package struct KeyTable<Element: Keyed> {
     ///
     /// - Returns: The index; `nil` if no element has the key.
     /// - Complexity: O(1) on average.
-    @inlinable
+    @export(implementation)
     package func index(of key: Element.Key) -> Index? {
         guard !buckets.isEmpty else { return nil }
         var index = buckets[bucket(of: key)]
@@ -65,7 +65,7 @@ package struct KeyTable<Element: Keyed> {
     ///
     /// - Returns: The index of the element.
     /// - Complexity: O(1) on average, amortized.
-    @inlinable
+    @export(implementation)
     package mutating func insert(_ element: consuming Element) -> Index {
         if elements.count >= buckets.count { resize(to: max(Self.fewest, buckets.count * 2)) }
         let bucket = bucket(of: element.key)
@@ -78,7 +78,7 @@ package struct KeyTable<Element: Keyed> {
     /// Removes and returns the element at an index, which must be occupied.
     ///
     /// - Complexity: O(1) on average, amortized.
-    @inlinable
+    @export(implementation)
     package mutating func remove(_ index: Index) -> Element {
         let bucket = bucket(of: elements[index].key)
         let next = elements[index].nextInBucket
@@ -94,17 +94,17 @@ package struct KeyTable<Element: Keyed> {
         return element
     }
 
-    @inlinable static var fewest: Int { 8 }
+    @export(implementation) static var fewest: Int { 8 }
 
     /// The number of buckets up to which the memory of the buckets is kept when elements are removed, so that a table
     /// whose elements are inserted and removed often does not allocate each time.
-    @inlinable static var kept: Int { 128 }
+    @export(implementation) static var kept: Int { 128 }
 
-    @inlinable
+    @export(implementation)
     @inline(__always)
     func bucket(of key: Element.Key) -> Int { key.hashValue & (buckets.count - 1) }
 
-    @inlinable
+    @export(implementation)
     @inline(never)
     mutating func resize(to count: Int) {
         buckets = ContiguousArray(repeating: Chain.none, count: count)
@@ -122,13 +122,13 @@ extension KeyTable where Element: Linked {
     /// Appends the element at an index to a chain.
     ///
     /// - Complexity: O(1).
-    @inlinable
+    @export(implementation)
     package mutating func append(_ index: Index, to chain: inout Chain) { chain.append(index, in: &elements) }
 
     /// Removes the element at an index from a chain. The element stays in the table.
     ///
     /// - Complexity: O(1).
-    @inlinable
+    @export(implementation)
     package mutating func unlink(_ index: Index, from chain: inout Chain) { chain.remove(index, in: &elements) }
 
     /// Returns the indexes of the elements of a chain, in order. O(*n*).

@@ -14,28 +14,28 @@ package struct SlotTable<Element> {
     @usableFromInline var vacancies = Vacancies()
     @usableFromInline package internal(set) var count = 0
 
-    @inlinable package init() {}
+    @export(implementation) package init() {}
 
     var isEmpty: Bool { count == 0 }
 
     /// The upper bound of the indexes: every occupied index is less than this number. Indexes below it may be vacant.
-    @inlinable package var extent: Index { Index(truncatingIfNeeded: slots.count) }
+    @export(implementation) package var extent: Index { Index(truncatingIfNeeded: slots.count) }
 
     /// The number of slots or of vacant indexes for which memory is allocated, whichever is larger.
-    @inlinable var capacity: Int { max(slots.capacity, vacancies.indexes.capacity) }
+    @export(implementation) var capacity: Int { max(slots.capacity, vacancies.indexes.capacity) }
 
-    @inlinable
+    @export(implementation)
     package func isOccupied(_ index: Index) -> Bool {
         index >= 0 && index < slots.count && slots[Int(index)] != nil
     }
 
-    @inlinable
+    @export(implementation)
     func isVacant(_ index: Index) -> Bool {
         index < slots.count && slots[Int(index)] == nil
     }
 
     /// Accesses the element at an index, which must be occupied, in place.
-    @inlinable
+    @export(implementation)
     package subscript(index: Index) -> Element {
         @inline(__always) _read { yield slots[Int(index)]! }
         @inline(__always) _modify { yield &slots[Int(index)]! }
@@ -44,7 +44,7 @@ package struct SlotTable<Element> {
     /// Inserts an element, and returns its index. Traps if the table already has `Index.max` slots.
     ///
     /// - Complexity: O(1), amortized.
-    @inlinable
+    @export(implementation)
     package mutating func insert(_ element: consuming Element) -> Index {
         count += 1
         while let index = vacancies.take() {
@@ -60,7 +60,7 @@ package struct SlotTable<Element> {
     /// Removes and returns the element at an index, which must be occupied.
     ///
     /// - Complexity: O(1), amortized.
-    @inlinable
+    @export(implementation)
     mutating func remove(_ index: Index) -> Element {
         var removed: Element?
         swap(&removed, &slots[Int(index)])
@@ -71,13 +71,13 @@ package struct SlotTable<Element> {
     /// Removes the element at an index without returning it. Only for an element whose release calls no other code.
     ///
     /// - Complexity: O(1), amortized.
-    @inlinable
+    @export(implementation)
     package mutating func discard(_ index: Index) {
         slots[Int(index)] = nil
         vacated(index)
     }
 
-    @inlinable
+    @export(implementation)
     @inline(__always)
     mutating func vacated(_ index: Index) {
         count -= 1
@@ -86,7 +86,7 @@ package struct SlotTable<Element> {
     }
 
     /// Releases the vacant slots at the end.
-    @inlinable
+    @export(implementation)
     mutating func trim() {
         var end = slots.count - 1
         while end > 0, slots[end - 1] == nil { end -= 1 }
@@ -114,9 +114,9 @@ package struct SlotTable<Element> {
     /// The capacity up to which a buffer is kept, even if it is empty: only a larger buffer is replaced by a smaller
     /// one when it is mostly empty. So a table that holds one element at a time does not allocate memory for each
     /// element.
-    @inlinable static var smallest: Int { 128 }
+    @export(implementation) static var smallest: Int { 128 }
 
-    @inlinable
+    @export(implementation)
     @inline(never)
     mutating func shrinkIfMostlyEmpty() {
         slots.shrinkIfMostlyEmpty(keeping: Self.smallest)
@@ -129,9 +129,9 @@ package struct SlotTable<Element> {
 struct Vacancies {
     @usableFromInline var indexes: ContiguousArray<Int32> = []
 
-    @inlinable init() {}
+    @export(implementation) init() {}
 
-    @inlinable
+    @export(implementation)
     @inline(__always)
     mutating func take() -> Int32? { indexes.isEmpty ? nil : removeLast() }
 
@@ -207,19 +207,19 @@ package struct Ticket: Hashable, Sendable {
 package struct Chain {
     @usableFromInline package typealias Slot = Ticket.Slot
 
-    @inlinable package static var none: Slot { -1 }
+    @export(implementation) package static var none: Slot { -1 }
 
     @usableFromInline package internal(set) var first = none
     @usableFromInline package internal(set) var last = none
 
-    @inlinable package init() {}
+    @export(implementation) package init() {}
 
-    @inlinable package var isEmpty: Bool { first == Self.none }
+    @export(implementation) package var isEmpty: Bool { first == Self.none }
 
     /// Appends the element at a slot of the table to the end of the chain.
     ///
     /// - Complexity: O(1).
-    @inlinable
+    @export(implementation)
     mutating func append(_ slot: Slot, in table: inout SlotTable<some Linked>) {
         table[slot].links = Links(older: last)
         if last == Self.none { first = slot } else { table[last].links.newer = slot }
@@ -229,7 +229,7 @@ package struct Chain {
     /// Removes the element at a slot from the chain. The element stays in the table.
     ///
     /// - Complexity: O(1).
-    @inlinable
+    @export(implementation)
     mutating func remove(_ slot: Slot, in table: inout SlotTable<some Linked>) {
         let links = table[slot].links
         table[slot].links = Links()
@@ -266,9 +266,9 @@ package struct Links {
     @usableFromInline var older = Chain.none
     @usableFromInline var newer = Chain.none
 
-    @inlinable package init() {}
+    @export(implementation) package init() {}
 
-    @inlinable
+    @export(implementation)
     init(older: Chain.Slot) { self.older = older }
 }
 

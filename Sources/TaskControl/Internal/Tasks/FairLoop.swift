@@ -31,7 +31,7 @@ package struct FairLoop: Sendable {
 
     /// Returns whether other tasks must run before the next turn: they had to wait for 100 turns. For turns in which no code of a client runs, so that
     /// their time need not be measured.
-    @inlinable
+    @export(implementation)
     package mutating func mustYieldAfterShortTurn() -> Bool {
         turns += 1
         guard turns >= Self.mostTurns else { return false }

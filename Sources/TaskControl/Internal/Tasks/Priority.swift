@@ -76,7 +76,7 @@ var inheritedLevel: UInt8 {
 
 /// Consumes a priority, and returns its raw value; `nil` for `nil`. (A caller that keeps the priority must copy and
 /// destroy an optional whose size is known only at run time.)
-@inlinable
+@export(implementation)
 @inline(__always)
 func rawLevel(_ priority: consuming TaskPriority?) -> UInt8? {
     switch consume priority {

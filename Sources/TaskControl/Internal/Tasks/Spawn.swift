@@ -21,7 +21,7 @@ protocol _TaskBody<Success, Failure>: Sendable {
 ///   - priority: The priority of the task; `nil` for that of the caller.
 ///   - isolation: The actor that the task is isolated to; `nil` for none.
 ///   - body: The function that the task runs.
-@inlinable
+@export(implementation)
 func spawn<Body: _TaskBody>(
     name: String?,
     priority: TaskPriority?,
@@ -40,7 +40,7 @@ func spawn<Body: _TaskBody>(
 ///   - priority: The priority of the task; `nil` for that of the caller.
 ///   - isolation: The actor that the task is isolated to; `nil` for none.
 ///   - body: The function that the task runs.
-@inlinable
+@export(implementation)
 func spawn<Body: _TaskBody>(
     name: String?,
     priority: TaskPriority?,
@@ -61,7 +61,7 @@ func spawn<Body: _TaskBody>(
 ///   - level: The raw value of the priority; 0 for the priority of the caller.
 ///   - isolation: The actor that the task is isolated to; `nil` for none.
 ///   - body: The function that the task runs.
-@inlinable
+@export(implementation)
 @inline(__always)
 func spawn<Body: _TaskBody>(
     name: String?,
@@ -82,7 +82,7 @@ func spawn<Body: _TaskBody>(
 ///   - level: The raw value of the priority; 0 for the priority of the caller.
 ///   - isolation: The actor that the task is isolated to; `nil` for none.
 ///   - body: The function that the task runs.
-@inlinable
+@export(implementation)
 @inline(__always)
 func spawn<Body: _TaskBody>(
     name: String?,
@@ -121,7 +121,7 @@ package func spawn(name: String? = nil, _ work: @escaping @Sendable () async -> 
 }
 
 @usableFromInline enum _Isolated {
-    @inlinable
+    @export(implementation)
     static func make<Body: _TaskBody>(
         name: String?,
         priority: TaskPriority?,
@@ -137,7 +137,7 @@ package func spawn(name: String? = nil, _ work: @escaping @Sendable () async -> 
         return calledFromAnywhere(_IsolatedSpawn<Body, Never>(spawn: spawn)).spawn(isolation, name, priority, body)
     }
 
-    @inlinable
+    @export(implementation)
     static func make<Body: _TaskBody>(
         name: String?,
         priority: TaskPriority?,
@@ -151,7 +151,7 @@ package func spawn(name: String? = nil, _ work: @escaping @Sendable () async -> 
         return calledFromAnywhere(_IsolatedSpawn<Body, any Error>(spawn: spawn)).spawn(isolation, name, priority, body)
     }
 
-    @inlinable
+    @export(implementation)
     static func spawn<Body: _TaskBody>(
         _ isolation: isolated any Actor,
         _ name: String?,
@@ -165,7 +165,7 @@ package func spawn(name: String? = nil, _ work: @escaping @Sendable () async -> 
         }.unfailing
     }
 
-    @inlinable
+    @export(implementation)
     static func spawn<Body: _TaskBody>(
         _ isolation: isolated any Actor,
         _ name: String?,

@@ -66,14 +66,14 @@ struct StoredOperation: Sendable {
 
 // For operations with a result, which already have the representation of functions of generic types.
 
-@inlinable
+@export(implementation)
 func received<Success>(
     _ operation: sending @escaping @isolated(any) () async -> Success
 ) -> @Sendable @isolated(any) () async -> Success {
     unsafeBitCast(_Sent(operation: operation), to: _Received<Success>.self).operation
 }
 
-@inlinable
+@export(implementation)
 func received<Success>(
     _ operation: sending @escaping @isolated(any) () async throws -> Success
 ) -> @Sendable @isolated(any) () async throws -> Success {
@@ -83,7 +83,7 @@ func received<Success>(
 @usableFromInline struct _Sent<Success> {
     @usableFromInline let operation: @isolated(any) () async -> Success
 
-    @inlinable init(operation: @escaping @isolated(any) () async -> Success) { self.operation = operation }
+    @export(implementation) init(operation: @escaping @isolated(any) () async -> Success) { self.operation = operation }
 }
 
 @usableFromInline struct _Received<Success> {
@@ -93,7 +93,7 @@ func received<Success>(
 @usableFromInline struct _ThrowingSent<Success> {
     @usableFromInline let operation: @isolated(any) () async throws -> Success
 
-    @inlinable init(operation: @escaping @isolated(any) () async throws -> Success) {
+    @export(implementation) init(operation: @escaping @isolated(any) () async throws -> Success) {
         self.operation = operation
     }
 }
@@ -109,7 +109,7 @@ func received<Success>(
         (isolated any Actor, String?, TaskPriority?, consuming Body) -> Task<Body.Success, Failure>
     @usableFromInline let spawn: Spawn
 
-    @inlinable init(spawn: @escaping Spawn) { self.spawn = spawn }
+    @export(implementation) init(spawn: @escaping Spawn) { self.spawn = spawn }
 }
 
 @usableFromInline struct _PlainSpawn<Body: _TaskBody, Failure: Error> {
@@ -118,7 +118,7 @@ func received<Success>(
 
 /// Removes `isolated` from the first parameter of a function that creates a task, so that it can be called without being on the actor. Safe because
 /// the function uses no state of the actor.
-@inlinable
+@export(implementation)
 @inline(__always)
 func calledFromAnywhere<Body: _TaskBody, Failure: Error>(
     _ function: _IsolatedSpawn<Body, Failure>
@@ -133,7 +133,7 @@ func calledFromAnywhere<Body: _TaskBody, Failure: Error>(
 
     @usableFromInline let run: nonisolated(nonsending) (Duration, Stopwatch, Operation) async throws -> Value
 
-    @inlinable
+    @export(implementation)
     init(run: nonisolated(nonsending) @escaping (Duration, Stopwatch, Operation) async throws -> Value) {
         self.run = run
     }
@@ -148,7 +148,7 @@ func calledFromAnywhere<Body: _TaskBody, Failure: Error>(
 /// Removes `@Sendable` from the operation that a function takes as a parameter. Safe for a function that runs the
 /// operation in a child task, in the caller's isolation, while the caller waits, and returns the result only to the
 /// caller.
-@inlinable
+@export(implementation)
 @inline(__always)
 func borrowing<Value>(_ function: _LentRun<Value>) -> _BorrowingRun<Value> {
     unsafeBitCast(function, to: _BorrowingRun<Value>.self)

@@ -8,11 +8,11 @@ package struct KeptReference<Object: AnyObject>: @unchecked Sendable {
     // this value retains the object.
     @usableFromInline let object: Unmanaged<Object>
 
-    @inlinable
+    @export(implementation)
     package init(_ object: Object) where Object: Sendable { self.object = .passUnretained(object) }
 
     /// Calls a function with the object, which must not have been deallocated.
-    @inlinable
+    @export(implementation)
     @inline(__always)
     package func with<Result>(_ body: (Object) throws -> Result) rethrows -> Result {
         try object._withUnsafeGuaranteedRef(body)

@@ -5,10 +5,10 @@ struct _KeyBytes: Hashable, Sendable {
     @usableFromInline var bits: UInt64 = 0
 
     /// Creates a value without bytes, for a key that is stored elsewhere.
-    @inlinable init() {}
+    @export(implementation) init() {}
 
     /// Stores a key, for whose type ``canHold(_:)`` must return `true`.
-    @inlinable
+    @export(implementation)
     @inline(__always)
     init<Key>(of key: Key) {
         withUnsafeMutableBytes(of: &bits) { bits in
@@ -24,7 +24,7 @@ struct _KeyBytes: Hashable, Sendable {
     }
 
     /// Returns whether a type is trivial and has at most eight bytes, so that this struct can hold its values.
-    @inlinable
+    @export(implementation)
     @inline(__always)
     static func canHold<Key>(_ type: Key.Type) -> Bool {
         _isPOD(type) && MemoryLayout<Key>.size <= 8 && MemoryLayout<Key>.alignment <= 8

@@ -13,7 +13,7 @@ package struct Locked<State>: @unchecked Sendable {
     // Sendable, because the state is accessed only in `withLock`, by one thread at a time.
     @usableFromInline let storage: _Storage
 
-    @inlinable
+    @export(implementation)
     package init(_ state: sending State) {
         storage = _Storage.make(state)
     }
@@ -23,7 +23,7 @@ package struct Locked<State>: @unchecked Sendable {
     ///
     /// - Parameter body: Runs with the lock held. Must not call code of the client.
     /// - Returns: The result of `body`.
-    @inlinable
+    @export(implementation)
     @inline(__always)
     package func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         storage.withUnsafeMutablePointers { state, lock in
@@ -40,7 +40,7 @@ package struct Locked<State>: @unchecked Sendable {
     /// not guarantee.
     @usableFromInline
     final class _Storage: ManagedBuffer<State, _LockPrimitive> {
-        @inlinable
+        @export(implementation)
         static func make(_ state: State) -> _Storage {
             let storage = unsafeDowncast(create(minimumCapacity: 1) { _ in state }, to: _Storage.self)
             storage.withUnsafeMutablePointerToElements(_LockPrimitive._initialize)

@@ -5,7 +5,7 @@
 extension Task {
     /// This task as a ``_TaskHandle``, with which it can be cancelled and escalated. The `value` of the handle must not
     /// be awaited.
-    @inlinable var handle: _TaskHandle {
+    @export(implementation) var handle: _TaskHandle {
         // A task is a reference to an object, whatever it returns.
         unsafeBitCast(self, to: _TaskHandle.self)
     }
@@ -42,7 +42,7 @@ extension Task where Failure == any Error {
     /// All tasks of the runtime may throw. `Task.init` wraps an operation that does not throw in a closure that may
     /// throw, which costs an allocation and a stack frame. A task that is created with the failure type `any Error`
     /// needs neither.
-    @inlinable var unfailing: Task<Success, Never> {
+    @export(implementation) var unfailing: Task<Success, Never> {
         unsafeBitCast(self, to: Task<Success, Never>.self)
     }
 }

@@ -7,7 +7,7 @@ package struct Word: BitwiseCopyable, Hashable, @unchecked Sendable {
     // A pointer, which is optional without more memory. Sendable, because it is a constant, and because a continuation and a task are Sendable.
     @usableFromInline let pointer: UnsafeRawPointer
 
-    @inlinable
+    @export(implementation)
     init(_ pointer: UnsafeRawPointer) { self.pointer = pointer }
 
     /// Creates a word that stands for nothing, for the test of a machine. Traps for zero.
@@ -18,26 +18,26 @@ package struct Word: BitwiseCopyable, Hashable, @unchecked Sendable {
 
 extension Word {
     /// Creates the word of a waiter.
-    @inlinable
+    @export(implementation)
     package init(_ waiter: UnsafeContinuation<WaitOutcome, Never>) {
         // The only stored property of a continuation is the address of its task.
         pointer = unsafeBitCast(waiter, to: UnsafeRawPointer.self)
     }
 
     /// Creates the word of a waiter that receives no outcome.
-    @inlinable
+    @export(implementation)
     package init(_ waiter: UnsafeContinuation<Void, Never>) {
         pointer = unsafeBitCast(waiter, to: UnsafeRawPointer.self)
     }
 
     /// Resumes the waiter whose word this is, and which receives no outcome. Must be called once, and never while holding a lock.
-    @inlinable
+    @export(implementation)
     package func resume() {
         unsafeBitCast(pointer, to: UnsafeContinuation<Void, Never>.self).resume()
     }
 
     /// Resumes the waiter whose word this is, and which receives an outcome. Must be called once, and never while holding a lock.
-    @inlinable
+    @export(implementation)
     package func resume(returning outcome: WaitOutcome) {
         unsafeBitCast(pointer, to: UnsafeContinuation<WaitOutcome, Never>.self).resume(returning: outcome)
     }

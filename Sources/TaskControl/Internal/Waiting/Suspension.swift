@@ -8,7 +8,7 @@
 ///
 /// - Parameter park: Stores the continuation and returns `nil`, or returns the outcome with which the caller must be
 ///   resumed at once.
-@inlinable
+@export(implementation)
 @inline(__always)
 package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?
@@ -27,7 +27,7 @@ package nonisolated(nonsending) func suspend<Outcome: Sendable>(
 ///     once.
 ///   - leave: Called by the cancellation handler, in which it may resume the caller but no other task. Can be called
 ///     before `park`, and more than once.
-@inlinable
+@export(implementation)
 @inline(__always)
 package func suspend<Outcome: Sendable>(
     isolation: isolated (any Actor)? = #isolation,
@@ -49,7 +49,7 @@ package func suspend<Outcome: Sendable>(
 ///   - park: Stores the continuation and returns `nil`, or returns the outcome with which the caller must be resumed at
 ///     once.
 ///   - raise: Receives the priority of the caller, at the start and whenever it rises: see `raising(_:with:)`.
-@inlinable
+@export(implementation)
 @inline(__always)
 package nonisolated(nonsending) func suspend<Outcome: Sendable>(
     parking park: (UnsafeContinuation<Outcome, Never>) -> Outcome?,
@@ -68,7 +68,7 @@ package nonisolated(nonsending) func suspend<Outcome: Sendable>(
 ///   - leave: Called by the cancellation handler, in which it may resume the caller but no other task. Can be called
 ///     before `park`, and more than once.
 ///   - raise: Receives the priority of the caller, at the start and whenever it rises: see `raising(_:with:)`.
-@inlinable
+@export(implementation)
 @inline(__always)
 package func suspend<Outcome: Sendable>(
     isolation: isolated (any Actor)? = #isolation,

@@ -180,7 +180,7 @@ struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
     @usableFromInline let onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
     @usableFromInline let origin: _WorkOrigin
 
-    @inlinable
+    @export(implementation)
     init(
         place: _DeliveryPlace,
         owner: consuming _WeakOwner<Owner>,
@@ -197,7 +197,7 @@ struct _DeliveryBody<Owner: AnyObject & Sendable, Value: Sendable>: _TaskBody {
         self.origin = origin
     }
 
-    @inlinable
+    @export(implementation)
     @inline(__always)
     nonisolated(nonsending) func run() async -> DeliveryOutcome {
         guard place.begin() else { return place.skip() }

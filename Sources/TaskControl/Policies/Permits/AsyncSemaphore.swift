@@ -69,7 +69,7 @@ public final class AsyncSemaphore: Sendable {
     /// - Returns: The value that `body` returns.
     /// - Throws: The error of `body`; `CancellationError` if the caller was cancelled before it had its permit.
     /// - Complexity: O(1), and O(*n*) in the number of callers that receive permits afterwards.
-    @inlinable
+    @export(implementation)
     public nonisolated(nonsending) func withPermit<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
@@ -89,7 +89,7 @@ public final class AsyncSemaphore: Sendable {
     /// - Returns: The value that `body` returns.
     /// - Throws: The error of `body`; `CancellationError` if the caller was cancelled before it had its permits.
     /// - Complexity: O(1), and O(*n*) in the number of callers that receive permits afterwards.
-    @inlinable
+    @export(implementation)
     @inline(__always)
     public nonisolated(nonsending) func withPermits<Value>(
         _ count: Int,

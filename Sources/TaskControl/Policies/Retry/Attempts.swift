@@ -3,7 +3,7 @@
 /// The first attempt is made here, inlined, so that a call that succeeds at once costs almost nothing: the state that
 /// is needed after a failed attempt, ``_Attempts``, is created then. The cost of a failure is small compared with
 /// the delay that follows.
-@inlinable
+@export(implementation)
 @inline(__always)
 nonisolated(nonsending) func retrying<Value, C: Clock>(
     attempts: Int,

@@ -19,7 +19,7 @@
 ///   attempt, unchanged; ``NoAttemptError`` if the policy allows no attempt; the error of the clock, if the clock cannot
 ///   sleep.
 /// - Complexity: O(1). A call that succeeds at once allocates nothing if the policy has no ``RetryPolicy/maxElapsed``.
-@inlinable
+@export(implementation)
 public nonisolated(nonsending) func retry<Value, C: Clock>(
     _ policy: RetryPolicy = .default,
     clock: C = ContinuousClock(),
@@ -40,7 +40,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
 ///     try await pay(order, attempt: attempt)
 /// }
 /// ```
-@inlinable
+@export(implementation)
 public nonisolated(nonsending) func retry<Value, C: Clock>(
     _ policy: RetryPolicy = .default,
     clock: C = ContinuousClock(),

@@ -60,7 +60,7 @@
 /// - Throws: `CancellationError` if the caller is cancelled and no value is returned; otherwise the error of the last
 ///   attempt, unchanged; ``NoAttemptError`` if no attempt is allowed; the error of the clock, if the clock cannot sleep.
 /// - Complexity: O(1). A call without `maxElapsed` that succeeds at once allocates nothing.
-@inlinable
+@export(implementation)
 public nonisolated(nonsending) func retry<Value, C: Clock>(
     attempts: Int,
     backoff: RetryBackoff = RetryPolicy.default.backoff,
@@ -93,7 +93,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
 ///     try await fetchIndex(from: mirrors[attempt - 1])
 /// }
 /// ```
-@inlinable
+@export(implementation)
 public nonisolated(nonsending) func retry<Value, C: Clock>(
     attempts: Int,
     backoff: RetryBackoff = RetryPolicy.default.backoff,

@@ -88,7 +88,7 @@ public nonisolated(nonsending) func withDeadline<Value, C: Clock>(
 ///   ``DeadlineExceededError`` at the deadline, or if the deadline has passed before the call; the error of the
 ///   operation, if the operation throws before the deadline; the error of the clock, if the clock cannot sleep. If the
 ///   deadline has no effect, and the operation has begun: only the error of the operation.
-@inlinable
+@export(implementation)
 public nonisolated(nonsending) func withDeadline<Value>(
     _ deadline: Deadline,
     operation: nonisolated(nonsending) () async throws -> Value

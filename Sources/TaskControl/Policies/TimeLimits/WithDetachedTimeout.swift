@@ -40,7 +40,7 @@
 /// - Throws: ``TimeoutError`` at the limit; the error of the operation, if the operation throws before the limit;
 ///   `CancellationError` if the caller is cancelled before it has received a result; the error of the clock, if the
 ///   clock cannot sleep: the operation is then cancelled and no longer awaited, as at the limit.
-@inlinable
+@export(implementation)
 public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Clock>(
     _ duration: Duration,
     name: String? = nil,

@@ -33,7 +33,7 @@
 /// - Throws: `CancellationError` if the caller is cancelled and no value is returned; otherwise ``TimeoutError`` at the
 ///   limit; the error of the operation, if the operation throws before the limit; the error of the clock, if the clock
 ///   cannot sleep: the operation is then cancelled and awaited, as at the limit.
-@inlinable
+@export(implementation)
 public nonisolated(nonsending) func withTimeout<Value, C: Clock>(
     _ duration: Duration,
     clock: C = ContinuousClock(),
@@ -45,7 +45,7 @@ public nonisolated(nonsending) func withTimeout<Value, C: Clock>(
 
 @usableFromInline
 enum _TimeLimit {
-    @inlinable
+    @export(implementation)
     nonisolated(nonsending) static func run<Value>(
         _ duration: Duration,
         _ stopwatch: Stopwatch,
@@ -100,7 +100,7 @@ enum _TimeLimit {
         /// The time limit; `nil` if a signal takes its place.
         @usableFromInline let limit: StopwatchLimit?
 
-        @inlinable
+        @export(implementation)
         init(_ operation: @escaping Operation, limit: StopwatchLimit) {
             self.operation = operation
             self.limit = limit
@@ -115,7 +115,7 @@ enum _TimeLimit {
             phase = _RacePhase()
         }
 
-        @inlinable
+        @export(implementation)
         func run(isolation: isolated (any Actor)?) async {
             do {
                 try phase.begin()
@@ -126,12 +126,12 @@ enum _TimeLimit {
             phase.end(isLate: limit?.hasPassed ?? false)
         }
 
-        @inlinable
+        @export(implementation)
         func fail(_ error: any Error) {
             if phase.fail() { failure = error }
         }
 
-        @inlinable
+        @export(implementation)
         func outcome(of duration: Duration) throws -> Value {
             do {
                 let value = try decide(duration)
@@ -143,7 +143,7 @@ enum _TimeLimit {
             }
         }
 
-        @inlinable
+        @export(implementation)
         func decide(_ duration: Duration) throws -> Value {
             if case .success(let value) = result, !phase.isExpired, !(phase.isLate && _isTaskCancelled) { return value }
             // A cancelled caller receives CancellationError, regardless of the error of the operation.

@@ -8,13 +8,13 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
     @usableFromInline let turn: _Turn
     @usableFromInline let work: Work
 
-    @inlinable
+    @export(implementation)
     init(turn: _Turn, work: Work) {
         self.turn = turn
         self.work = work
     }
 
-    @inlinable
+    @export(implementation)
     @inline(__always)
     nonisolated(nonsending) func run() async throws(Work.Failure) -> Work.Success {
         var mayRun = turn.begin()
@@ -35,7 +35,7 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
         }
     }
 
-    @inlinable
+    @export(implementation)
     @inline(__always)
     nonisolated(nonsending) func runWork() async throws(Work.Failure) -> Work.Success {
         turn.enter()
@@ -53,7 +53,7 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
     ///
     /// In one frame with the wait, the frames of a task that can be cancelled while it waits exceed the first block of
     /// memory of a task, and each waiting task allocates another kilobyte.
-    @inlinable
+    @export(implementation)
     @inline(never)
     nonisolated(nonsending) func runWorkApart() async throws(Work.Failure) -> Work.Success { try await runWork() }
 
@@ -64,7 +64,7 @@ struct _TurnBody<Work: _TurnWork>: _TaskBody {
     /// begin on the actor first.
     ///
     /// - Returns: Whether the turn has begun; `false` if the task was cancelled before and its work can be skipped.
-    @inlinable
+    @export(implementation)
     @inline(__always)
     func waitAndBegin(isolation: isolated (any Actor)?) async -> Bool {
         // Written out here and inlined: the frames of a waiting task must fit into the memory that the runtime
@@ -87,7 +87,7 @@ extension _TurnBody {
     /// Creates the task of a turn, for work that cannot throw.
     ///
     /// - Parameter level: The raw priority of the task; 0 for that of the caller.
-    @inlinable
+    @export(implementation)
     static func start(
         _ turn: _Turn,
         _ work: Work,
@@ -103,7 +103,7 @@ extension _TurnBody {
     /// Creates the task of a turn, for work that may throw.
     ///
     /// - Parameter level: The raw priority of the task; 0 for that of the caller.
-    @inlinable
+    @export(implementation)
     static func start(
         _ turn: _Turn,
         _ work: Work,

@@ -206,7 +206,7 @@ extension _TurnStorage {
     /// - Throws: The error of `body`; `CancellationError` if the caller was cancelled before its turn;
     ///   ``ReentrancyError`` if the caller is inside a turn of this queue, or all turns of this queue wait for the
     ///   caller.
-    @inlinable
+    @export(implementation)
     @inline(__always)
     nonisolated(nonsending) func run<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value

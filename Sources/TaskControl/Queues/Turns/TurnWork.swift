@@ -12,17 +12,17 @@ protocol _TurnWork: _TaskBody {
 
 extension _TurnWork where Failure == Never {
     /// Always `false`: work that cannot throw must return a value, so it is not skipped.
-    @inlinable static var isSkippable: Bool { false }
+    @export(implementation) static var isSkippable: Bool { false }
 
-    @inlinable static func skipped() -> Success {
+    @export(implementation) static func skipped() -> Success {
         preconditionFailure("Work that must return a value is not skipped.")
     }
 }
 
 extension _TurnWork where Failure == any Error {
-    @inlinable static var isSkippable: Bool { true }
+    @export(implementation) static var isSkippable: Bool { true }
 
-    @inlinable static func skipped() throws -> Success { throw CancellationError() }
+    @export(implementation) static func skipped() throws -> Success { throw CancellationError() }
 }
 
 /// An operation that cannot throw, and receives the actor that it runs on.
@@ -34,13 +34,13 @@ struct _ActorWork<ActorType: Actor, Success: Sendable>: _TurnWork {
     @usableFromInline let actor: ActorType
     @usableFromInline let operation: @Sendable (isolated ActorType) async -> Success
 
-    @inlinable
+    @export(implementation)
     init(_ actor: ActorType, _ operation: @escaping @Sendable (isolated ActorType) async -> Success) {
         self.actor = actor
         self.operation = operation
     }
 
-    @inlinable nonisolated(nonsending) func run() async -> Success { await operation(actor) }
+    @export(implementation) nonisolated(nonsending) func run() async -> Success { await operation(actor) }
 }
 
 /// An operation that may throw, and receives the actor that it runs on.
@@ -49,13 +49,13 @@ struct _ActorThrowingWork<ActorType: Actor, Success: Sendable>: _TurnWork {
     @usableFromInline let actor: ActorType
     @usableFromInline let operation: @Sendable (isolated ActorType) async throws -> Success
 
-    @inlinable
+    @export(implementation)
     init(_ actor: ActorType, _ operation: @escaping @Sendable (isolated ActorType) async throws -> Success) {
         self.actor = actor
         self.operation = operation
     }
 
-    @inlinable nonisolated(nonsending) func run() async throws -> Success { try await operation(actor) }
+    @export(implementation) nonisolated(nonsending) func run() async throws -> Success { try await operation(actor) }
 }
 
 /// An operation that cannot throw, and runs in the isolation in which it was written.
@@ -66,12 +66,12 @@ struct _ActorThrowingWork<ActorType: Actor, Success: Sendable>: _TurnWork {
 struct _PlainWork<Success: Sendable>: _TurnWork {
     @usableFromInline let operation: @Sendable @isolated(any) () async -> Success
 
-    @inlinable
+    @export(implementation)
     init(_ operation: @escaping @Sendable @isolated(any) () async -> Success) {
         self.operation = operation
     }
 
-    @inlinable nonisolated(nonsending) func run() async -> Success { await operation() }
+    @export(implementation) nonisolated(nonsending) func run() async -> Success { await operation() }
 }
 
 /// An operation that may throw, and runs in the isolation in which it was written.
@@ -79,12 +79,12 @@ struct _PlainWork<Success: Sendable>: _TurnWork {
 struct _PlainThrowingWork<Success: Sendable>: _TurnWork {
     @usableFromInline let operation: @Sendable @isolated(any) () async throws -> Success
 
-    @inlinable
+    @export(implementation)
     init(_ operation: @escaping @Sendable @isolated(any) () async throws -> Success) {
         self.operation = operation
     }
 
-    @inlinable nonisolated(nonsending) func run() async throws -> Success { try await operation() }
+    @export(implementation) nonisolated(nonsending) func run() async throws -> Success { try await operation() }
 }
 
 /// Work that cannot throw and returns no value, and does not run if its task was cancelled before the turn.
@@ -92,16 +92,16 @@ struct _PlainThrowingWork<Success: Sendable>: _TurnWork {
 struct _SkippableWork<Work: _TurnWork>: _TurnWork where Work.Success == Void, Work.Failure == Never {
     @usableFromInline let work: Work
 
-    @inlinable
+    @export(implementation)
     init(_ work: Work) {
         self.work = work
     }
 
-    @inlinable static var isSkippable: Bool { true }
+    @export(implementation) static var isSkippable: Bool { true }
 
-    @inlinable static func skipped() {}
+    @export(implementation) static func skipped() {}
 
-    @inlinable nonisolated(nonsending) func run() async { await work.run() }
+    @export(implementation) nonisolated(nonsending) func run() async { await work.run() }
 }
 
 /// Work that may throw, and runs even if its task was cancelled before the turn.
@@ -109,12 +109,12 @@ struct _SkippableWork<Work: _TurnWork>: _TurnWork where Work.Success == Void, Wo
 struct _ObligedWork<Work: _TurnWork>: _TurnWork where Work.Failure == any Error {
     @usableFromInline let work: Work
 
-    @inlinable
+    @export(implementation)
     init(_ work: Work) {
         self.work = work
     }
 
-    @inlinable static var isSkippable: Bool { false }
+    @export(implementation) static var isSkippable: Bool { false }
 
-    @inlinable nonisolated(nonsending) func run() async throws -> Work.Success { try await work.run() }
+    @export(implementation) nonisolated(nonsending) func run() async throws -> Work.Success { try await work.run() }
 }

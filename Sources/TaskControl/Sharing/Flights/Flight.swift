@@ -52,7 +52,7 @@ typealias _TypedFlight<Value: Sendable> = _FlightStoring<Result<Value, any Error
 final class _FlightStoring<Stored>: _Flight, @unchecked Sendable {
     @exclusivity(unchecked) @usableFromInline var result: Stored
 
-    @inlinable
+    @export(implementation)
     init(_ table: _FlightTable, _ key: _ErasedKey?, _ deadline: _LatestDeadline?, _ result: Stored) {
         self.result = result
         super.init(table, key, deadline)
@@ -66,7 +66,7 @@ package struct _FlightCaller<Value: Sendable>: Sendable {
     @usableFromInline let flight: _TypedFlight<Value>
     @usableFromInline let place: _FlightTable.CallerPlace
 
-    @inlinable
+    @export(implementation)
     init(_ flight: _TypedFlight<Value>, at place: _FlightTable.CallerPlace) {
         self.flight = flight
         self.place = place
@@ -76,7 +76,7 @@ package struct _FlightCaller<Value: Sendable>: Sendable {
     ///
     /// - Throws: The error of the operation; `CancellationError` if the caller was cancelled; ``CancellationCause`` if
     ///   only the flight was cancelled.
-    @inlinable
+    @export(implementation)
     @inline(__always)
     package nonisolated(nonsending) func value() async throws -> Value {
         try value(isReached: await _FlightTable.wait(for: flight, at: place))
@@ -85,7 +85,7 @@ package struct _FlightCaller<Value: Sendable>: Sendable {
     /// Returns the value of the flight after the wait for it.
     ///
     /// - Parameter isReached: Whether the flight has a result.
-    @inlinable
+    @export(implementation)
     @inline(__always)
     func value(isReached: Bool) throws -> Value {
         guard isReached, let result = flight.result else { throw flight.errorOfCancellation }
@@ -136,7 +136,7 @@ struct _FlightBody<Value: Sendable>: _TaskBody {
     /// The time limit of the operation; `nil` if it has none.
     @usableFromInline let limit: StopwatchLimit?
 
-    @inlinable
+    @export(implementation)
     init(
         _ flight: _TypedFlight<Value>,
         limit: StopwatchLimit? = nil,
@@ -147,7 +147,7 @@ struct _FlightBody<Value: Sendable>: _TaskBody {
         self.operation = operation
     }
 
-    @inlinable
+    @export(implementation)
     nonisolated(nonsending) func run() async {
         let table = flight.table
         var failure: (any Error)?

@@ -72,7 +72,7 @@ package final class _FlightTable: PlaceOwner {
     ///   would wait for itself. Never `nil` if `key` is `nil`.
     /// - Throws: `CancellationError` if the current task was cancelled before the call; ``CancellationCause`` if the
     ///   table refuses new flights.
-    @inlinable
+    @export(implementation)
     @inline(never)
     package func join<Value: Sendable>(
         _ key: _ErasedKey?,
@@ -111,7 +111,7 @@ package final class _FlightTable: PlaceOwner {
 
     /// Casts a flight to the type of its value, without a check. All flights of one key have values of one type: the
     /// type is a part of the key, or the same for all keys of a table.
-    @inlinable
+    @export(implementation)
     func downcast<Value: Sendable>(_ flight: _Flight) -> _TypedFlight<Value> {
         unsafeDowncast(flight, to: _TypedFlight<Value>.self)
     }
@@ -494,7 +494,7 @@ package final class _FlightTable: PlaceOwner {
 extension _FlightTable {
     /// Begins the flight of a key without a caller. If the key has a flight already, keeps that flight. A kept flight
     /// continues without callers until ``release(_:because:)`` is called.
-    @inlinable
+    @export(implementation)
     package func launch<Value: Sendable>(
         _ key: _ErasedKey,
         operation: @escaping @Sendable @isolated(any) () async throws -> Value
@@ -543,7 +543,7 @@ extension _FlightTable {
     /// - Returns: The caller, which must then wait; `nil` if the key has no flight, or if the current task is inside
     ///   that flight and would wait for itself.
     /// - Throws: `CancellationError` if the current task was cancelled before the call.
-    @inlinable
+    @export(implementation)
     package func joinIfPresent<Value: Sendable>(
         _ key: _ErasedKey,
         of type: Value.Type
