@@ -7,6 +7,10 @@ from pathlib import Path
 import binary
 
 PLANTED = Path(__file__).resolve().parent / "planted"
+CLIENT = Path(__file__).resolve().parent / "Client.swift"
+CLIENT_IMPORTS = re.findall(r"^import (TaskControl\w*)", CLIENT.read_text(), re.M)
+# A public function whose body is compiled in its client only.
+CLIENTS_BODY = re.compile(r"@export\(implementation\)\n(?: *@.*\n)* *public [^\n]*?func ([a-z]\w*)")
 CORE = ["TaskControl", "PlantedCore"]
 # With the modules that are here, the optimizer gives up: "function has wrong linkage", of a function of Linux's Foundation.
 UNOPTIMIZED = {"TaskControlHTTP", "TaskControlApexy", "TaskControlFleet", "TaskControlEtcd"}
@@ -31,7 +35,9 @@ class Emission:
         status, output = run(command + ["-emit-irgen", "-o", ir, "-sil-output-path", sil,
                                         "-emit-module-path", folder / f"{name}.swiftmodule"])
         if status != 0:
-            return [f"error: the compiler ended with {status}:\n{output[-2000:]}"]
+            # What it was doing, if it has crashed.
+            frames = re.findall(r"^[1-9]\d*\.\t.*", output, re.M)
+            return [f"error: the compiler ended with {status}:\n{chr(10).join(frames) or output[-2000:]}"]
         texts = ir.read_text(), sil.read_text()
         ir.unlink(), sil.unlink()
         module = binary.Module(*texts, platform)
@@ -45,6 +51,17 @@ class Emission:
         else:
             found |= binary.sleeps(texts[1], only_inlinable=False)
         return self.errors(name, found)
+
+    def client(self, platform, targets, folder):
+        """The findings in a client that calls each function whose body it compiles, unoptimized and optimized."""
+        sources = "".join(Path(source).read_text() for target in targets for source in target.sources)
+        called = CLIENT.read_text()
+        names = set(CLIENTS_BODY.findall(sources))
+        missing = [f"error: {CLIENT.name} does not call {name}" for name in sorted(names) if not re.search(rf"\b{name}\b", called)]
+        command = self.sdk.base_command(platform) + targets[0].import_flags + [
+            "-I", str(folder), "-parse-as-library", "-swift-version", "6", "-module-name", "Client", str(CLIENT)]
+        return missing + [finding for is_optimized in [False, True]
+                          for finding in self.swift(platform, "Client", command, [CLIENT], folder, is_optimized)]
 
     def c(self, platform, includes, source):
         """The findings in a file of C."""

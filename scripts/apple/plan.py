@@ -34,6 +34,11 @@ class Target:
         """Whether it belongs to the tests, rather than to a product."""
         return self.name.endswith("Tests") or self.name == "TestSupport"
 
+    @property
+    def import_flags(self):
+        """Those flags by which a file finds the modules of C."""
+        return [word for pair in zip(self.flags, self.flags[1:]) if pair[0] in ("-I", "-Xcc") for word in pair]
+
 
 class Plan:
     """The plan of a build of everything, for a platform and with some traits of this package."""

@@ -34,7 +34,7 @@ public import TaskControl
 ///   attempt, which is `TimeoutError` if the attempt took longer than ``ResiliencePolicy/attemptTimeout``.
 /// - Complexity: O(1). A call that succeeds at its first attempt without a wait allocates nothing, unless the policy
 ///   has hedging or a time limit per attempt, which need child tasks, or parts of your own, whose passes are allocated.
-@export(implementation)
+@inlinable
 public nonisolated(nonsending) func withPolicy<Value: Sendable>(
     _ policy: ResiliencePolicy,
     clock: some Clock<Duration> = ContinuousClock(),
@@ -93,7 +93,7 @@ extension ResiliencePolicy {
     }
 
     /// Makes the attempts of a call, with hedges.
-    @export(implementation)
+    @inlinable
     nonisolated(nonsending) func _hedged<Value: Sendable>(
         _ clock: some Clock<Duration>,
         _ call: inout _PolicyCall,
@@ -120,7 +120,7 @@ extension ResiliencePolicy {
         }
     }
 
-    @export(implementation)
+    @inlinable
     nonisolated(nonsending) func _retried<Value: Sendable>(
         _ clock: some Clock<Duration>,
         _ call: inout some _AdmittedCall,
@@ -137,7 +137,7 @@ extension ResiliencePolicy {
         }
     }
 
-    @export(implementation)
+    @inlinable
     nonisolated(nonsending) func _limitedAttempt<Value: Sendable>(
         _ clock: some Clock<Duration>,
         _ call: inout some _AdmittedCall,

@@ -58,7 +58,7 @@ public import TaskControl
 /// - Throws: `CancellationError` if the caller is cancelled and no attempt succeeds. Otherwise the error for which
 ///   `shouldHedge` returned `false`, or, if there was none, the error of the attempt that failed last. The error of the
 ///   clock, if its `sleep` fails while no attempt runs.
-@export(implementation)
+@inlinable
 public nonisolated(nonsending) func withHedging<Value: Sendable>(
     after delay: HedgeDelay,
     maxHedges: Int = 1,
@@ -123,7 +123,7 @@ public nonisolated(nonsending) func withHedging<Value: Sendable>(
 ///     try await server.fetch(url)
 /// }
 /// ```
-@export(implementation)
+@inlinable
 public nonisolated(nonsending) func withHedging<Value: Sendable>(
     after delay: HedgeDelay,
     maxHedges: Int = 1,
@@ -161,7 +161,7 @@ enum _HedgeSignal<Value: Sendable>: Sendable {
 ///   - attempts: The running attempts of the call, to which this attempt belongs until it ends.
 ///   - isolation: The isolation of the caller, in which the operation runs.
 /// - Returns: The value or the error of the attempt.
-@export(implementation)
+@inlinable
 func _hedgeAttempt<Value>(
     _ attempt: Int,
     of attempts: _HedgeAttempts,
