@@ -35,7 +35,7 @@ class Emission:
         status, output = run(command + ["-emit-irgen", "-o", ir, "-sil-output-path", sil,
                                         "-emit-module-path", folder / f"{name}.swiftmodule"])
         if status != 0:
-            # What it was doing, if it has crashed.
+            # The passes that were running, if it has crashed.
             frames = re.findall(r"^[1-9]\d*\.\t.*", output, re.M)
             return [f"error: the compiler ended with {status}:\n{chr(10).join(frames) or output[-2000:]}"]
         texts = ir.read_text(), sil.read_text()

@@ -1,4 +1,5 @@
 import Benchmark
+import Dispatch
 import Foundation
 import TaskControl
 import TaskControlHTTP
@@ -16,6 +17,9 @@ import NIOCore
 /// process, on a thread of its own, and does almost nothing.
 func registerHTTP() {
     register("URLSession", "`session.data(for:)`", atMost: 1.07) { URLSessionSide() }
+    register("URLSession, a delegate", "a task with a delegate, by hand", atMost: 1.15) {
+        URLSessionSide(delegated: true)
+    }
     #if AsyncHTTPClient
     register("AsyncHTTPClient", "`client.execute(_:deadline:)`, collected", atMost: 1.5) { AsyncHTTPClientSide() }
     #endif
@@ -114,17 +118,64 @@ private struct Small: Endpoint {
 private final class URLSessionSide: Side {
     let transport: any HTTPTransport
     private let session: URLSession
+    private let queue = DispatchQueue(label: "delegate by hand")
+    private let isDelegated: Bool
 
-    init() {
+    init(delegated isDelegated: Bool = false) {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = concurrency
         transport = URLSessionTransport(configuration: configuration)
-        session = URLSession(configuration: configuration)
+        self.isDelegated = isDelegated
+        if isDelegated { configuration.urlCache = nil }
+        session = URLSession(
+            configuration: configuration,
+            delegate: isDelegated ? Collectors() : nil,
+            delegateQueue: isDelegated ? InPlaceQueue() : nil
+        )
     }
 
-    func bare(_ url: URL) async throws -> Int { try await session.data(for: URLRequest(url: url)).0.count }
+    func bare(_ url: URL) async throws -> Int {
+        guard isDelegated else { return try await session.data(for: URLRequest(url: url)).0.count }
+        let collector = Collector()
+        return try await withUnsafeThrowingContinuation { continuation in
+            collector.continuation = continuation
+            // Not on this thread: Foundation blocks it until the session's own queue has made the task.
+            queue.async { [session] in
+                let task = session.dataTask(with: URLRequest(url: url))
+                task.delegate = collector
+                task.resume()
+            }
+        }
+    }
 
     func close() async { session.invalidateAndCancel() }
+}
+
+/// Collects one response: what a transport that can be cancelled and read in parts needs at least of a session. Used by one thread after the other.
+private final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    var continuation: UnsafeContinuation<Int, any Error>?
+    private var body = Data()
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) { body.append(data) }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        if let error { continuation?.resume(throwing: error) } else { continuation?.resume(returning: body.count) }
+    }
+}
+
+/// Passes the events of tasks to their delegates, which Foundation on Linux does only for some events.
+private final class Collectors: NSObject, URLSessionDataDelegate {
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        (dataTask.delegate as? Collector)?.urlSession(session, dataTask: dataTask, didReceive: data)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        (task.delegate as? Collector)?.urlSession(session, task: task, didCompleteWithError: error)
+    }
+}
+
+private final class InPlaceQueue: OperationQueue, @unchecked Sendable {
+    override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }
 
 #if AsyncHTTPClient
