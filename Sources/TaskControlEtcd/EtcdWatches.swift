@@ -4,7 +4,7 @@ internal import TaskControlFleet
 /// The connection that all watches of an ``EtcdStore`` share. It watches all keys of the namespace, is made when the first watch begins, is made
 /// again when it ends, and ends with the last watch.
 final class EtcdWatches: Sendable {
-    private typealias Machine = WatchStateMachine<UnsafeContinuation<Void, Never>>
+    private typealias Machine = WatchStateMachine
 
     private struct State {
         var machine = Machine()
@@ -59,7 +59,7 @@ final class EtcdWatches: Sendable {
             case .left: throw CancellationError()
             case .wait:
                 await suspend(
-                    parking: { waiter in state.withLock { $0.machine.park(id, waiter) } == nil ? nil : () },
+                    parking: { waiter in state.withLock { $0.machine.park(id, Word(waiter)) } == nil ? nil : () },
                     onCancel: { [state] in state.withLock { $0.machine.leave(id) }?.resume() }
                 )
             }
@@ -312,7 +312,7 @@ final class EtcdWatches: Sendable {
     /// Waits until the state machine decides that the connection with this number must end, or the caller is cancelled.
     private func closing(_ number: Int) async {
         await suspend(
-            parking: { waiter in state.withLock { $0.machine.parkCloser(number, waiter) } == nil ? nil : () },
+            parking: { waiter in state.withLock { $0.machine.parkCloser(number, Word(waiter)) } == nil ? nil : () },
             onCancel: { [state] in state.withLock { $0.machine.leaveCloser(number) }?.resume() }
         )
     }

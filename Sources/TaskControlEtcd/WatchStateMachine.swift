@@ -1,3 +1,4 @@
+internal import TaskControl
 internal import TaskControlFleet
 
 /// The state of the connection that all watchers of an ``EtcdStore`` share: the watchers, the last changes, and the decision when the connection is
@@ -20,7 +21,7 @@ internal import TaskControlFleet
 ///   that they have already received.
 /// - A new connection begins after the last change of the history. A connection that receives no message, although entries have changed, is made
 ///   again.
-struct WatchStateMachine<Waiter> {
+struct WatchStateMachine {
     /// The identity of a watcher. An ID is never reused.
     struct ID: Hashable, Sendable {
         fileprivate let number: Int
@@ -38,7 +39,7 @@ struct WatchStateMachine<Waiter> {
     /// The result of an event: the waiters (continuations) to resume, and a command, if any.
     struct Action {
         /// The waiters (continuations) to resume.
-        var wake: [Waiter] = []
+        var wake: [Word] = []
         var command: Command?
     }
 
@@ -90,7 +91,7 @@ struct WatchStateMachine<Waiter> {
         var isCatchingUp: Bool
         var failure: StoreError?
         var isLeaving = false
-        var waiter: Waiter?
+        var waiter: Word?
     }
 
     private enum Phase { case idle, pausing, connecting, open }
@@ -103,7 +104,7 @@ struct WatchStateMachine<Waiter> {
     private var closing = Closing.none
     /// The closer of the connection: the continuation of the code that waits until the state machine decides to end the
     /// connection, and then ends it. `nil` if no such code waits.
-    private var closer: Waiter?
+    private var closer: Word?
     /// The number of consecutive connections that have failed.
     private var failures = 0
     /// Whether the connection has received a message since the last ``tick(_:)``.
@@ -172,7 +173,7 @@ struct WatchStateMachine<Waiter> {
     ///
     /// - Returns: `nil` if the waiter was stored. Otherwise the given waiter: a report has become available, and the watcher must call ``next(_:)``
     ///   at once.
-    mutating func park(_ id: ID, _ waiter: Waiter) -> Waiter? {
+    mutating func park(_ id: ID, _ waiter: Word) -> Word? {
         guard watchers[id] != nil, !isReady(id) else { return waiter }
         watchers[id]?.waiter = waiter
         return nil
@@ -181,7 +182,7 @@ struct WatchStateMachine<Waiter> {
     /// Marks a watcher as cancelled.
     ///
     /// - Returns: The watcher's waiter (its continuation), which the caller must resume; `nil` if the watcher is not suspended.
-    mutating func leave(_ id: ID) -> Waiter? {
+    mutating func leave(_ id: ID) -> Word? {
         watchers[id]?.isLeaving = true
         return watchers[id]?.waiter.take()
     }
@@ -194,7 +195,7 @@ struct WatchStateMachine<Waiter> {
         return Action(wake: endRun(), command: .stop(run))
     }
 
-    private mutating func endRun() -> [Waiter] {
+    private mutating func endRun() -> [Word] {
         phase = .idle
         connection += 1
         history = history.emptied(after: 0)
@@ -214,7 +215,7 @@ struct WatchStateMachine<Waiter> {
     }
 
     /// Removes and returns the waiters (continuations) for which a report is available, in the order in which their watchers were added.
-    private mutating func takeReady() -> [Waiter] {
+    private mutating func takeReady() -> [Word] {
         let parked = watchers.filter { $0.value.waiter != nil }.keys.sorted { $0.number < $1.number }
         return parked.compactMap { id in isReady(id) ? watchers[id]?.waiter.take() : nil }
     }
@@ -313,7 +314,7 @@ struct WatchStateMachine<Waiter> {
     /// is resumed.
     ///
     /// - Returns: `nil` if the closer was stored. Otherwise the given continuation: the connection must end at once.
-    mutating func parkCloser(_ number: Int, _ waiter: Waiter) -> Waiter? {
+    mutating func parkCloser(_ number: Int, _ waiter: Word) -> Word? {
         guard number == connection, closing == .none else { return waiter }
         closer = waiter
         return nil
@@ -324,7 +325,7 @@ struct WatchStateMachine<Waiter> {
     ///
     /// - Returns: The closer, the continuation that ``parkCloser(_:_:)`` has stored, which the caller must resume;
     ///   `nil` if there is none.
-    mutating func leaveCloser(_ number: Int) -> Waiter? {
+    mutating func leaveCloser(_ number: Int) -> Word? {
         guard number == connection else { return nil }
         if closing == .none { closing = .asFailure }
         return closer.take()

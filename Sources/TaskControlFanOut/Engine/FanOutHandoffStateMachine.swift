@@ -1,18 +1,22 @@
+internal import TaskControl
+
 /// The operations of a fan-out that have ended, until the caller takes them. Pure: no lock, task or closure.
 ///
 ///     finish ──▶ finished ──take──▶ (the caller's)
 ///
 /// Invariant, checked by `checkInvariants()` after each step of the tests: the caller does not wait while there is an
 /// operation to take.
-struct FanOutHandoffStateMachine<Finished, Waiter> {
+struct FanOutHandoffStateMachine {
+    typealias Finished = _FanOutHandoff.Finished
+
     /// The operations that have ended, in the order of their ends.
     private var finished: [Finished] = []
-    private var caller: Waiter?
+    private var caller: Word?
 
     /// Adds an operation that has ended.
     ///
     /// - Returns: The continuation of the caller, which must be resumed; `nil` if the caller does not wait.
-    mutating func finish(_ operation: Finished) -> Waiter? {
+    mutating func finish(_ operation: Finished) -> Word? {
         finished.append(operation)
         defer { caller = nil }
         return caller
@@ -29,7 +33,7 @@ struct FanOutHandoffStateMachine<Finished, Waiter> {
     ///
     /// - Returns: Whether the continuation was stored, to be resumed when an operation has ended. If not, the caller
     ///   must take the operations at once.
-    mutating func park(_ waiter: Waiter) -> Bool {
+    mutating func park(_ waiter: Word) -> Bool {
         guard finished.isEmpty else { return false }
         caller = waiter
         return true

@@ -1,3 +1,5 @@
+internal import TaskControl
+
 /// The state of a fan-out, which calls an operation for several elements of a source at the same time: the places in
 /// use, the results that are ready, and the tasks that wait. Pure: a value without a lock, task or closure.
 ///
@@ -15,7 +17,9 @@
 /// 2. With ``FanOutOrder/completion``, the results that are ready follow one another without gaps.
 /// 3. The puller does not wait while a place is free, and the consumer does not wait while there is a result, or after
 ///    the end.
-struct FanOutStateMachine<Value, Waiter> {
+///
+/// Generic over the results, which it owns.
+struct FanOutStateMachine<Value> {
     enum Place: Equatable {
         /// A place is free: the puller may take an element from the source.
         case free
@@ -37,13 +41,13 @@ struct FanOutStateMachine<Value, Waiter> {
         let step: Step
         /// The continuation of the puller, which must be resumed since a place is free; `nil` if the puller does not
         /// wait.
-        var puller: Waiter?
+        var puller: Word?
     }
 
     struct Stop {
         var isFirst = false
-        var puller: Waiter?
-        var consumer: Waiter?
+        var puller: Word?
+        var consumer: Word?
         /// The buffer of the results that were not taken, with `nil` for each unused element. The caller releases it
         /// after it has released the lock.
         var dropped: [Value?] = []
@@ -60,8 +64,8 @@ struct FanOutStateMachine<Value, Waiter> {
     /// A ring buffer of results: the result of position *n* is at the index *n* modulo the size of the buffer. The size
     /// is a power of two, and grows with the number of places in use.
     private var ring: [Value?] = [nil]
-    private var puller: Waiter?
-    private var consumer: Waiter?
+    private var puller: Word?
+    private var consumer: Word?
 
     /// Creates the state of a fan-out that has not begun.
     ///
@@ -86,7 +90,7 @@ struct FanOutStateMachine<Value, Waiter> {
     ///
     /// - Returns: ``Place/wait`` if the continuation was stored, to be resumed when the puller should ask again.
     ///   Otherwise the same as ``place()``.
-    mutating func park(puller waiter: Waiter) -> Place {
+    mutating func park(puller waiter: Word) -> Place {
         let place = place()
         if place == .wait { puller = waiter }
         return place
@@ -114,7 +118,7 @@ struct FanOutStateMachine<Value, Waiter> {
     /// Records that the source has no other element. Has no effect after a stop.
     ///
     /// - Returns: The continuation of the consumer, which must be resumed; `nil` if there is none to resume.
-    mutating func endSource() -> Waiter? {
+    mutating func endSource() -> Word? {
         guard phase == .open else { return nil }
         phase = .sourceEnded
         return inUse == 0 ? wakeConsumer() : nil
@@ -126,7 +130,7 @@ struct FanOutStateMachine<Value, Waiter> {
     /// operation. The value is ignored if the fan-out was stopped.
     ///
     /// - Returns: The continuation of the consumer, which must be resumed; `nil` if there is none to resume.
-    mutating func finish(_ number: Int, _ value: Value) -> Waiter? {
+    mutating func finish(_ number: Int, _ value: Value) -> Word? {
         guard phase != .stopped else { return nil }
         let position = order == .source ? number : finished
         finished += 1
@@ -170,7 +174,7 @@ struct FanOutStateMachine<Value, Waiter> {
     ///
     /// - Returns: Whether the continuation was stored, to be resumed when the consumer should call ``take()`` again. If
     ///   not, the consumer must call it at once.
-    mutating func park(consumer waiter: Waiter) -> Bool {
+    mutating func park(consumer waiter: Word) -> Bool {
         guard isNothingToTake else { return false }
         consumer = waiter
         return true
@@ -180,7 +184,7 @@ struct FanOutStateMachine<Value, Waiter> {
     /// or the end of the results for it to take.
     ///
     /// - Returns: The continuation of the consumer, which must be resumed; `nil` if there is none to resume.
-    mutating func wakeConsumer() -> Waiter? {
+    mutating func wakeConsumer() -> Word? {
         defer { consumer = nil }
         return consumer
     }

@@ -12,12 +12,12 @@ final class _FanOutStorage: Sendable {
         case failed(any Error)
     }
 
-    typealias Machine = FanOutStateMachine<_FanOutValue, UnsafeContinuation<Void, Never>>
+    typealias Machine = FanOutStateMachine<_FanOutValue>
 
     private struct State {
         var machine: Machine
         /// The operations that have ended, each with its task if the task waits for an element. The puller takes them.
-        var tasks = FanOutHandoffStateMachine<_FanOutHandoff.Finished, Never>()
+        var tasks = FanOutHandoffStateMachine()
         /// Whether the puller takes no more elements. If so, the tasks receive no other element.
         var isLeft = false
         var error: (any Error)?
@@ -48,7 +48,7 @@ final class _FanOutStorage: Sendable {
                 // Resumed by the consumer, or by `stop`. A cancellation does not resume the puller: after it, the
                 // consumer takes a result or stops.
                 await suspend { waiter in
-                    state.withLock { $0.machine.park(puller: waiter) } == .wait ? nil : ()
+                    state.withLock { $0.machine.park(puller: Word(waiter)) } == .wait ? nil : ()
                 }
             }
         }
@@ -106,7 +106,9 @@ final class _FanOutStorage: Sendable {
     func finish(_ number: Int, _ value: _FanOutValue, _ place: Int, _ waiter: UnsafeContinuation<Void, Never>?) {
         let (consumer, isLeft) = state.withLock { state in
             // In the same critical section as the result: when a place is free, a task is free as well.
-            if !state.isLeft { _ = state.tasks.finish(_FanOutHandoff.Finished(place: place, waiter: waiter)) }
+            if !state.isLeft {
+                _ = state.tasks.finish(_FanOutHandoff.Finished(place: place, waiter: waiter.map { Word($0) }))
+            }
             return (state.machine.finish(number, value), state.isLeft)
         }
         consumer?.resume()
@@ -184,7 +186,7 @@ final class _FanOutStorage: Sendable {
         state.withLock { state in
             // Checked while the lock is held, so that the handler of a later cancellation finds the continuation.
             if leavingIfCancelled, _isTaskCancelled { return () }
-            return state.machine.park(consumer: waiter) ? nil : ()
+            return state.machine.park(consumer: Word(waiter)) ? nil : ()
         }
     }
 
@@ -228,10 +230,10 @@ final class _FanOutHandoff: Sendable {
         /// The index of the ``_FanOutPlace`` of the operation, which contains the result.
         @usableFromInline let place: Int
         /// The continuation of the operation's task, which waits for the next element; `nil` if the task ends instead.
-        @usableFromInline let waiter: UnsafeContinuation<Void, Never>?
+        @usableFromInline let waiter: Word?
     }
 
-    private let state = Locked(FanOutHandoffStateMachine<Finished, UnsafeContinuation<Void, Never>>())
+    private let state = Locked(FanOutHandoffStateMachine())
 
     @usableFromInline init() {}
 
@@ -243,7 +245,7 @@ final class _FanOutHandoff: Sendable {
     ///     another element for the task, or when there are no more elements; `nil` if the task ends instead.
     @usableFromInline
     func finish(_ place: Int, _ waiter: UnsafeContinuation<Void, Never>?) {
-        state.withLock { $0.finish(Finished(place: place, waiter: waiter)) }?.resume()
+        state.withLock { $0.finish(Finished(place: place, waiter: waiter.map { Word($0) })) }?.resume()
     }
 
     /// Waits until an operation has ended, and takes all operations that have ended and were not taken before.
@@ -254,7 +256,7 @@ final class _FanOutHandoff: Sendable {
         while true {
             state.withLock { $0.take(into: &list) }
             if !list.isEmpty { return }
-            await suspend { waiter in state.withLock { $0.park(waiter) } ? nil : () }
+            await suspend { waiter in state.withLock { $0.park(Word(waiter)) } ? nil : () }
         }
     }
 }

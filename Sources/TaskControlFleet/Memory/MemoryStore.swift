@@ -28,7 +28,7 @@ internal import TaskControl
 /// transaction that changes the same key twice throws ``StoreError/Reason/refused``. An operation of a cancelled caller
 /// has no effect and throws `CancellationError`.
 public final class MemoryStore: CoordinationStore, StoreOperations {
-    private typealias Machine = MemoryStoreStateMachine<UnsafeContinuation<Wake, Never>>
+    private typealias Machine = MemoryStoreStateMachine
 
     /// The reason for which a waiting watch is resumed.
     private enum Wake: Sendable {
@@ -160,13 +160,13 @@ public final class MemoryStore: CoordinationStore, StoreOperations {
         defer { perform { $0.endWatch(id, now: $1) } }
         while true {
             let wake: Wake = await suspend { waiter in
-                switch perform({ $0.next(id, waiter, now: $1) }) {
+                switch perform({ $0.next(id, Word(of: waiter), now: $1) }) {
                 case .report(let changes): .changes(changes)
                 case .wait: nil
                 case .left: .left
                 }
             } onCancel: {
-                state.withLock { $0.machine.leave(id) }?.resume(returning: .left)
+                state.withLock { $0.machine.leave(id) }?.resume(with: Wake.left)
             }
             guard case .changes(let changes) = wake else { throw CancellationError() }
             try await receive(changes)
@@ -182,7 +182,7 @@ public final class MemoryStore: CoordinationStore, StoreOperations {
         // The time is read outside the lock, because the clock may be the client's code.
         let now = stopwatch.now
         let step = state.withLock { event(&$0.machine, now) }
-        for delivery in step.deliveries { delivery.waiter.resume(returning: .changes(delivery.changes)) }
+        for delivery in step.deliveries { delivery.waiter.resume(with: Wake.changes(delivery.changes)) }
         switch step.timer {
         case .keep: break
         case .stop: replaceTimer(with: nil)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TaskControl
 
-/// The leases, entries and watches of a ``MemoryStore``. A pure state machine. A `Waiter` is the continuation of a suspended watch.
+/// The leases, entries and watches of a ``MemoryStore``. A pure state machine.
 ///
 /// Each event is passed with the current time, and first ends the leases that have expired by then. Time never runs backwards: a time earlier than a
 /// previous one counts as the previous one.
@@ -11,7 +11,7 @@ internal import TaskControl
 /// 2. An entry is attached to a lease that has not ended, or to no lease.
 /// 3. Each watch reports each change of its range exactly once, in the order of revisions, unless it reports that it is incomplete.
 /// 4. A timer runs if and only if there are both a watch and a lease, and ends no later than the lease that expires first.
-struct MemoryStoreStateMachine<Waiter> {
+struct MemoryStoreStateMachine {
     /// The number of a watch. It is never reused.
     struct WatchID: Hashable {
         fileprivate let number: UInt64
@@ -19,7 +19,7 @@ struct MemoryStoreStateMachine<Waiter> {
 
     /// Changes for a suspended watch, and the waiter (the watch's continuation) to resume with these changes.
     struct Delivery {
-        let waiter: Waiter
+        let waiter: Word
         let changes: StoreChanges
     }
 
@@ -54,7 +54,7 @@ struct MemoryStoreStateMachine<Waiter> {
         var hasBegun = false
         /// Whether the caller of the watch is cancelled: the watch no longer waits.
         var hasLeft = false
-        var waiter: Waiter?
+        var waiter: Word?
     }
 
     private var time = Duration.zero
@@ -193,7 +193,7 @@ struct MemoryStoreStateMachine<Waiter> {
     }
 
     /// Returns the next report of a watch, or stores the waiter (the watch's continuation) until a report is available.
-    mutating func next(_ id: WatchID, _ waiter: Waiter, now: Duration) -> Step<NextAction> {
+    mutating func next(_ id: WatchID, _ waiter: Word, now: Duration) -> Step<NextAction> {
         step(now) { machine in
             guard let index = machine.index(of: id), !machine.watches[index].hasLeft else { return .left }
             if let report = machine.report(of: index) { return .report(report) }
@@ -206,7 +206,7 @@ struct MemoryStoreStateMachine<Waiter> {
     ///
     /// - Returns: The waiter (the watch's continuation), to be resumed; `nil` if no waiter is stored, or it was already
     ///   resumed with changes.
-    mutating func leave(_ id: WatchID) -> Waiter? {
+    mutating func leave(_ id: WatchID) -> Word? {
         guard let index = index(of: id) else { return nil }
         defer { watches[index].waiter = nil }
         watches[index].hasLeft = true

@@ -23,8 +23,8 @@ struct Strike: Hashable {
     let spares: Int
 }
 
-/// The state of a network: which nodes run, which links are open, and which tasks (`Waiter`) wait for a change of which
-/// node. A pure state machine.
+/// The state of a network: which nodes run, which links are open, and which tasks (waiters, by their numbers) wait for a
+/// change of which node. A pure state machine.
 ///
 ///            start             hasStarted            pause
 ///     down ────────▶ starting ────────────▶ running ────────▶ paused
@@ -40,7 +40,7 @@ struct Strike: Hashable {
 /// 1. At most one incarnation of a node has not ended.
 /// 2. Each change of a node resumes all waiters of the node.
 /// 3. `heal` opens every link, regardless of the faults before.
-struct NetworkStateMachine<Waiter> {
+struct NetworkStateMachine {
     /// The state of an incarnation, which decides whether its code can have effects now.
     enum Standing: Hashable {
         case runs
@@ -59,17 +59,17 @@ struct NetworkStateMachine<Waiter> {
         /// The number of the latest start; 0 before the first start.
         var incarnation = 0
         var strike: (number: Int, strike: Strike, spared: Int)?
-        var waiters: [Int: Waiter] = [:]
-        var nextWaiter = 0
+        var waiters: Set<Int> = []
 
         /// Removes and returns the waiters, in the order in which they were added.
-        mutating func takeWaiters() -> [Waiter] {
-            defer { waiters = [:] }
-            return waiters.sorted { $0.key < $1.key }.map(\.value)
+        mutating func takeWaiters() -> [Int] {
+            defer { waiters = [] }
+            return waiters.sorted()
         }
     }
 
     private var nodes: [Node] = []
+    private var nextWaiter = 0
     /// The number of strikes (see ``Strike``) that were registered so far.
     private var strikes = 0
     /// The partition: for each node that a group of the partition contains, by the index of the node, the number of the
@@ -100,7 +100,7 @@ struct NetworkStateMachine<Waiter> {
     /// Notes that the start-up closure of an incarnation has returned.
     ///
     /// - Returns: The waiters to resume, which check again whether they can continue.
-    mutating func hasStarted(_ incarnation: Incarnation) -> [Waiter] {
+    mutating func hasStarted(_ incarnation: Incarnation) -> [Int] {
         // It may have crashed meanwhile, and even be starting again.
         guard isCurrent(incarnation) else { return [] }
         nodes[incarnation.node].phase = .running
@@ -108,7 +108,7 @@ struct NetworkStateMachine<Waiter> {
     }
 
     /// Crashes the node with the given index. Returns the waiters to resume; `nil` if the node was already down.
-    mutating func crash(_ node: Int) -> [Waiter]? {
+    mutating func crash(_ node: Int) -> [Int]? {
         guard nodes[node].phase != .down else { return nil }
         nodes[node].phase = .down
         nodes[node].isPaused = false
@@ -125,7 +125,7 @@ struct NetworkStateMachine<Waiter> {
 
     /// Ends the pause of the node with the given index. Returns the waiters to resume; `nil` if the node was not
     /// paused.
-    mutating func unpause(_ node: Int) -> [Waiter]? {
+    mutating func unpause(_ node: Int) -> [Int]? {
         guard nodes[node].isPaused else { return nil }
         nodes[node].isPaused = false
         return nodes[node].takeWaiters()
@@ -170,7 +170,7 @@ struct NetworkStateMachine<Waiter> {
     /// node's clock.
     ///
     /// - Returns: The waiters of the node to resume, which check again whether they can continue.
-    mutating func change(_ node: Int) -> [Waiter] {
+    mutating func change(_ node: Int) -> [Int] {
         nodes[node].takeWaiters()
     }
 
@@ -192,18 +192,18 @@ struct NetworkStateMachine<Waiter> {
 
     // MARK: Waiting
 
-    /// Adds a waiter for the next change of the node with the given index. Returns the waiter's number, to pass to
-    /// ``leave(_:on:)``.
-    mutating func enroll(_ waiter: Waiter, on node: Int) -> Int {
-        defer { nodes[node].nextWaiter += 1 }
-        nodes[node].waiters[nodes[node].nextWaiter] = waiter
-        return nodes[node].nextWaiter
+    /// Adds a waiter for the next change of the node with the given index. Returns the waiter's number, which is never
+    /// used again, to pass to ``leave(_:on:)``.
+    mutating func enroll(on node: Int) -> Int {
+        defer { nextWaiter += 1 }
+        nodes[node].waiters.insert(nextWaiter)
+        return nextWaiter
     }
 
-    /// Removes and returns the waiter for which ``enroll(_:on:)`` has returned the given number on the same node; `nil`
-    /// if the waiter was already resumed.
-    mutating func leave(_ waiter: Int, on node: Int) -> Waiter? {
-        nodes[node].waiters.removeValue(forKey: waiter)
+    /// Removes the waiter for which ``enroll(on:)`` has returned the given number on the same node. Returns whether the
+    /// waiter was removed: `false` if it was already resumed.
+    mutating func leave(_ waiter: Int, on node: Int) -> Bool {
+        nodes[node].waiters.remove(waiter) != nil
     }
 
     // MARK: Links

@@ -19,7 +19,7 @@ final class NetworkStorage: Sendable {
     }
 
     struct State {
-        var machine = NetworkStateMachine<Gate>()
+        var machine = NetworkStateMachine()
         var nodes: [Node] = []
         var dice: NetworkDice
         /// The generator for all decisions except the latencies and faults of messages: the rates of clocks, the seeds
@@ -29,10 +29,15 @@ final class NetworkStorage: Sendable {
         var counts = SimulatedNetwork.Counts()
         var events: [SimulatedNetwork.Event] = []
         var failure: (any Error)?
+        /// The gates of the waiters of the machine, by their numbers.
+        var gates: [Int: Gate] = [:]
         /// The gates of the callers outside all nodes that wait for a reply, by number: the end of the network opens them.
         var clients: [Int: Gate] = [:]
         var nextClient = 0
         var phase = Phase.prepared
+
+        /// Removes and returns the gates of waiters that the machine has returned.
+        mutating func take(_ waiters: [Int]) -> [Gate] { waiters.compactMap { gates.removeValue(forKey: $0) } }
     }
 
     enum Phase {
@@ -135,7 +140,7 @@ final class NetworkStorage: Sendable {
         guard let (incarnation, startup, name) = begun else { return }
         record(.started(name, incarnation: incarnation.number))
         startup(SimulatedNetwork.Process(network: self, incarnation: incarnation, name: name))
-        open(with { $0.machine.hasStarted(incarnation) })
+        open(with { $0.take($0.machine.hasStarted(incarnation)) })
     }
 
     /// Ends the current incarnation of the node with the given index: cancels its tasks, removes its handlers, and
@@ -154,7 +159,7 @@ final class NetworkStorage: Sendable {
             state.nodes[node].tasks = AsyncLifetime(name: ended.name)
             let faults = ended.diskFaults
             state.nodes[node].disk.crash { Self.fate(of: faults, &state.rest) }
-            return (waiters, ended, state.machine.incarnation(of: node))
+            return (state.take(waiters), ended, state.machine.incarnation(of: node))
         }
         guard let crashed else { return false }
         if !isEnd { record(.crashed(crashed.node.name, incarnation: crashed.incarnation)) }
@@ -182,7 +187,7 @@ final class NetworkStorage: Sendable {
     }
 
     func resume(_ node: Int) {
-        guard let waiters = with({ $0.machine.unpause(node) }) else { return }
+        guard let waiters = with({ state in state.machine.unpause(node).map { state.take($0) } }) else { return }
         record(.resumed(name(of: node)))
         open(waiters)
     }
@@ -196,7 +201,7 @@ final class NetworkStorage: Sendable {
         open(
             with { state in
                 change(&state.nodes[node].clock, now)
-                return state.machine.change(node)
+                return state.take(state.machine.change(node))
             }
         )
     }
@@ -271,9 +276,14 @@ final class NetworkStorage: Sendable {
             let gate = Gate()
             let (standing, waiter) = with { state in
                 let standing = incarnation.map { state.machine.standing(of: $0) } ?? .runs
-                return (standing, standing == .ended ? nil : node.map { state.machine.enroll(gate, on: $0) })
+                guard standing != .ended, let node else { return (standing, Int?.none) }
+                let waiter = state.machine.enroll(on: node)
+                state.gates[waiter] = gate
+                return (standing, waiter)
             }
-            defer { if let waiter, let node { _ = with { $0.machine.leave(waiter, on: node) } } }
+            defer {
+                if let waiter, let node { with { if $0.machine.leave(waiter, on: node) { $0.gates[waiter] = nil } } }
+            }
             switch standing {
             case .ended: throw CancellationError()
             case .held: try await gate.wait()

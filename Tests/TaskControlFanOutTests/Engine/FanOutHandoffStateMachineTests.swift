@@ -1,3 +1,4 @@
+import TaskControl
 import TestSupport
 import Testing
 
@@ -18,25 +19,26 @@ struct FanOutHandoffStateMachineTests {
     }
 
     private static func play(_ sequence: [Event]) {
-        var machine = FanOutHandoffStateMachine<Int, String>()
+        var machine = FanOutHandoffStateMachine()
+        let caller: Word = 1
         var finished: [Int] = []
         var isParked = false
         for (number, event) in sequence.enumerated() {
             switch event {
             case .finish:
-                let resumed = machine.finish(number)
-                precondition(resumed == (isParked ? "caller" : nil), "The first result resumes the caller.")
+                let resumed = machine.finish(.init(place: number, waiter: nil))
+                precondition(resumed == (isParked ? caller : nil), "The first result resumes the caller.")
                 finished.append(number)
                 isParked = false
             case .take:
                 if isParked { continue }
-                var list: [Int] = []
+                var list: [FanOutHandoffStateMachine.Finished] = []
                 machine.take(into: &list)
-                precondition(list == finished, "All results are taken, in their order.")
+                precondition(list.map(\.place) == finished, "All results are taken, in their order.")
                 finished = []
             case .park:
                 if isParked { continue }
-                isParked = machine.park("caller")
+                isParked = machine.park(caller)
                 precondition(isParked == finished.isEmpty, "The caller waits if there is no result.")
             }
             machine.checkInvariants()

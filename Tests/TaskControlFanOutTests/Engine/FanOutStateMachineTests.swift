@@ -32,7 +32,7 @@ struct FanOutStateMachineTests {
 
     @Test(arguments: [0, -1, .min])
     func aLimitBelowOneCountsAsOne(limit: Int) {
-        var machine = FanOutStateMachine<Int, Int>(limit: limit, order: .source)
+        var machine = FanOutStateMachine<Int>(limit: limit, order: .source)
         #expect(machine.place() == .free)
         #expect(machine.start() == 0)
         #expect(machine.place() == .wait)
@@ -72,9 +72,9 @@ private struct FanOutModel: Hashable {
 
 /// Plays events to the machine and to the model, and compares their answers.
 private struct FanOutDriver: MachineDriver {
-    private static let (puller, consumer) = (1, 2)
+    private static let (puller, consumer): (Word, Word) = (1, 2)
 
-    private var machine: FanOutStateMachine<Int, Int>
+    private var machine: FanOutStateMachine<Int>
     private var model: FanOutModel
 
     init(limit: Int, order: FanOutOrder) {
@@ -136,7 +136,7 @@ private struct FanOutDriver: MachineDriver {
         machine.checkInvariants()
     }
 
-    private var expectedPlace: FanOutStateMachine<Int, Int>.Place {
+    private var expectedPlace: FanOutStateMachine<Int>.Place {
         if model.phase != .open { return .stop }
         return model.isPlaceFree ? .free : .wait
     }
@@ -157,7 +157,7 @@ private struct FanOutDriver: MachineDriver {
     }
 
     /// The consumer is woken as soon as there is something for it, and not before.
-    private mutating func expectWoken(_ woken: Int?) {
+    private mutating func expectWoken(_ woken: Word?) {
         #expect(woken == (model.isConsumerParked && model.isSomethingThere ? Self.consumer : nil))
         if woken != nil { model.isConsumerParked = false }
     }

@@ -1,3 +1,4 @@
+import TaskControl
 import TestSupport
 
 @testable import TaskControlEtcd
@@ -36,7 +37,10 @@ struct WatchStateMachineDriver: MachineDriver {
         var hasFailed = false
     }
 
-    private typealias Machine = WatchStateMachine<Int>
+    private typealias Machine = WatchStateMachine
+
+    /// The closer of the connection. The waiter of a watcher is the watcher's index.
+    private static let closer: Word = 99
 
     private var machine = Machine(history: WatchHistory(after: 0, maxCount: 4))
     private var ids: [Machine.ID] = []
@@ -105,7 +109,7 @@ struct WatchStateMachineDriver: MachineDriver {
             watchers[index]?.hasLeft = true
             let waiter = machine.leave(ids[index])
             expect(
-                (waiter == index) == (watchers[index]?.isParked == true),
+                (waiter == Word(index)) == (watchers[index]?.isParked == true),
                 "a cancelled watcher is resumed if it waits"
             )
             watchers[index]?.isParked = false
@@ -116,7 +120,7 @@ struct WatchStateMachineDriver: MachineDriver {
             guard let run, let next = machine.connect(run) else { return self.run = nil }
             connection = next
             (isOpen, delivered, mustClose) = (false, next.revision, false)
-            isCloserParked = machine.parkCloser(next.number, -1) == nil
+            isCloserParked = machine.parkCloser(next.number, Self.closer) == nil
             for watcher in watchers.compactMap(\.self) where watcher.hasBegun && !watcher.hasFailed {
                 expect(
                     next.revision <= max(watcher.position, delivered),
@@ -195,15 +199,16 @@ struct WatchStateMachineDriver: MachineDriver {
         case nil: break
         }
         for waiter in action.wake {
-            if waiter < 0 {
+            if waiter == Self.closer {
                 isCloserParked = false
                 mustClose = connection != nil
             } else {
-                expect(watchers[waiter]?.isParked == true, "who is woken was parked")
-                watchers[waiter]?.isParked = false
-                let old = watchers[waiter]
-                ask(waiter)
-                expect(watchers[waiter] != old || watchers[waiter] == nil, "a watcher is woken for a report")
+                let index = waiter.number
+                expect(watchers[index]?.isParked == true, "who is woken was parked")
+                watchers[index]?.isParked = false
+                let old = watchers[index]
+                ask(index)
+                expect(watchers[index] != old || watchers[index] == nil, "a watcher is woken for a report")
             }
         }
     }
@@ -218,8 +223,8 @@ struct WatchStateMachineDriver: MachineDriver {
                 watchers[index] = watcher
                 return
             case .wait:
-                if let waiter = machine.park(ids[index], index) {
-                    return expect(waiter != index, "it was told to wait")
+                if let waiter = machine.park(ids[index], Word(index)) {
+                    return expect(waiter != Word(index), "it was told to wait")
                 }
                 watchers[index]?.isParked = true
                 return

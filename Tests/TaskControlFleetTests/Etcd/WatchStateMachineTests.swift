@@ -1,3 +1,4 @@
+import TaskControl
 import TaskControlTesting
 import TestSupport
 import Testing
@@ -7,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct WatchStateMachineTests {
-    private typealias Machine = WatchStateMachine<Int>
+    private typealias Machine = WatchStateMachine
 
     /// All sequences of six events, and of five in a debug build.
     @Test func tellsEachWatcherEverythingOnceOrThatSomethingIsMissing() {
@@ -97,11 +98,11 @@ struct WatchStateMachineTests {
         var machine = Machine()
         let (first, _) = machine.add(.prefix(""), after: 7)
         let number = open(&machine)
-        check(machine.parkCloser(number, -1) == nil)
+        check(machine.parkCloser(number, 9) == nil)
         _ = machine.next(first)
         _ = machine.receive([change("a", 8)], of: number)
         let (second, action) = machine.add(.prefix(""), after: 5)
-        check(action.wake == [-1])
+        check(action.wake == [9])
         check(machine.next(second) == .wait)
         let (_, continuation) = machine.ended(number, nil)
         check(continuation == .again(failures: 0, elsewhere: false))
@@ -137,17 +138,17 @@ struct WatchStateMachineTests {
         var number = open(&machine)
         check(machine.tick(number) == .fine)
         check(machine.tick(number) == .verify(7))
-        check(machine.parkCloser(number, -1) == nil)
+        check(machine.parkCloser(number, 9) == nil)
         check(machine.verified(7, of: number).wake.isEmpty)
-        check(machine.verified(9, of: number).wake == [-1])
+        check(machine.verified(9, of: number).wake == [9])
         check(machine.ended(number, nil).1 == .again(failures: 0, elsewhere: true))
         number = open(&machine)
         check(machine.tick(number) == .fine)
         check(machine.tick(number) == .verify(7))
-        check(machine.parkCloser(number, -1) == nil)
+        check(machine.parkCloser(number, 9) == nil)
         // The new connection has reported everything up to here.
         check(machine.verified(9, of: number).wake.isEmpty)
-        check(machine.verified(10, of: number).wake == [-1])
+        check(machine.verified(10, of: number).wake == [9])
     }
 
     @Test func aConnectionThatDoesNotOpenEnds() {

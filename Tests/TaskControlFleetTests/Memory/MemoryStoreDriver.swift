@@ -1,10 +1,12 @@
 import Foundation
+import TaskControl
+import TestSupport
 
 @testable import TaskControlFleet
 
 /// The machine of a memory store against a model that keeps everything and searches through it, with numbers for waiters.
 struct MemoryStoreDriver {
-    typealias Machine = MemoryStoreStateMachine<Int>
+    typealias Machine = MemoryStoreStateMachine
     typealias Change = StoreChanges.Change
 
     enum Event {
@@ -73,7 +75,7 @@ struct MemoryStoreDriver {
         case .leave(let index):
             // No step: the cancellation handler ends no lease.
             let waiter = machine.leave(watches[index].id)
-            expect(waiter == (watches[index].isWaiting ? index : nil), "the waiter that leaves")
+            expect(waiter == (watches[index].isWaiting ? Word(index) : nil), "the waiter that leaves")
             (watches[index].hasLeft, watches[index].isWaiting) = (true, false)
             return
         case .timer: now = max(now, timer!.end)
@@ -178,7 +180,7 @@ struct MemoryStoreDriver {
             watches[index].isWaiting = true
             expected = .wait
         }
-        let action = check(machine.next(watches[index].id, index, now: now))
+        let action = check(machine.next(watches[index].id, Word(index), now: now))
         expect(action == expected, "the next report")
     }
 
@@ -238,7 +240,7 @@ struct MemoryStoreDriver {
     /// - Parameter settles: Whether the model has taken the event into account already.
     @discardableResult
     private mutating func check<Answer>(_ step: Machine.Step<Answer>, settles: Bool = true) -> Answer {
-        let found = step.deliveries.map { "\($0.waiter): \($0.changes)" }
+        let found = step.deliveries.map { "\($0.waiter.number): \($0.changes)" }
         expect(found == delivered, "the deliveries")
         switch step.timer {
         case .keep: break

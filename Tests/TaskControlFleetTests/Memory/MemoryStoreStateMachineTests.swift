@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct MemoryStoreStateMachineTests {
-    private typealias Machine = MemoryStoreStateMachine<Int>
+    private typealias Machine = MemoryStoreStateMachine
 
     /// All sequences of six events, and of four in a debug build.
     @Test func agreesWithAModelThatKeepsEverything() {

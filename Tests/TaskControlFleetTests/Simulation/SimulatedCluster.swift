@@ -1,6 +1,7 @@
 import Foundation
 import TaskControl
 import TaskControlTesting
+import TestSupport
 
 @testable import TaskControlFleet
 
@@ -32,7 +33,7 @@ struct StoreRequest: SimulatedNetwork.Request {
 /// it survives crashes. Leases are renewed outside the log, as in etcd: a member that was the leader before still answers renewals, with its old term and
 /// without extending anything.
 final class SimulatedCluster: Sendable {
-    private typealias Machine = MemoryStoreStateMachine<PendingChanges>
+    private typealias Machine = MemoryStoreStateMachine
 
     /// A watch that waits for changes.
     private final class PendingChanges: Sendable {
@@ -46,6 +47,9 @@ final class SimulatedCluster: Sendable {
     }
 
     private struct State {
+        /// The watches that wait, by the numbers of their words.
+        var pending: [Int: PendingChanges] = [:]
+        var nextPending = 0
         var machine = Machine(historyLimit: 100)
         var leader = 0
         var term: UInt64 = 1
@@ -134,7 +138,7 @@ final class SimulatedCluster: Sendable {
             let step = state.machine.transact(StoreTransaction(success: [.delete(.key(key))]), now: state.time)
             return (key, step.deliveries)
         }
-        for delivery in deliveries { delivery.waiter.arrive(delivery.changes) }
+        deliver(deliveries)
         return key
     }
 
@@ -194,8 +198,14 @@ final class SimulatedCluster: Sendable {
         defer { end(id) }
         if isSilent { try await Gate().wait() }
         let pending = PendingChanges()
+        let waiter = state.withLock { state in
+            defer { state.nextPending += 1 }
+            state.pending[state.nextPending] = pending
+            return Word(state.nextPending)
+        }
+        defer { state.withLock { $0.pending[waiter.number] = nil } }
         while true {
-            let action = try perform(member, process) { machine, now, _ in machine.next(id, pending, now: now) }.0
+            let action = try perform(member, process) { machine, now, _ in machine.next(id, waiter, now: now) }.0
             switch action {
             case .report(let report):
                 if !report.isComplete || !report.changes.isEmpty { return report }
@@ -212,6 +222,12 @@ final class SimulatedCluster: Sendable {
         state.withLock { state in
             _ = state.machine.leave(id)
             _ = state.machine.endWatch(id, now: state.time)
+        }
+    }
+
+    private func deliver(_ deliveries: [Machine.Delivery]) {
+        for delivery in deliveries {
+            state.withLock { $0.pending[delivery.waiter.number] }?.arrive(delivery.changes)
         }
     }
 
@@ -239,7 +255,7 @@ final class SimulatedCluster: Sendable {
             return (step, timer, state.base, state.term)
         }
         guard let (step, timer, base, term) = result else { throw Self.noLeader }
-        for delivery in step.deliveries { delivery.waiter.arrive(delivery.changes) }
+        deliver(step.deliveries)
         if case .start(let number, let end) = timer {
             process.addTask(name: "end of a lease") { [self] in
                 do {

@@ -1,3 +1,4 @@
+import TaskControl
 import TaskControlTesting
 import TestSupport
 import Testing
@@ -20,14 +21,14 @@ struct ExchangeStateMachineTests {
     }
 
     @Test func aWaiterIsHandedBackIfSomethingHasArrived() {
-        var machine = ExchangeStateMachine<Int, Int, String>(limit: nil)
+        var machine = ExchangeStateMachine<Int, Int>(limit: nil)
         let starts = machine.start()
         #expect(starts)
         _ = machine.didStart()
         guard case .wait = machine.takeHead() else { return #expect(Bool(false), "there is no head yet") }
         let woken = machine.receive(head: 1).wake
-        let handedBack = machine.park("w")
-        #expect(woken == nil && handedBack == "w")
+        let handedBack = machine.park(5)
+        #expect(woken == nil && handedBack == 5)
     }
 }
 
@@ -63,7 +64,7 @@ struct ExchangeDriver: MachineDriver {
         var isTransferObsolete: Bool { !isOpen && stage == .running && !isTransferCancelled }
     }
 
-    private var machine: ExchangeStateMachine<Int, Int, Int>
+    private var machine: ExchangeStateMachine<Int, Int>
     private var model = Model()
     private let limit: Int?
     /// Whether the reader fetches the parts from the transfer itself, and never parks.
@@ -148,7 +149,7 @@ struct ExchangeDriver: MachineDriver {
     }
 
     /// Compares the action after an event with the one that the model's new state requires.
-    private mutating func expect(_ action: ExchangeStateMachine<Int, Int, Int>.Action, mayPause: Bool = false) {
+    private mutating func expect(_ action: ExchangeStateMachine<Int, Int>.Action, mayPause: Bool = false) {
         let wakes = model.isParked && model.hasSomething
         #expect((action.wake != nil) == wakes)
         if wakes { model.isParked = false }

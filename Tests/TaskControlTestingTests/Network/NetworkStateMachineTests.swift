@@ -17,22 +17,17 @@ private struct NetworkDriver: MachineDriver {
         var isStarting = false
         var isPaused = false
         var starts = 0
-        /// The waiters, with the numbers that the machine has given them.
-        var waiters: [Waiter] = []
+        /// The numbers of the waiters, in the order of their calls.
+        var waiters: [Int] = []
         var strike: Strike.Kind?
         /// How many messages the strike still spares.
         var spares = 0
         var strikeNumber: Int?
 
-        var standing: NetworkStateMachine<Int>.Standing { !isUp ? .ended : isStarting || isPaused ? .held : .runs }
+        var standing: NetworkStateMachine.Standing { !isUp ? .ended : isStarting || isPaused ? .held : .runs }
     }
 
-    private struct Waiter: Hashable {
-        let name: Int
-        let number: Int
-    }
-
-    private var machine = NetworkStateMachine<Int>()
+    private var machine = NetworkStateMachine()
     private var nodes = [Node(), Node()]
     private var lost: Set<LinkID> = []
     private var blocked: Set<LinkID> = []
@@ -60,7 +55,7 @@ private struct NetworkDriver: MachineDriver {
         let first = nodes[0]
         return [.start(0), .crash(0), .pause(0), .unpause(0), .change(0), .enroll(0), .start(1), .crash(1)]
             + incarnations.map { .hasStarted($0) }
-            + first.waiters.map { .leave($0.number, on: 0) }
+            + first.waiters.map { .leave($0, on: 0) }
     }
 
     var strikes: [Event] {
@@ -108,13 +103,14 @@ private struct NetworkDriver: MachineDriver {
         case .change(let node):
             #expect(machine.change(node) == takeWaiters(node))
         case .enroll(let node):
+            let number = machine.enroll(on: node)
+            #expect(number == made, "a number is not used again")
+            nodes[node].waiters.append(number)
             made += 1
-            nodes[node].waiters.append(Waiter(name: made, number: machine.enroll(made, on: node)))
-            #expect(Set(nodes[node].waiters.map(\.number)).count == nodes[node].waiters.count)
         case .leave(let number, let node):
-            let index = nodes[node].waiters.firstIndex { $0.number == number }!
-            #expect(machine.leave(number, on: node) == nodes[node].waiters.remove(at: index).name)
-            #expect(machine.leave(number, on: node) == nil)
+            nodes[node].waiters.removeAll { $0 == number }
+            #expect(machine.leave(number, on: node) == true)
+            #expect(machine.leave(number, on: node) == false)
         case .arm(let node, let strike):
             let number = machine.arm(node, strike)
             #expect((number == nil) == (nodes[node].strike != nil))
@@ -150,7 +146,7 @@ private struct NetworkDriver: MachineDriver {
 
     private mutating func takeWaiters(_ node: Int) -> [Int] {
         defer { nodes[node].waiters = [] }
-        return nodes[node].waiters.map(\.name)
+        return nodes[node].waiters
     }
 
     private func check() {
@@ -198,21 +194,21 @@ struct NetworkStateMachineTests {
     }
 
     @Test func waitersAreToldInTheOrderOfTheirCalls() {
-        var machine = NetworkStateMachine<Int>()
+        var machine = NetworkStateMachine()
         let node = machine.addNode()
-        for number in 0..<20 { _ = machine.enroll(number, on: node) }
-        #expect(machine.change(node) == Array(0..<20))
+        let waiters = (0..<20).map { _ in machine.enroll(on: node) }
+        #expect(machine.change(node) == waiters)
     }
 
     @Test func aNodeReachesItselfAlsoIfItIsBlocked() {
-        var machine = NetworkStateMachine<Int>()
+        var machine = NetworkStateMachine()
         let node = machine.addNode()
         machine.block(LinkID(from: node, to: node))
         #expect(machine.isOpen(LinkID(from: node, to: node)))
     }
 
     @Test func nodesThatNoGroupNamesAreOneMoreGroup() {
-        var machine = NetworkStateMachine<Int>()
+        var machine = NetworkStateMachine()
         for _ in 0..<5 { _ = machine.addNode() }
         machine.partition([[0], [1, 2]])
         let open = (0..<5).map { from in (0..<5).filter { machine.isOpen(LinkID(from: from, to: $0)) } }
@@ -220,7 +216,7 @@ struct NetworkStateMachineTests {
     }
 
     @Test func onlyTheSlowDirectionIsSlowUntilItIsHealed() {
-        var machine = NetworkStateMachine<Int>()
+        var machine = NetworkStateMachine()
         machine.slow(LinkID(from: 0, to: 1), by: 8)
         #expect(machine.slowness(of: LinkID(from: 0, to: 1)) == 8 && machine.slowness(of: LinkID(from: 1, to: 0)) == 1)
         machine.heal()

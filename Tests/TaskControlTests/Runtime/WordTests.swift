@@ -16,6 +16,11 @@ struct WordTests {
         #expect(received == outcome)
     }
 
+    @Test func aWordResumesAWaiterWithAValueOfItsType() async {
+        let value = await withUnsafeContinuation { waiter in Word(of: waiter).resume(with: ["a", "b"]) }
+        #expect(value == ["a", "b"])
+    }
+
     @Test func aWordResumesAWaiterWithoutAnOutcome() async {
         await withUnsafeContinuation { (waiter: UnsafeContinuation<Void, Never>) in Word(waiter).resume() }
     }

@@ -30,6 +30,16 @@ extension Word {
         pointer = unsafeBitCast(waiter, to: UnsafeRawPointer.self)
     }
 
+    /// Creates the word of a waiter that receives a value of another type.
+    package init<Value>(of waiter: UnsafeContinuation<Value, Never>) {
+        pointer = unsafeBitCast(waiter, to: UnsafeRawPointer.self)
+    }
+
+    /// Resumes the waiter whose word this is, and which receives a value of exactly this type. Must be called once, and never while holding a lock.
+    package func resume<Value: Sendable>(with value: Value) {
+        unsafeBitCast(pointer, to: UnsafeContinuation<Value, Never>.self).resume(returning: value)
+    }
+
     /// Resumes the waiter whose word this is, and which receives no outcome. Must be called once, and never while holding a lock.
     @export(implementation)
     package func resume() {

@@ -282,7 +282,7 @@ extension TaskRegistry {
     /// - Returns: The names of the tasks that this call has cancelled, in the order in which they were added.
     func cutOff(because cause: CancellationCause) async -> [String] {
         let ids = rarelySorted(cancelAll(isClosing: false, emitsClosed: false, notesNames: true, cause), by: \.number)
-        // Never throws, because a cancelled caller continues to wait.
+        // A cancelled caller continues to wait.
         try? await drain(staysWhenCancelled: true)
         if ids.isEmpty { return [] }
         // The keys are released here, where the lock is free.

@@ -164,7 +164,6 @@ package final class _FlightTable: PlaceOwner {
             }
             (flight.id, flight.inheritsDeadline) = (id, inheritsDeadline)
             Diagnostics.open(subject(id))
-            // A new flight waits for nothing, so this never fails.
             if let begun = _PlaceWaits.begin(for: .flight(Place(id, in: self)), inside: places) { wait = begun }
             return (.begun(flight, CallerPlace(caller: caller, wait: wait, task: .running)), nil)
         }
@@ -443,7 +442,7 @@ package final class _FlightTable: PlaceOwner {
     /// - Returns: A text for each flight that this call has cancelled: that of its key.
     package func cutOff(for cause: CancellationCause) async -> [String] {
         let flights = clear(cause)
-        // Never throws, because a cancelled caller continues to wait.
+        // A cancelled caller continues to wait.
         try? await drain(staysWhenCancelled: true)
         let names = flights.payloads.map { $0.key?.text ?? "a task" }
         return names + Array(repeating: "a task", count: flights.ids.count - names.count)

@@ -12,7 +12,7 @@ internal import TaskControl
 ///
 /// The task that reads the response fetches the parts of the body itself from the client's iterator, and passes them to
 /// an ``ExchangeStateMachine``. So this task never waits for another thread, and the state machine stores no
-/// continuation: its `Waiter` is `Never`.
+/// continuation.
 final class ClientExchange: Sendable {
     /// The place where the bodies of responses are decompressed.
     enum Decompression {
@@ -33,7 +33,7 @@ final class ClientExchange: Sendable {
         }
     }
 
-    private typealias Machine = ExchangeStateMachine<HTTPURLResponse, Data, Never>
+    private typealias Machine = ExchangeStateMachine<HTTPURLResponse, Data>
 
     private struct State {
         var machine = Machine(limit: nil)
@@ -95,7 +95,6 @@ final class ClientExchange: Sendable {
         switch state.withLock({ $0.machine.takeHead() }) {
         case .value(let head): head
         case .failure(let failure): throw failure.error(left: HTTPClientError.cancelled)
-        // Not reached: by now there is a head, or a failure.
         case .wait, .end: throw URLError(.badServerResponse)
         }
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TaskControl
 
 /// The state of one exchange with a server: the parts of the response that have arrived, the reader that waits for them, and the commands to the
 /// transfer. The *transfer* is the operation of the network library, such as a `URLSessionTask`.
@@ -22,7 +23,9 @@ internal import Foundation
 /// `URLSession`, which delivers parts on a queue of its own, the reader parks a waiter, is woken, and asks again. With
 /// AsyncHTTPClient, the reader fetches parts itself, passes them on with `receive`, `fail` or `end`, and asks again; it
 /// never parks.
-struct ExchangeStateMachine<Head, Part, Waiter> {
+///
+/// Generic over the head and the parts, which it owns.
+struct ExchangeStateMachine<Head, Part> {
     /// The reason why the reader receives no more of the response.
     enum Failure {
         case network(any Error)
@@ -37,7 +40,7 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
 
     /// The actions that the caller must carry out after an event, in the order of the properties.
     struct Action {
-        var wake: Waiter?
+        var wake: Word?
         var command: Command?
     }
 
@@ -60,7 +63,7 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
     private var head: Head?
     private var hasHead = false
     private var parts = PartBuffer<Part>()
-    private var waiter: Waiter?
+    private var waiter: Word?
     /// The number of bytes that may wait for the reader before the transfer is paused; `nil` if it cannot be paused.
     private let limit: Int?
 
@@ -124,7 +127,7 @@ struct ExchangeStateMachine<Head, Part, Waiter> {
     ///
     /// - Returns: The waiter, if it must be resumed at once because something has already arrived or the exchange has
     ///   ended; otherwise `nil`.
-    mutating func park(_ waiter: Waiter) -> Waiter? {
+    mutating func park(_ waiter: Word) -> Word? {
         precondition(
             self.waiter == nil,
             "The body of a response has two readers at the same time. Read it in one task."

@@ -4,7 +4,7 @@ internal import Foundation
 /// One request of a `URLSession` and its response. The exchange is the delegate of its task, and passes what the task
 /// reports to the reader of the response.
 final class SessionExchange: NSObject, URLSessionDataDelegate {
-    private typealias Machine = ExchangeStateMachine<HTTPURLResponse, Data, UnsafeContinuation<Void, Never>>
+    private typealias Machine = ExchangeStateMachine<HTTPURLResponse, Data>
 
     private struct State {
         var machine: Machine
@@ -93,7 +93,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
 
     private func arrival() async {
         await withUnsafeContinuation { continuation in
-            state.withLock { $0.machine.park(continuation) }?.resume()
+            state.withLock { $0.machine.park(Word(continuation)) }?.resume()
         }
     }
 
