@@ -324,7 +324,7 @@ final class EtcdConnection: Sendable {
             try await transport.withResponse(
                 to: HTTPTransportRequest(request, body: .data(body), credentialHeaders: ["Authorization"])
             ) { response in
-                var lines = response.lines(limit: self.maxResponse).makeAsyncIterator()
+                var lines = response.lines(maxBytes: self.maxResponse).makeAsyncIterator()
                 guard response.head.statusCode == 200 else {
                     let answer = try await lines.next() ?? ""
                     throw EtcdFailure(status: response.head.statusCode, body: Data(answer.utf8))

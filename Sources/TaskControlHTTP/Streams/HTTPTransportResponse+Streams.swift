@@ -14,15 +14,15 @@ extension HTTPTransportResponse {
     ///
     /// A line ends with LF, CR or CRLF, which is removed. Empty lines are included. The last line may end without a line
     /// break. The text is read as UTF-8, and invalid bytes are replaced with U+FFFD.
-    public var lines: ResponseStream<String> { lines(limit: 1 << 20) }
+    public var lines: ResponseStream<String> { lines(maxBytes: 1 << 20) }
 
     /// Returns the lines of the body, as they arrive.
     ///
-    /// - Parameter limit: The length of the longest line, in bytes; `nil`: no limit. At a longer line, the iteration
+    /// - Parameter maxBytes: The length of the longest line, in bytes; `nil`: no limit. At a longer line, the iteration
     ///   throws ``EndpointError/Reason/bodyTooLarge``.
-    public func lines(limit: Int?) -> ResponseStream<String> {
+    public func lines(maxBytes: Int?) -> ResponseStream<String> {
         ResponseStream { [body] in
-            var lines = ByteLines(body, limit: limit)
+            var lines = ByteLines(body, limit: maxBytes)
             return { try await lines.next().map { String(decoding: $0, as: UTF8.self) } }
         }
     }
@@ -40,7 +40,7 @@ extension HTTPTransportResponse {
     /// If the connection breaks off, the iteration throws. If the server ends the body, the iteration ends without an
     /// error; an event that is incomplete by then is dropped, as the standard requires. There is no automatic reconnection:
     /// to continue, send another request, with the ``ServerSentEvent/id`` of the last event in the header `Last-Event-ID`.
-    /// ``events(limit:onResumption:)`` also reports an ID that comes without an event.
+    /// ``events(maxBytes:onResumption:)`` also reports an ID that comes without an event.
     ///
     /// An open stream of events has one of the transport's connections to its host, which by default are 6 or 8: use a
     /// client with a transport of its own for streams.
@@ -60,19 +60,19 @@ extension HTTPTransportResponse {
     /// Such a block is no event, but it counts when the client connects again.
     ///
     /// - Parameters:
-    ///   - limit: The length of the longest line, and of the longest data of one event, in bytes; `nil`: no limit. At a
+    ///   - maxBytes: The length of the longest line, and of the longest data of one event, in bytes; `nil`: no limit. At a
     ///     longer line or longer data, the iteration throws ``EndpointError/Reason/bodyTooLarge``.
     ///   - onResumption: Called when one of its two values has changed, before the event that has changed it is
     ///     returned, in the isolation of the code that iterates. `id` is the last ID of a complete block, for the
     ///     header `Last-Event-ID`, and `retry` the delay before the client connects again; each is `nil` until the
     ///     server has sent one, and `id` also after an empty one.
     public func events(
-        limit: Int? = 1 << 20,
+        maxBytes: Int? = 1 << 20,
         onResumption: ((_ id: String?, _ retry: Duration?) -> Void)? = nil
     ) -> ResponseStream<ServerSentEvent> {
         let contentType = head.singleValue("Content-Type")
         return ResponseStream { [body] in
-            var events = EventReader(body, contentType: contentType, limit: limit, onResumption: onResumption)
+            var events = EventReader(body, contentType: contentType, limit: maxBytes, onResumption: onResumption)
             return { try await events.next() }
         }
     }

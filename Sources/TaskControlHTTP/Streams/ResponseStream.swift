@@ -68,7 +68,7 @@ extension EndpointError {
         EndpointError(
             .bodyTooLarge,
             detail:
-                "\(part) of the response is longer than \(limit) bytes: give lines(limit:) or events(limit:) a larger limit"
+                "\(part) of the response is longer than \(limit) bytes: give lines(maxBytes:) or events(maxBytes:) a larger limit"
         )
     }
 }

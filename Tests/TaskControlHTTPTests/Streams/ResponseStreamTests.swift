@@ -78,7 +78,7 @@ struct ResponseStreamTests {
 
     @Test func aLineOrAnEventOverTheLimitThrowsAndEnds() async throws {
         try await client(["abc\nabcd\nabc\n"]).withResponse(to: Checked()) { response in
-            var lines = response.lines(limit: 3).makeAsyncIterator()
+            var lines = response.lines(maxBytes: 3).makeAsyncIterator()
             // The lines before it arrive, however the body was cut into parts.
             let first = try await lines.next()
             #expect(first == "abc")
@@ -88,18 +88,18 @@ struct ResponseStreamTests {
             #expect(next == nil)
         }
         try await client(["id: 7\ndata: paid\n\ndata: 0123456789ABCDEF\n\n"]).withResponse(to: Checked()) { response in
-            var events = response.events(limit: 10).makeAsyncIterator()
+            var events = response.events(maxBytes: 10).makeAsyncIterator()
             let event = try await events.next()
             #expect(event?.id == "7")
             #expect(await (thrown { _ = try await events.next() } as? EndpointError)?.reason == .bodyTooLarge)
         }
         try await client(["data: ab\n", "data: cd\n\n"]).withResponse(to: Checked()) { response in
-            var events = response.events(limit: 8).makeAsyncIterator()
+            var events = response.events(maxBytes: 8).makeAsyncIterator()
             let event = try await events.next()
             #expect(event?.data == "ab\ncd")
         }
         try await client(["data: abcd\n", "data: efgh\n", "data: i\n\n"]).withResponse(to: Checked()) { response in
-            var events = response.events(limit: 10).makeAsyncIterator()
+            var events = response.events(maxBytes: 10).makeAsyncIterator()
             #expect(await (thrown { _ = try await events.next() } as? EndpointError)?.reason == .bodyTooLarge)
             let next = try await events.next()
             #expect(next == nil)

@@ -17,7 +17,9 @@ struct WordTests {
     }
 
     @Test func aWordResumesAWaiterWithAValueOfItsType() async {
-        let value = await withUnsafeContinuation { waiter in Word(of: waiter).resume(with: ["a", "b"]) }
+        let value = await withUnsafeContinuation { (waiter: UnsafeContinuation<[String], Never>) in
+            Word(of: waiter).resume(with: ["a", "b"])
+        }
         #expect(value == ["a", "b"])
     }
 

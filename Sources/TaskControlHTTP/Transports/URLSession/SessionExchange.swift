@@ -92,7 +92,7 @@ final class SessionExchange: NSObject, URLSessionDataDelegate {
     }
 
     private func arrival() async {
-        await withUnsafeContinuation { continuation in
+        await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             state.withLock { $0.machine.park(Word(continuation)) }?.resume()
         }
     }
