@@ -42,7 +42,7 @@ private struct Partner: Sendable {
     init(_ server: Server) { self.server = server }
 
     func search(_ text: String) async throws -> [Item] {
-        try await retry {  // waits for the server's Retry-After too
+        try await retry {  // waits for the time of a RetryAdvising error
             try await connections.withPermit {
                 // last, so that no token ages while a call waits for a permit
                 try await rate.acquire()
