@@ -1,5 +1,12 @@
 public import TaskControl
 
+// The engine of caches, from the outside in:
+//
+//     CachedFlight                            the face
+//     _CacheStorage                           the lock; acts after unlocking
+//       CacheStateMachine                     the entries by key: fresh, stale, failed, pinned; and which is evicted
+//     _FlightTable                            of the core: one load per key, whose callers share it
+
 /// The implementation of a ``CachedFlight``: it calls a ``CacheStateMachine`` under a lock, and acts on the answers
 /// after unlocking. A flight, a task whose result several callers share, performs each load.
 ///

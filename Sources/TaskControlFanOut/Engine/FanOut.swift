@@ -1,5 +1,16 @@
 public import TaskControl
 
+// The engine of fan-out, from the outside in:
+//
+//     concurrentMap, concurrentForEach …      the faces
+//     _FanOut                                 a sequence: the caller's task takes elements and results
+//     _FanOutRun                              an iterator: a task that works ahead of `next()`
+//       _FanOutPump                           takes the elements of an asynchronous source
+//     _FanOutStorage                          the lock; acts after unlocking
+//       FanOutStateMachine                    which elements run, and in which order results are given
+//       FanOutHandoffStateMachine             the operations that have ended, until the caller takes them
+//     _FanOutScope                            the running tasks, for the cause of their cancellation
+
 /// The functions that call an operation for several elements at the same time: a fan-out. For a sequence, the caller's
 /// task takes the elements and the results. For an asynchronous sequence, a ``_FanOutPump`` takes the elements in a
 /// child task.
@@ -241,181 +252,4 @@ enum _FanOut {
 @usableFromInline
 func placeCount(_ limit: Int) -> Int {
     ComputedNumber.count(limit, "concurrentMap(limit:)", TaskEvent.Primitive(rawValue: "concurrentMap"))
-}
-
-/// The running tasks of one fan-out. Records the cause of their cancellation, so that `Task.cancellationCause` returns
-/// it in each of them.
-///
-/// The causes are recorded when the tasks are cancelled, and not when each task begins. So a task that is not cancelled
-/// costs only two short critical sections.
-@usableFromInline
-final class _FanOutScope: Sendable {
-    private static let failed = CancellationCause.requested(reason: "another operation has failed")
-
-    private enum Phase {
-        case running
-        /// The caller of the fan-out was cancelled. The tasks have the same cause of cancellation as the caller.
-        case callerCancelled
-        case cancelled(CancellationCause)
-    }
-
-    private struct State {
-        var phase = Phase.running
-        var tasks = SlotTable<TaskAddress>()
-    }
-
-    private let caller = TaskAddress.running
-    private let state = Locked(State())
-
-    /// Creates the scope of a fan-out whose caller is the running task.
-    @usableFromInline init() {}
-
-    /// Adds the running task, which has just begun. If the fan-out is already cancelled, records the cause for the
-    /// task.
-    ///
-    /// - Returns: The index of the task in the scope, which the task passes to ``end(_:)``.
-    @usableFromInline
-    func begin() -> Int32 {
-        let task = TaskAddress.running
-        return state.withLock { state in
-            switch state.phase {
-            case .running: break
-            case .callerCancelled: CancellationCauses.link(task, to: caller)
-            case .cancelled(let cause): CancellationCauses.record(cause, for: task)
-            }
-            return state.tasks.insert(task)
-        }
-    }
-
-    /// Removes the running task, which is about to end.
-    ///
-    /// - Parameter place: The index that ``begin()`` returned.
-    @usableFromInline
-    func end(_ place: Int32) {
-        state.withLock { $0.tasks.discard(place) }
-        CancellationCauses.forget(.running)
-    }
-
-    /// Records, before the tasks are cancelled, that they are cancelled because one of them has failed.
-    @usableFromInline
-    func fail() { cancel(because: Self.failed) }
-
-    /// Records the cause of the tasks' cancellation. Does not cancel the tasks: the caller must cancel them afterwards.
-    /// Has no effect if a cause was already recorded.
-    func cancel(because cause: CancellationCause) {
-        state.withLock { state in
-            guard case .running = state.phase else { return }
-            state.phase = .cancelled(cause)
-            // While the lock is held, no task can leave the scope and be deallocated.
-            forEachTask(of: state) { CancellationCauses.record(cause, for: $0) }
-        }
-    }
-
-    /// Records that the caller is being cancelled, so that the tasks have the same cause as the caller. Called by the
-    /// cancellation handler of the caller, perhaps more than once.
-    @usableFromInline
-    func callerIsCancelled() {
-        state.withLock { state in
-            guard case .running = state.phase else { return }
-            state.phase = .callerCancelled
-            forEachTask(of: state) { CancellationCauses.link($0, to: caller) }
-        }
-    }
-
-    private func forEachTask(of state: State, _ body: (TaskAddress) -> Void) {
-        for place in 0..<state.tasks.extent where state.tasks.isOccupied(place) { body(state.tasks[place]) }
-    }
-}
-
-/// The work of an iterator of ``ConcurrentMapSequence``: a task that takes the elements of the source and runs the
-/// operations. The first call of `next()` starts the task, and the release of the iterator cancels it.
-@usableFromInline
-final class _FanOutRun: Sendable {
-    @usableFromInline typealias Pump = @Sendable (_FanOutStorage, _ name: String?) async -> Void
-
-    private enum Phase {
-        case idle(Pump)
-        case running(Task<Void, Never>)
-        /// `next()` has returned `nil` or thrown.
-        case over
-    }
-
-    private let storage: _FanOutStorage
-    /// The state of the task: not started, running, or over. Calls of `next()` change it, one call at a time. `deinit`
-    /// reads it.
-    private let phase: Locked<Phase>
-
-    @usableFromInline
-    init(limit: Int, order: FanOutOrder, _ pump: @escaping Pump) {
-        storage = _FanOutStorage(limit: limit, order: order)
-        phase = Locked(.idle(pump))
-    }
-
-    deinit {
-        guard case .running(let task) = phase.withLock({ $0 }) else { return }
-        storage.stop(CancellationError()) { $0.cancel(because: .ownerDeallocated(name: nil)) }
-        task.cancel()
-    }
-
-    /// Waits for the next result. Starts the work with the first call.
-    ///
-    /// - Returns: The next result; `nil` if the source has ended and all results were taken, or if an error was thrown
-    ///   before.
-    /// - Throws: The first error of an operation or of the source, or `CancellationError` if the caller is cancelled,
-    ///   once all work has ended.
-    @usableFromInline
-    nonisolated(nonsending) func next() async throws -> _FanOutValue? {
-        guard let task = task() else { return nil }
-        while true {
-            if _isTaskCancelled {
-                // Read before the lock is taken: the cause may contain the description of a key, which is code of the
-                // client.
-                let cause = Task.cancellationCause
-                storage.stop(CancellationError()) { scope in
-                    if let cause, cause != .unknown { scope.cancel(because: cause) }
-                }
-            }
-            switch storage.take() {
-            case .value(let value): return value
-            case .over:
-                await end(task)
-                return nil
-            case .failed(let error):
-                task.cancel()
-                await end(task)
-                // A cancelled caller receives CancellationError, whatever was thrown.
-                try Task.checkCancellation()
-                throw error
-            case nil:
-                await suspend { [storage] in
-                    storage.park($0, leavingIfCancelled: true)
-                } onCancel: { [storage] in
-                    storage.wakeConsumer()
-                } raising: {
-                    raise([task], to: $0)
-                }
-            }
-        }
-    }
-
-    /// Returns the task that takes the elements and runs the operations, and starts it if it has not been started.
-    /// Returns `nil` if ``next()`` has already returned `nil` or thrown.
-    private func task() -> Task<Void, Never>? {
-        switch phase.withLock({ $0 }) {
-        case .running(let task): return task
-        case .over: return nil
-        case .idle(let pump):
-            let (storage, name) = (storage, _FanOut.callersName)
-            let task = spawn(name: name) { await pump(storage, name) }
-            // Released outside the lock.
-            withExtendedLifetime(pump) { phase.withLock { $0 = .running(task) } }
-            return task
-        }
-    }
-
-    private nonisolated(nonsending) func end(_ task: Task<Void, Never>) async {
-        await task.value
-        // Released outside the lock.
-        withExtendedLifetime(task) { phase.withLock { $0 = .over } }
-    }
 }

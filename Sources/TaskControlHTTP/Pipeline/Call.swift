@@ -1,11 +1,21 @@
 internal import Foundation
 internal import TaskControlResilience
 
+// The way of a request, from the outside in:
+//
+//     EndpointClient                          the face
+//     Call                                    one call: its request, the policies of the client, its retries
+//       Attempt                               one attempt, and what has arrived in it
+//       ExchangeSharing                       equal GET requests share one exchange
+//     Exchange                                one request to the transport, and its response
+//     HTTPTransport                           URLSessionTransport, AsyncHTTPClientTransport, MockTransport
+//       ExchangeStateMachine                  the order of the callbacks of a transport
+
 /// One call of a client: the request of its endpoint, the passes of the host's policy, and the attempts to send the request.
 ///
 /// The steps of a call are, from the outside in: its time limit, the request of its endpoint, the ``URLRequestAdapter``, the
 /// parts of the host's policy around a call, the retries, and the ``EndpointAuthenticator``. The call goes through that policy
-/// as `withPolicy` does, in the order of `PolicyOrder`. Each attempt performs an ``Exchange``.
+/// as `withPolicy` does, in the order of `AttemptOrder`. Each attempt performs an ``Exchange``.
 ///
 /// The frame of an asynchronous function has a place for each of its variables, also for those that are used only between two
 /// waits, and the frames of all functions that wait for an exchange exist until its end. So a call is an object, and the work

@@ -124,69 +124,6 @@ private final class PeriodicEnd: Sendable {
     }
 }
 
-/// The closures of one call of `every`: what happens at a tick, and with an error.
-package struct TickWork<Tick: Sendable>: Sendable {
-    /// Does the work of a tick. Returns `false` if no tick may follow, because the owner was deallocated.
-    let perform: @Sendable (Tick) async throws -> Bool
-    /// Passes an error on. Returns whether it was received, or the owner was deallocated.
-    let handle: @Sendable (any Error) async -> Settlement
-
-    /// Creates work without an owner.
-    ///
-    /// - Parameter isolation: The isolation of the work.
-    package init(
-        isolation: (any Actor)?,
-        _ work: @escaping @Sendable (Tick) async throws -> Void,
-        onError: (@isolated(any) @Sendable (any Error) async -> Void)?
-    ) {
-        perform = { tick in
-            try await Self.begin(work, tick, isolation: isolation)
-            return true
-        }
-        handle = { error in
-            guard let onError else { return .unhandled }
-            await onError(error)
-            return .received
-        }
-    }
-
-    /// Creates work whose values are delivered to an owner. The owner is not retained while the work runs.
-    package init<Owner: AnyObject & Sendable, Value: Sendable>(
-        for owner: Owner,
-        _ work: @escaping @Sendable (Tick) async throws -> Value,
-        deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
-        onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
-    ) {
-        if deliver.isolation == nil {
-            reportUnisolatedDelivery(to: Owner.self, in: TaskOrigin("AsyncLifetime.every", .every))
-        }
-        let owner = TickOwner(owner)
-        perform = { tick in
-            guard owner.exists else { return false }
-            let value = try await work(tick)
-            return try await owner.hand(value, deliver, isolation: deliver.isolation)
-        }
-        handle = { error in
-            guard let onError else { return .unhandled }
-            do {
-                return try await owner.hand(error, onError, isolation: onError.isolation) ? .received : .ownerReleased
-            } catch {
-                return .unhandled
-            }
-        }
-    }
-
-    /// Calls the work, unless the task was cancelled before the work could begin in its isolation.
-    private static func begin(
-        _ work: @Sendable (Tick) async throws -> Void,
-        _ tick: Tick,
-        isolation: isolated (any Actor)?
-    ) async throws {
-        try Task.checkCancellation()
-        try await work(tick)
-    }
-}
-
 /// A weak reference to the object to which periodic or supervised work delivers.
 struct TickOwner<Owner: AnyObject & Sendable>: Sendable {
     private weak let owner: Owner?

@@ -1,5 +1,14 @@
 internal import TaskControl
 
+// The engine of supervised work, from the outside in:
+//
+//     keepRunning, Supervisor                 the faces; SupervisedWork is the handle
+//     SupervisionEngine                       the lock, and one task, the coordinator, that starts and stops runs
+//       SupervisionStateMachine               the state of each child, its restarts, and the order of a shutdown
+//         RestartWindow                       the times of the recent restarts
+//       SupervisedChild                       a child: its operation, the owner of its tasks, its published state
+//         SupervisedRun                       one run of it, as its operation sees it
+
 /// The storage of supervised work: passes events to a ``SupervisionStateMachine`` under a lock, and acts on its answers
 /// after unlocking.
 ///

@@ -1,5 +1,14 @@
 internal import TaskControl
 
+// The engine of the simulated network, from the outside in:
+//
+//     SimulatedNetwork                        the face; Node, Process and Disk are nested in it
+//     NetworkStorage                          the lock; acts after unlocking
+//       NetworkStateMachine                   which nodes run, and which of their incarnations may be reached
+//       DiskStateMachine                      the synced and the unsynced values of a disk
+//       NetworkDice                           latencies and faults, drawn from the seed
+//     FaultPlan                               the faults of `injectFaults`, over time
+
 /// The nodes of a ``SimulatedNetwork``, the delivery of their messages, and the tasks that wait for changes of nodes.
 /// Each operation asks the ``NetworkStateMachine`` while it holds the lock, and acts after it has released the lock.
 final class NetworkStorage: Sendable {
@@ -362,74 +371,6 @@ final class NetworkStorage: Sendable {
     func travel(_ latency: Duration, over link: LinkID) async throws {
         let slowness = with { $0.machine.slowness(of: link) }
         try await timeline.pause(for: latency.saturatingMultiplied(by: slowness))
-    }
-}
-
-/// The source of the latencies and the faults of requests, which are drawn from a seed. A value without side effects.
-///
-/// Each request draws the same number of random numbers, whether or not the request is lost. Therefore a test that
-/// changes one probability keeps the other decisions of the seed.
-struct NetworkDice {
-    enum Fault: Hashable {
-        case requestLost, connectionLostBefore, connectionLostAfter, replyLost
-    }
-
-    struct Throw: Hashable {
-        let request: Duration
-        let reply: Duration
-        let fault: Fault?
-        /// The time between the arrivals of the request and its duplicate; `nil` if the request is not duplicated.
-        let duplicate: Duration?
-
-        var hasFault: Bool { fault != nil || duplicate != nil }
-
-        /// The same latencies, without a fault or a duplicate.
-        var withoutFault: Self { Self(request: request, reply: reply, fault: nil, duplicate: nil) }
-    }
-
-    /// The latency and the faults of messages in one direction.
-    struct Link: Hashable {
-        var latency: ClosedRange<Duration>
-        var faults: SimulatedNetwork.Faults
-    }
-
-    private var generator: SeededGenerator
-
-    init(seed: UInt64) {
-        generator = SeededGenerator(seed: seed)
-    }
-
-    /// Draws the latencies of the next request and its reply, and decides whether a fault happens, and which.
-    ///
-    /// - Parameters:
-    ///   - there: The link on which the request travels.
-    ///   - back: The link on which the reply travels.
-    mutating func next(there: Link, back: Link) -> Throw {
-        let (request, reply, duplicate) = (delay(there), delay(back), delay(there))
-        let isRequestLost = happens(there.faults.lostRequests)
-        let isError = happens(there.faults.errors)
-        let isErrorBefore = happens(0.5)
-        let isReplyLost = happens(back.faults.lostReplies)
-        let isDuplicated = happens(there.faults.duplicates)
-        let fault: Fault? =
-            if isRequestLost {
-                .requestLost
-            } else if isError {
-                isErrorBefore ? .connectionLostBefore : .connectionLostAfter
-            } else if isReplyLost {
-                .replyLost
-            } else {
-                nil
-            }
-        return Throw(request: request, reply: reply, fault: fault, duplicate: isDuplicated ? duplicate : nil)
-    }
-
-    private mutating func happens(_ probability: Double) -> Bool {
-        generator.unit() < probability
-    }
-
-    private mutating func delay(_ link: Link) -> Duration {
-        generator.duration(in: link.latency)
     }
 }
 

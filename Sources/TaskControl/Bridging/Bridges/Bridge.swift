@@ -1,3 +1,11 @@
+// The engine of bridges, from the outside in:
+//
+//     withCancellableContinuation             the face
+//     CancellableContinuation                 what the callback resumes
+//     _BridgeToken                            what its copies retain: `deinit` tells that the last one is gone
+//     _Bridge                                 the lock, the handle to cancel, and the result
+//       BridgeStateMachine                    which of callback, cancellation and parking came first
+
 /// The connection between a callback and the caller that waits for it in `withCancellableContinuation`. Calls a
 /// ``BridgeStateMachine`` under a lock, and carries out its decisions after unlocking.
 ///

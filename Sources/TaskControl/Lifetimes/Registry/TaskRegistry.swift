@@ -1,3 +1,13 @@
+// The engine of all owners, from the outside in:
+//
+//     AsyncLifetime, TaskStore, TaskSlot      the faces: functions, and no state of tasks
+//     TaskRegistry                            the lock; `decide` asks the machine, `perform` acts
+//       TaskRegistryStateMachine              the entries of all tasks, and which of them live, wait or have ended
+//         Lane, LaneTable                     the entries of one key, oldest first
+//         Limit                               the permits of an owner that limits its running tasks
+//       RegisteredTask                        the handle of a task, to cancel it and to wait for it
+//     OwnedBody, _DeliveryBody                what the task runs: wait to begin, work, remove the entry
+
 /// The implementation of each type that owns tasks: asks a ``TaskRegistryStateMachine`` under a lock, and, after
 /// unlocking, performs the effects of its decision.
 ///

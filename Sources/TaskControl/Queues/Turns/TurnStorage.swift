@@ -1,3 +1,14 @@
+// The engine of all queues, from the outside in:
+//
+//     FIFOQueue, ConcurrentQueue, ActorQueue, CancellableQueue     the faces
+//     _TurnStorage                            asks the machine, and acts after unlocking
+//       TurnState                             the machine and its lock; the word of an idle queue, without the lock
+//         TurnGate                            that word
+//         TurnStateMachine                    the line of tasks and callers, and whose turn it is
+//     _Turn, _CallerTurn                      one place in the line: of a task, and of a caller of `run`
+//     _TurnBody                               what a task runs: wait for its turn, work, pass the turn on
+//       _TurnWork                             the forms of that work
+
 /// The implementation that all types of queues share. Asks ``TurnStateMachine`` for each decision under a lock, and
 /// carries it out after unlocking.
 ///

@@ -1,3 +1,12 @@
+// The engine of shared work, from the outside in:
+//
+//     SingleFlight, withSingleFlight          the faces; CachedFlight uses the engine, too
+//     _FlightTable                            the lock; acts after unlocking
+//       FlightStateMachine                    which flights run, by key, and the callers that wait for them
+//     _Flight                                 one run of the work, to which its task and its callers refer
+//       _FlightBody                           what its task runs: work, and settle all callers at once
+//     _FlightCaller                           the place of one caller, which waits exactly once
+
 /// The flights of one ``SingleFlight``, of all calls of ``withSingleFlight(key:operation:)``, or of another part of
 /// this package. A flight is one run of an operation that several callers share.
 ///

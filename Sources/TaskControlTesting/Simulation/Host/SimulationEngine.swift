@@ -3,6 +3,17 @@
 import CTaskControlTesting
 import TaskControl
 
+// The engine of the simulation, from the outside in:
+//
+//     simulate                                the face
+//     SimulationRunner                        runs seeds, and shrinks the schedule of a failure (ScheduleShrinker)
+//     SimulationEngine                        one run: receives the jobs of the runtime, and runs them one by one
+//       ScheduleStateMachine                  the ready and the sleeping jobs, virtual time, and what runs next
+//         ScheduleChooser                     the answers of the strategy and the seed
+//       TaskLedger                            the tasks: names, creators, states
+//       ScheduleLog                           the last steps, for the report
+//     CTaskControlTesting                     the functions of the runtime and of the C library that it replaces
+
 /// The engine that runs a simulation under one seed: receives every job of the Swift runtime, runs the jobs in the
 /// order that the schedule decides, and determines the result.
 ///
