@@ -64,7 +64,7 @@ static void report(const Progress *progress, int64_t time) {
         tc_append(&text, call);
         tc_append(&text, ", which no other task of the simulation can end: all of them run on this thread.\n");
     } else {
-        tc_append(&text, ". Either it is blocked by a lock that another task of the simulation holds, or it is in a loop without await.\n");
+        tc_append(&text, ". Either it is blocked by a lock that another task of the simulation holds, or it is in a loop that never suspends.\n");
     }
     tc_print(&text);
 }

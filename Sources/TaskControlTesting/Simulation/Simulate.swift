@@ -19,8 +19,10 @@ internal import TaskControl
 /// are executed. Where several jobs can run, the strategy and the seed decide which of them runs. Virtual time jumps to
 /// the next deadline when no job can run: `Task.sleep`, `ContinuousClock`, `SuspendingClock` and everything built on
 /// them take no real time. While a job can run, virtual time stands still, except with
-/// ``Simulation/Strategy/withSlowness()``, in calls that block the thread, and when a step reads the clock very often
-/// (see Limits). A clock never shows the same time twice: each read takes a nanosecond. The same seed and strategy produce the same schedule, as long as the program is the same and does not
+/// ``Simulation/Strategy/withSlowness()``, in calls that block the thread, when a step reads the clock very often
+/// (see Limits), and while the program polls: after 500 steps in a row in which tasks only yield, or go to an actor and back,
+/// each such step takes a microsecond, and twice as long after each further 500. A clock never shows the same time twice: each read takes a
+/// nanosecond. The same seed and strategy produce the same schedule, as long as the program is the same and does not
 /// depend on other sources of chance (see Limits). ``Simulation/Strategy/pct(depth:steps:)`` without `steps` also uses
 /// the length of earlier schedules of the same call.
 ///

@@ -23,8 +23,8 @@ public final class Simulation: Sendable {
     /// The virtual time that has passed since the body began.
     ///
     /// Virtual time passes when no job can run, when a call blocks the thread, when one step reads the clock more than
-    /// 10,000 times, and, with ``Simulation/Strategy/withSlowness()``, while jobs can run. The clocks of the program are
-    /// ahead of it by a nanosecond for each time that they were read.
+    /// 10,000 times, while tasks only yield or go to an actor and back, and, with ``Simulation/Strategy/withSlowness()``, while
+    /// other jobs can run. It is that of the program's clocks, each of whose reads takes a nanosecond, in whole microseconds of these reads.
     public var now: Duration { host.elapsed }
 
     /// A generator of random numbers that are derived from the seed. All its copies continue the same sequence of

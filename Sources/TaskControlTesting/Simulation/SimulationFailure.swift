@@ -14,7 +14,8 @@ extension Simulation {
             /// A deadlock: no task can run, no task sleeps, and the body has not returned.
             case deadlock
             /// A livelock: the run has not ended after `steps` steps. This number is the `maxSteps` of the call of
-            /// `simulate`. Possibly the program is in an endless loop.
+            /// `simulate`. Possibly the program is in an endless loop: one in which tasks only yield although nothing sleeps, or one of a
+            /// timer that fires forever.
             case livelock(steps: Int)
             /// The body has returned, and nothing will ever resume some of the tasks that it started. `tasks` is the number
             /// of these tasks.
@@ -41,7 +42,8 @@ extension Simulation {
                 case .expectation(let message, let location): "\(location): expected: \(message)"
                 case .deadlock: "deadlock: nothing can run, nothing sleeps, and the body has not returned"
                 case .livelock(let steps):
-                    "no end after \(steps) steps: the program is in an endless loop, or maxSteps is too low for it"
+                    "no end after \(steps) steps: the program is in an endless loop, which may be one of yields or of timers, "
+                        + "or maxSteps is too low for it"
                 case .leftBehind(let tasks):
                     "the body has returned, and \(tasks) of its tasks will never end: nothing is left that could resume them. "
                         + "Cancel them, or await them, before the body returns"

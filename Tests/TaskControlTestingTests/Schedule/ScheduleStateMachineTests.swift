@@ -337,3 +337,31 @@ struct ScheduleStateMachineTests {
         #expect(trace { $0.enqueue(1, of: 1) } == trace { $0.enqueue(1, of: 1) })
     }
 }
+
+@Suite(.tags(.machine))
+struct ScheduleRoundsTests {
+    private enum Step: CaseIterable {
+        case round, work, end
+
+        func run(_ rounds: inout ScheduleRounds) -> Int64 {
+            if self != .end { rounds.enqueued(isOfRunningTask: true) }
+            if self == .work { rounds.enqueued(isOfRunningTask: false) }
+            return rounds.stepHasEnded()
+        }
+    }
+
+    @Test func eachFurtherRoundTakesTimeAndEveryFiveHundredTwiceAsLong() {
+        var rounds = ScheduleRounds()
+        for step in 1...3_000 { #expect(Step.round.run(&rounds) == (step < 500 ? 0 : 1_000 << (step / 500 - 1))) }
+        // No number of rounds overflows the time.
+        for _ in 0..<100_000 { #expect(Step.round.run(&rounds) > 0) }
+    }
+
+    @Test(arguments: [Step.work, .end]) private func aStepThatDoesMoreBeginsAnew(step: Step) {
+        var rounds = ScheduleRounds()
+        for _ in 0..<600 { _ = Step.round.run(&rounds) }
+        #expect(step.run(&rounds) == 0)
+        for _ in 1..<500 { #expect(Step.round.run(&rounds) == 0) }
+        #expect(Step.round.run(&rounds) == 1_000)
+    }
+}

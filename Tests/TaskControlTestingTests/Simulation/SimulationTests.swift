@@ -32,6 +32,124 @@ actor Counter {
     func add(_ other: Int) { value += other }
 }
 
+/// The error of a poll whose condition has not held in time.
+private struct NeverHeld: Error {}
+
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
+struct PollingTests {
+    /// The helper of most test suites.
+    private static func eventually(
+        within limit: Duration = .seconds(1),
+        _ condition: @Sendable () async -> Bool
+    ) async throws {
+        let end = ContinuousClock.now + limit
+        while !(await condition()) {
+            if ContinuousClock.now > end { throw NeverHeld() }
+            await Task.yield()
+        }
+    }
+
+    private static let strategies: [Simulation.Strategy] = [
+        .inOrder, .random, .swarm, .pct(depth: 3), .partialOrder, .random.withSlowness(), .random.withEarlyStarts(),
+    ]
+
+    @Test(arguments: strategies) func aPollSeesTheEndOfASleep(strategy: Simulation.Strategy) throws {
+        try simulate(seeds: 0..<20, strategy: strategy) { sim in
+            let counter = Counter()
+            Task {
+                try await Task.sleep(for: .milliseconds(5))
+                await counter.add(1)
+            }
+            try await Self.eventually(within: .seconds(60)) { await counter.value == 1 }
+            sim.expect(sim.now >= .milliseconds(5))
+        }
+    }
+
+    @Test func aPollByTheTimeOfTheSimulationSeesTheEndOfASleep() throws {
+        try simulate(seeds: 0..<20) { sim in
+            let counter = Counter()
+            Task {
+                try await Task.sleep(for: .milliseconds(5))
+                await counter.add(1)
+            }
+            while sim.now < .seconds(1), await counter.value == 0 { await Task.yield() }
+            sim.expect(await counter.value == 1)
+        }
+    }
+
+    @Test func aPollWithoutYieldsSeesTheEndOfASleep() throws {
+        try simulate(seeds: 0..<20) { _ in
+            let counter = Counter()
+            Task {
+                try await Task.sleep(for: .milliseconds(5))
+                await counter.add(1)
+            }
+            while await counter.value == 0 {}
+        }
+    }
+
+    @Test func aPollWithADeadlineEndsAlthoughNothingSleeps() throws {
+        try simulate(seeds: 0..<20) { sim in
+            await #expect(throws: NeverHeld.self) { try await Self.eventually { false } }
+            let clock = SuspendingClock()
+            let end = clock.now + .seconds(1)
+            while clock.now < end { await Task.yield() }
+            let later = sim.now + .seconds(1)
+            while sim.now < later { await Task.yield() }
+        }
+    }
+
+    @Test func aSleepBesideAPollEndsAtItsTime() throws {
+        try simulate(seeds: 0..<20, strategy: .random) { sim in
+            let polling = Task { while !Task.isCancelled { await Task.yield() } }
+            for second in 1...3 {
+                try await Task.sleep(for: .seconds(1))
+                sim.expect(sim.now == .seconds(second))
+            }
+            polling.cancel()
+        }
+    }
+
+    @Test func workThatGoesToAnActorAThousandTimesIsNotLate() throws {
+        try simulate(seeds: 0..<20, strategy: .random) { _ in
+            let counter = Counter()
+            try await withTimeout(.milliseconds(100)) { for _ in 0..<1_000 { await counter.add(1) } }
+        }
+    }
+
+    @Test func aTickIsNotEarlyByTheTimeOfTheSimulationHoweverOftenTheClockIsRead() throws {
+        try simulate(seed: 1) { sim in
+            let clock = ContinuousClock()
+            let start = clock.now
+            for tick in 1...500 {
+                for _ in 0..<10 { _ = clock.now }
+                try await clock.sleep(until: start + .milliseconds(tick))
+                sim.expect(sim.now >= .milliseconds(tick), "tick \(tick) is not early")
+            }
+        }
+    }
+
+    @Test func aLivelockNamesTheSleeperAndItsTime() throws {
+        let failure = try #require(
+            failure(maxSteps: 100) { _ in
+                Task(name: "sleeper") { try await Task.sleep(for: .milliseconds(5)) }
+                while true { await Task.yield() }
+            }
+        )
+        #expect("\(failure)".contains("#1 sleeper (created by #0 body) sleeps until 5.000 ms"), "\(failure)")
+    }
+
+    @Test func onlyYieldsWithoutATimerAreALivelock() throws {
+        let failure = try #require(
+            failure(maxSteps: 5_000) { _ in
+                let counter = Counter()
+                while await counter.value == 0 { await Task.yield() }
+            }
+        )
+        guard case .livelock(5_000) = failure.reason else { Issue.record("\(failure)"); return }
+    }
+}
+
 @Suite(.timeLimit(.minutes(15)), .enabled(if: Simulation.isSupported), .tags(.schedules))
 struct VirtualTimeTests {
     @Test func everySpellingOfSleepIsVirtual() throws {

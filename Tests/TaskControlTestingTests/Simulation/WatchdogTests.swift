@@ -48,7 +48,7 @@ struct WatchdogTests {
     @Test(.oneProcessAtATime) func soIsALoopWithoutAnAwait() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             setenv("TASKCONTROL_WATCHDOG", "0.5", 1)
-            try WatchdogTests.exit(after: ["loop without await.\n"])
+            try WatchdogTests.exit(after: ["loop that never suspends.\n"])
             try simulate(seed: 4, strategy: .random) { _ in
                 let isDone = Locked(false)
                 Task(name: "does") { isDone.withLock { $0 = true } }

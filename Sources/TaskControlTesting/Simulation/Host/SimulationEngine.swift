@@ -494,10 +494,17 @@ extension SimulationEngine {
         // Only the state of the body is known.
         guard ledger.readsStates else { return bodyHasEnded ? [] : [(0, .unknown)] }
         Self.release(ledger.sweep())
+        // A task that sleeps awaits a continuation, which its timer resumes.
+        var deadlines: [Int: Int64] = [:]
+        for (timer, deadline) in schedule.sleeps {
+            if let task = ledger[timer].creator { deadlines[task] = deadline - Self.start }
+        }
         return (0..<ledger.unended.count)
             .map { index in
                 let number = ledger.unended[index]
-                return (number, ledger.state(of: number) ?? .unknown)
+                let state = ledger.state(of: number) ?? .unknown
+                guard case .awaitingContinuation = state, let deadline = deadlines[number] else { return (number, state) }
+                return (number, .sleeping(until: deadline))
             }
     }
 }
@@ -594,7 +601,11 @@ extension SimulationEngine {
 /// Handles the calls that the program under test makes through its ``Simulation``.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension SimulationEngine: SimulationHost {
-    var nanosecondsHere: Int64 { schedule.now - Self.start }
+    /// Agrees with the clocks to a microsecond: each of their reads adds a nanosecond.
+    var nanosecondsHere: Int64 {
+        let lead = tc_lead()
+        return schedule.now - Self.start + lead - lead % 1_000
+    }
 
     var elapsedHere: Duration {
         // Not `.nanoseconds(_:)`, which is generic, and slow in a debug build.

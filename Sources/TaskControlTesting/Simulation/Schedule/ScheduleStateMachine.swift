@@ -6,8 +6,8 @@
 ///
 /// Wherever a program can continue in several ways, this machine asks its ``ScheduleChooser``. Its answers define the
 /// schedule: equal answers produce equal schedules. Virtual time moves to the earliest deadline when no job is ready,
-/// moves when a job blocks its thread, and, with ``Simulation/Strategy/withSlowness()``, can also move when jobs are
-/// ready.
+/// moves when a job blocks its thread, passes while tasks only go round and round (see ``ScheduleRounds``), and, with
+/// ``Simulation/Strategy/withSlowness()``, can also move when jobs are ready.
 ///
 /// The type is not generic over its jobs: generic code takes several times as long in a debug build, and most tests are debug builds. For the
 /// same reason, its arrays are ``FlatArray``s, and it cannot be copied.
@@ -95,6 +95,7 @@ struct ScheduleStateMachine: ~Copyable {
     /// The task that ran last (`nil` if the last job belonged to no task), and the number of the first job that becomes
     /// ready after the task began to run.
     private var last: (task: Int?, firstItem: Int) = (nil, 0)
+    private var rounds = ScheduleRounds()
 
     init(chooser: consuming ScheduleChooser, now: Time) {
         self.chooser = chooser
@@ -105,6 +106,13 @@ struct ScheduleStateMachine: ~Copyable {
 
     /// Whether no job is ready and a job sleeps.
     var isAboutToMoveTime: Bool { ready.isEmpty && !sleepers.isEmpty }
+
+    /// The tasks of the jobs that sleep, and their deadlines, the latest first.
+    var sleeps: [(task: Int, deadline: Time)] {
+        (0..<sleepers.count).compactMap { index in
+            sleepers[index].item.task.map { ($0, sleepers[index].deadline) }
+        }
+    }
 
     /// The number of actors whose jobs must run in a certain order. Their memory is released with the last of these jobs.
     var orderedActorCount: Int { arrivals.count }
@@ -121,6 +129,7 @@ struct ScheduleStateMachine: ~Copyable {
     ///
     /// - Complexity: O(1), amortized; O(log *n*) in the number of ready jobs for a strategy that ranks jobs or tasks.
     mutating func enqueue(_ job: Job, of task: Int?, on arrival: Arrival? = nil, hasYielded: Bool = false) {
+        rounds.enqueued(isOfRunningTask: task == last.task)
         var item = Item(job: job, task: task, arrival: arrival, hasYielded: hasYielded)
         guard let arrival else { return makeReady(item) }
         arrivalCount += 1
@@ -143,6 +152,7 @@ struct ScheduleStateMachine: ~Copyable {
     ///
     /// - Complexity: O(*n*) in the number of sleepers with an earlier deadline.
     mutating func enqueue(_ job: Job, of task: Int?, at deadline: Time) {
+        rounds.enqueued(isOfRunningTask: false)
         // Inserted before the sleepers of the same deadline: those wake first, since sleepers are taken from the end of
         // the array.
         var (low, high) = (0, sleepers.count)
@@ -220,9 +230,12 @@ struct ScheduleStateMachine: ~Copyable {
     ///
     /// - Complexity: O(*n*) in the number of ready jobs, for one move of memory; all other work is O(log *n*).
     mutating func next() -> Item? {
+        let round = rounds.stepHasEnded()
         if ready.isEmpty {
             guard !sleepers.isEmpty else { return nil }
             moveTime()
+        } else if round > 0 {
+            pass(round)
         } else if chooser.asksForSlowness, !sleepers.isEmpty, answer(chooser.isSlow()) == 1 {
             moveTime()
         }
@@ -247,6 +260,13 @@ struct ScheduleStateMachine: ~Copyable {
         wake()
     }
 
+    /// Lets a duration pass, but not more than the time until the earliest deadline.
+    private mutating func pass(_ duration: Time) {
+        let end = sleepers.isEmpty ? Time.max : max(now, sleepers[sleepers.count - 1].deadline)
+        now += min(duration, end - now)
+        wake()
+    }
+
     /// Advances virtual time while a job runs, because the job blocks its thread. Makes the jobs ready whose deadlines
     /// have passed.
     ///
@@ -260,7 +280,10 @@ struct ScheduleStateMachine: ~Copyable {
 
     /// Makes all sleeping jobs ready whose deadlines have passed.
     private mutating func wake() {
-        while !sleepers.isEmpty, sleepers[sleepers.count - 1].deadline <= now { makeReady(sleepers.removeLast().item) }
+        while !sleepers.isEmpty, sleepers[sleepers.count - 1].deadline <= now {
+            rounds.enqueued(isOfRunningTask: false)
+            makeReady(sleepers.removeLast().item)
+        }
     }
 
     /// Asks the ``ScheduleChooser`` which ready job runs next, and returns the index of this job. There must be a ready
