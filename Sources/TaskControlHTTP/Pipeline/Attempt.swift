@@ -75,7 +75,7 @@ struct Attempt: Sendable {
         }
         if isRejection { rejectedCredential = exchange?.credential }
         if let error = error as? EndpointError { return completed(error) }
-        guard stage == .exchange, !(error is TimeoutError), !(error is CallRefusedError) else { return error }
+        guard stage == .exchange, !error.isOfLimit, !(error is CallRefusedError) else { return error }
         return completed(EndpointError(.transport, underlyingError: error, isOfUpload: hasUploadFailed))
     }
 

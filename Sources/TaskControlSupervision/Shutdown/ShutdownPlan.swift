@@ -50,8 +50,8 @@ public struct ShutdownPlan: Sendable {
     /// task would wait for itself.
     ///
     /// ## Cancellation
-    /// Cancelling the caller ends the grace of the current step early, and the remaining steps have none: owners and
-    /// supervisors cancel their tasks at once, and steps that are operations run in a task that is already cancelled.
+    /// Cancelling the caller ends the grace of the current step early, and the remaining steps have none: owners
+    /// cancel their tasks at once, supervisors one child after the other, and steps that are operations run in a task that is already cancelled.
     /// When this function returns or throws, all steps have been performed.
     ///
     /// - Throws: ``ShutdownError`` with the errors of all steps that have failed, and with the names of the tasks that were

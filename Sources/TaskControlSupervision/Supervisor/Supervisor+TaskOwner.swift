@@ -39,7 +39,7 @@ extension Supervisor: TaskOwner {
     public func drain() async throws(CancellationError) { try await engine.drain() }
 
     /// Stops the children as ``shutdown()`` does, in the reverse of the order in which they were added and each with its
-    /// own grace period. When `grace` has passed, cancels all children that are left.
+    /// own grace period. When `grace` has passed, no child that is left has a grace period.
     ///
     /// Never call this function from a child: the child would wait for itself.
     ///

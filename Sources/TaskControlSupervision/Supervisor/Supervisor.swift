@@ -35,8 +35,8 @@ public import TaskControl
 /// unhandled error.
 ///
 /// ## Cancellation
-/// Cancelling the task that calls ``run(until:)`` stops all children, in reverse order and without a grace period. They
-/// are cancelled when that task next gets a thread. ``cancelAll()`` and ``close()`` cancel them before they return.
+/// Cancelling the task that calls ``run(until:)`` stops all children, in reverse order and without a grace period: each is
+/// cancelled when the children that were added later have ended, the last one when that task next gets a thread. ``cancelAll()`` and ``close()`` cancel them before they return.
 ///
 /// As a `TaskOwner`, a supervisor can be drained, closed and shut down together with other owners.
 public final class Supervisor: Sendable {

@@ -2,6 +2,7 @@ import FlyingFox
 import Foundation
 import TaskControl
 import TaskControlHTTP
+import TaskControlResilience
 import TaskControlTesting
 import TestSupport
 import Testing
@@ -143,6 +144,33 @@ struct DeadlineHeaderTests {
             }
         }
         #expect(error is DeadlineExceededError && transport.sent.events.isEmpty)
+    }
+
+    /// Lets no attempt in before the clock has been advanced.
+    private struct SlowPart: PolicyPart {
+        let clock: TestClock
+
+        func enter(at time: inout PolicyTime) -> Bool? { nil }
+
+        func waitToEnter() async throws -> Bool {
+            await clock.advance(by: .seconds(1))
+            return true
+        }
+
+        func leave(_ pass: Bool, with outcome: PolicyOutcome, at time: inout PolicyTime) {}
+    }
+
+    @Test func aRequestThatMayBeSentAfterTheDeadlineThrowsItsErrorUnchanged() async throws {
+        let clock = clock
+        let transport = ScriptedTransport(.ok("there"))
+        let policy = HostPolicy(attemptParts: [SlowPart(clock: clock)])
+        let client = EndpointClient(transport, policies: ClientPolicies(resilience: .shared(policy)))
+        _ = await thrown {
+            try await withDeadline(in: .seconds(1), clock: SleeplessClock(time: clock)) {
+                let error = await thrown { try await client.request(Text()) }
+                #expect(error is DeadlineExceededError && transport.sent.events.isEmpty, "\(error)")
+            }
+        }
     }
 
     /// Otherwise its value would be removed from the texts of errors, as that of a credential is.

@@ -503,8 +503,10 @@ extension SimulationEngine {
             .map { index in
                 let number = ledger.unended[index]
                 let state = ledger.state(of: number) ?? .unknown
-                guard case .awaitingContinuation = state, let deadline = deadlines[number] else { return (number, state) }
-                return (number, .sleeping(until: deadline))
+                if case .awaitingContinuation = state, let end = deadlines[number] {
+                    return (number, .sleeping(until: end))
+                }
+                return (number, state)
             }
     }
 }

@@ -34,7 +34,9 @@ final class PriceList: Sendable {
             clock: clock
         ) { product in
             // A load is shared, so it does not have the deadline of one of its
-            // callers. It needs a limit of its own.
+            // callers. It needs a limit of its own. When its last caller leaves,
+            // it is cancelled: the deadline of a request must be longer than
+            // an ordinary load, or nothing is ever cached.
             try await withDeadline(in: .seconds(3), clock: clock) {
                 try await withPolicy(policy, clock: clock) {
                     try await supplier.price(of: product)
