@@ -71,6 +71,54 @@ extension AsyncLifetime {
         return addTicks(plan, name: name, priority: priority, clock: clock, work)
     }
 
+    /// Lets an owner do work at the times of a calendar, until the lifetime ends or the owner is deallocated.
+    ///
+    /// ```swift
+    /// lifetime.every(.day(at: "02:00", in: .gmt), for: model) { model, tick in
+    ///     model.show([])
+    /// }
+    /// ```
+    ///
+    /// The owner is retained while the closure or `onError` runs, and not between two ticks. Use
+    /// ``every(_:missed:for:name:priority:clock:wallClock:work:deliver:onError:)`` for work that waits: it does not retain the owner. Its
+    /// documentation describes clock changes, the order, and cancellation.
+    ///
+    /// - Parameters:
+    ///   - schedule: The times.
+    ///   - missed: The rule for times that were missed by more than a minute.
+    ///   - owner: The owner. Held weakly, except while it works or receives an error.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - clock: Sleeps until the next time, or for a minute.
+    ///   - wallClock: Returns the date. By default the system's clock; a test can pass dates that it sets.
+    ///   - perform: Receives the owner and the tick. Runs in the isolation and with the task-locals of the code that calls this
+    ///     function, without its deadline.
+    ///   - onError: Receives the owner and each error that `perform` throws before it is cancelled. Runs like `perform`. Without
+    ///     `onError`, these errors are reported to diagnostics.
+    /// - Returns: The task of the work. Cancelling the task ends the work. If the lifetime is closed, the task is cancelled from the
+    ///   beginning and does nothing.
+    @discardableResult
+    public func every<Owner: AnyObject & Sendable>(
+        _ schedule: CalendarSchedule,
+        missed: MissedTicks = .once,
+        for owner: Owner,
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        clock: some Clock<Duration> = ContinuousClock(),
+        wallClock: @escaping @Sendable () -> Date = { Date() },
+        @_inheritActorContext perform: @escaping @isolated(any) @Sendable (Owner, CalendarSchedule.Tick) async throws -> Void,
+        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
+    ) -> Task<Void, Never> {
+        let plan = CalendarPlan(schedule, missed: missed, wallClock: wallClock)
+        let work = TickWork<CalendarSchedule.Tick>(
+            of: owner,
+            isolation: perform.isolation,
+            { try await perform($0, $1) },
+            onError: onError
+        )
+        return addTicks(plan, name: name, priority: priority, clock: clock, work)
+    }
+
     /// Does work at the times of a calendar until the lifetime ends. The closure is retained until then: an object that
     /// owns the lifetime must not be captured, or only weakly.
     ///

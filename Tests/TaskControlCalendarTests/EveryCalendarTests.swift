@@ -36,6 +36,22 @@ struct EveryCalendarTests {
         try await offThePool { try simulate(seeds: Schedules.seeds(count, inDebug: 2)) { try await body($0) } }
     }
 
+    @Test func anOwnerWorksAtTheTimesOfTheCalendarUntilItIsDeallocated() async throws {
+        try await Self.inVirtualTime { sim in
+            let (wall, log, lifetime) = (Wall(sim, "2026-03-27T12:00:00Z"), OrderRecorder<String>(), AsyncLifetime())
+            var owner: Owner? = Owner()
+            let task = lifetime.every(.day(at: "02:30", in: Self.berlin), for: owner!, wallClock: { wall.now }) { owner, tick in
+                owner.log.record(tick.period)
+                log.record(tick.period)
+            }
+            try await Task.sleep(for: .seconds(2 * 86_400))
+            sim.expect(owner?.log.events == log.events && log.events.count == 2)
+            owner = nil
+            await task.value
+            sim.expect(log.events.count == 2)
+        }
+    }
+
     @Test func ticksAreAtTheTimesOfTheCalendarThroughAChangeOfTheClocks() async throws {
         try await Self.inVirtualTime { sim in
             let (wall, ticks, lifetime) = (

@@ -141,6 +141,9 @@ extension AsyncLifetime {
     ///     reported to diagnostics instead. If the owner was deallocated, the error is neither received nor reported. In
     ///     each of these cases the outcome is ``DeliveryOutcome/failed(_:)``. If the task was cancelled, the error is neither received nor
     ///     reported, and the outcome is ``DeliveryOutcome/cancelled(_:)``.
+    ///   - onEnd: Receives the outcome, once per call, as long as the owner exists: when the sequence has ended, after `onError`,
+    ///     or when the task was cancelled, also before it began or because the lifetime is closed. It is a part of the task, as in
+    ///     `run(for:)`. If `onError` is `nil`, an error is received here and not reported.
     /// - Returns: The task, whose value is its outcome. If the lifetime is closed, the work is not started, and the
     ///   outcome is ``DeliveryOutcome/cancelled(_:)``.
     @discardableResult
@@ -150,17 +153,18 @@ extension AsyncLifetime {
         name: String? = nil,
         priority: TaskPriority? = nil,
         @_inheritActorContext perform: @escaping @isolated(any) @Sendable (Owner, Elements.Element) async -> Void,
-        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
+        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil,
+        @_inheritActorContext onEnd: (@isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
         if perform.isolation == nil { _reportUnisolatedDelivery(to: Owner.self, in: .lifetimeForEach) }
-        let receiver = _IsolatedReceiver(perform, onError)
+        let receiver = _IsolatedReceiver(perform, onError, onEnd)
         let work = _WeakOwner(owner).iteration(of: elements, receiver, in: .lifetimeForEach)
         return registry.addTask(nil, .runConcurrently, name, priority, work)
     }
 
     /// Passes each element of a sequence to an owner, an actor, for as long as the owner exists.
     ///
-    /// `perform` and `onError` run on the actor, to which they are isolated by their parameter. In all other respects,
+    /// `perform`, `onError` and `onEnd` run on the actor, to which they are isolated by their parameter. In all other respects,
     /// such as cancellation, parameters and outcome, this function is the same as `forEach(_:for:)` for an object that is
     /// not an actor.
     @discardableResult
@@ -170,9 +174,10 @@ extension AsyncLifetime {
         name: String? = nil,
         priority: TaskPriority? = nil,
         perform: @escaping @Sendable (isolated Owner, Elements.Element) async -> Void,
-        onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil
+        onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil,
+        onEnd: (@Sendable (isolated Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
-        let receiver = ActorReceiver(deliver: perform, onError: onError)
+        let receiver = ActorReceiver(deliver: perform, onError: onError, onEnd: onEnd)
         let work = _WeakOwner(owner).iteration(of: elements, receiver, in: .lifetimeForEach)
         return registry.addTask(nil, .runConcurrently, name, priority, work)
     }

@@ -23,7 +23,7 @@ extension Task where Failure == Never {
     }
 }
 
-extension Task where Failure == any Error {
+extension Task {
     /// The task's value. Cancelling the caller that awaits this value also cancels the task.
     ///
     /// ## Cancellation

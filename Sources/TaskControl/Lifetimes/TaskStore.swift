@@ -140,9 +140,23 @@ public final class TaskStore<Key: Hashable>: TaskOwner, ObservableOwner {
     /// Cancels the running and waiting tasks of a key. The key is free at once, except for new tasks whose behavior
     /// waits: they still wait for the cancelled tasks to end.
     ///
+    /// - Returns: Whether the key had a task that the store had not cancelled before.
     /// - Complexity: O(*n*) in the number of cancelled tasks, amortized.
-    public func cancelTask(forKey key: Key) {
-        registry.cancel(key: _ErasedKey(key))
+    @discardableResult
+    public func cancelTask(forKey key: Key) -> Bool {
+        registry.cancel(key: _ErasedKey(key), because: nil)
+    }
+
+    /// Cancels the running and waiting tasks of a key for a reason, which the tasks can read as `Task.cancellationCause`.
+    ///
+    /// - Parameters:
+    ///   - key: The key, which is free at once, as with ``cancelTask(forKey:)``.
+    ///   - reason: A description of the reason, for logs.
+    /// - Returns: Whether the key had a task that the store had not cancelled before.
+    /// - Complexity: O(*n*) in the number of cancelled tasks, amortized.
+    @discardableResult
+    public func cancelTask(forKey key: Key, because reason: String) -> Bool {
+        registry.cancel(key: _ErasedKey(key), because: reason)
     }
 
     /// Waits until all tasks of a key have ended: those present, those added meanwhile, and those that the store has

@@ -35,17 +35,22 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     ) -> DeliveryWork where Elements.AsyncIterator: SendableMetatype {
         // Sent to this call, and from here to the one task that iterates it.
         nonisolated(unsafe) let elements = elements
-        return DeliveryWork {
+        let operation = { @Sendable in
             do {
+                var outcome = DeliveryOutcome.delivered
                 for try await element in elements {
-                    let outcome = await receiver.deliver(element, to: self)
-                    guard case .delivered = outcome else { return outcome }
+                    outcome = await receiver.deliver(element, to: self)
+                    guard case .delivered = outcome else { break }
                 }
-                return Task.isCancelled ? .cancelledNow : .delivered
+                if case .delivered = outcome, Task.isCancelled { outcome = .cancelledNow }
+                if receiver.isNotified { await receiver.notify(outcome, of: self) }
+                return outcome
             } catch {
                 return await settle(error, receiver, in: origin)
             }
         }
+        guard receiver.isNotified else { return DeliveryWork(operation: operation) }
+        return DeliveryWork(operation: operation) { await receiver.notify($0, of: self) }
     }
 
     /// Runs `work` without the owner. Then passes the result, or the error that `work` threw, to `receiver`, and the

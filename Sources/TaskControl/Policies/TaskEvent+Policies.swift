@@ -1,7 +1,7 @@
 extension TaskEvent.Primitive {
     /// The primitive in events of calls of `retry`.
     public static var retry: Self { Self("retry", [.call]) }
-    /// The primitive in events of calls of ``poll(every:within:clock:shouldRetry:operation:until:)``.
+    /// The primitive in events of calls of ``poll(every:within:calls:clock:shouldRetry:operation:until:)``.
     public static var poll: Self { Self("poll", [.call]) }
     /// The primitive in events of calls of ``withTimeout(_:clock:operation:)``.
     public static var withTimeout: Self { Self("withTimeout", [.call, .awaited, .limited]) }
@@ -19,7 +19,7 @@ extension TaskEvent.Kind {
     public static var succeeded: Self { Self("succeeded") }
     /// A call of `retry` makes no further attempt after a failed one, and throws.
     public static var gaveUp: Self { Self("gaveUp") }
-    /// A call of the operation of ``poll(every:within:clock:shouldRetry:operation:until:)`` returned a value that does not
+    /// A call of the operation of ``poll(every:within:calls:clock:shouldRetry:operation:until:)`` returned a value that does not
     /// satisfy the condition.
     public static var unsatisfied: Self { Self("unsatisfied") }
     /// A call, for example of ``withTimeout(_:clock:operation:)``, exceeded its time limit.

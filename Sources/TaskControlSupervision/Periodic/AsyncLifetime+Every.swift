@@ -77,6 +77,62 @@ extension AsyncLifetime {
         return addTicks(plan, name: name, priority: priority, clock: clock, work)
     }
 
+    /// Lets an owner do work at regular times, called ticks, until the lifetime ends or the owner is deallocated.
+    ///
+    /// ```swift
+    /// lifetime.every(.seconds(900), for: model) { model in
+    ///     model.show([])
+    /// }
+    /// ```
+    ///
+    /// The owner is retained while the closure or `onError` runs, and not between two ticks. Use
+    /// ``every(_:timing:jitter:initialDelay:backoff:for:name:priority:clock:using:work:deliver:onError:)`` for work that waits, such as
+    /// a request: it does not retain the owner. Ordering, cancellation and the other parameters are the same.
+    ///
+    /// - Parameters:
+    ///   - interval: The time between the ticks. Less than a nanosecond counts as a nanosecond.
+    ///   - timing: The rule for the times of the ticks.
+    ///   - jitter: The largest part of the interval, from 0 to 1, by which each tick is randomly late.
+    ///   - initialDelay: The time until the first tick. By default one interval.
+    ///   - backoff: The time from a failed tick to the next tick, at least one interval.
+    ///   - owner: The owner. Held weakly, except while it works or receives an error.
+    ///   - name: The name shown in debuggers and diagnostics.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - clock: Measures the times.
+    ///   - generator: The source of the random numbers for the jitter.
+    ///   - perform: Receives the owner at each tick. Runs in the isolation and with the task-locals of the code that calls this
+    ///     function, without its deadline.
+    ///   - onError: Receives the owner and each error that `perform` throws before it is cancelled. Runs like `perform`. Without
+    ///     `onError`, these errors are reported to diagnostics.
+    /// - Returns: The task of the periodic work. Cancelling the task ends the work. If the lifetime is closed, the task
+    ///   is cancelled from the beginning and does nothing.
+    /// - Complexity: O(1) per tick, regardless of the number of missed ticks, except with ``MissedTicks/all``.
+    @discardableResult
+    public func every<Owner: AnyObject & Sendable>(
+        _ interval: Duration,
+        timing: PeriodicTiming = .fixedRate(),
+        jitter: Double = 0,
+        initialDelay: Duration? = nil,
+        backoff: RetryBackoff? = nil,
+        for owner: Owner,
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        clock: some Clock<Duration> = ContinuousClock(),
+        using generator: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        @_inheritActorContext perform: @escaping @isolated(any) @Sendable (Owner) async throws -> Void,
+        @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
+    ) -> Task<Void, Never> {
+        let machine = PeriodicStateMachine(interval: interval, timing: timing, first: initialDelay ?? interval)
+        let plan = IntervalPlan(machine, jitter: jitter, backoff: backoff, generator)
+        let work = TickWork<Void>(
+            of: owner,
+            isolation: perform.isolation,
+            { owner, _ in try await perform(owner) },
+            onError: onError
+        )
+        return addTicks(plan, name: name, priority: priority, clock: clock, work)
+    }
+
     /// Does work at regular times, called ticks, until the lifetime ends. The closure is retained until then: an object
     /// that owns the lifetime must not be captured, or only weakly.
     ///

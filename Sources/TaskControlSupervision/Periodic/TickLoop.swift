@@ -136,15 +136,24 @@ struct TickOwner<Owner: AnyObject & Sendable>: Sendable {
     /// closure returns.
     ///
     /// - Returns: Whether the closure was called.
-    /// - Throws: `CancellationError` if the task was cancelled before the closure could begin in its isolation.
+    /// - Throws: The error of the closure; `CancellationError` if the task was cancelled before the closure could begin in its
+    ///   isolation.
     func hand<Value: Sendable>(
         _ value: Value,
-        _ receiver: @isolated(any) @Sendable (Owner, Value) async -> Void,
+        _ receiver: @isolated(any) @Sendable (Owner, Value) async throws -> Void,
         isolation: isolated (any Actor)?
     ) async throws -> Bool {
+        try await hand(isolation: isolation) { try await receiver($0, value) }
+    }
+
+    /// Calls a closure with the owner in an isolation, unless the owner was deallocated.
+    ///
+    /// - Returns: Whether the closure was called.
+    /// - Throws: The error of the closure; `CancellationError` if the task was cancelled before the closure could begin.
+    func hand(isolation: isolated (any Actor)?, _ body: (Owner) async throws -> Void) async throws -> Bool {
         try Task.checkCancellation()
         guard let owner else { return false }
-        await receiver(owner, value)
+        try await body(owner)
         return true
     }
 }

@@ -33,16 +33,40 @@ package struct TickWork<Tick: Sendable>: Sendable {
         deliver: @escaping @isolated(any) @Sendable (Owner, Value) async -> Void,
         onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
     ) {
-        if deliver.isolation == nil {
-            reportUnisolatedDelivery(to: Owner.self, in: TaskOrigin("AsyncLifetime.every", .every))
-        }
+        Self.checkIsolation(deliver.isolation, of: Owner.self)
         let owner = TickOwner(owner)
         perform = { tick in
             guard owner.exists else { return false }
             let value = try await work(tick)
             return try await owner.hand(value, deliver, isolation: deliver.isolation)
         }
-        handle = { error in
+        handle = Self.handler(onError, of: owner)
+    }
+
+    /// Creates work that an owner does. The owner is retained while the work runs.
+    ///
+    /// - Parameter isolation: The isolation of the work.
+    package init<Owner: AnyObject & Sendable>(
+        of owner: Owner,
+        isolation: (any Actor)?,
+        _ work: @escaping @Sendable (Owner, Tick) async throws -> Void,
+        onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?
+    ) {
+        Self.checkIsolation(isolation, of: Owner.self)
+        let owner = TickOwner(owner)
+        perform = { tick in try await owner.hand(isolation: isolation) { try await work($0, tick) } }
+        handle = Self.handler(onError, of: owner)
+    }
+
+    private static func checkIsolation(_ isolation: (any Actor)?, of owner: Any.Type) {
+        if isolation == nil { reportUnisolatedDelivery(to: owner, in: TaskOrigin("AsyncLifetime.every", .every)) }
+    }
+
+    private static func handler<Owner>(
+        _ onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)?,
+        of owner: TickOwner<Owner>
+    ) -> @Sendable (any Error) async -> Settlement {
+        { error in
             guard let onError else { return .unhandled }
             do {
                 return try await owner.hand(error, onError, isolation: onError.isolation) ? .received : .ownerReleased

@@ -1,4 +1,4 @@
-internal import TaskControl
+public import TaskControl
 
 /// A handle of work that is restarted when it fails, to observe the state of the work and to stop it.
 ///
@@ -7,7 +7,7 @@ internal import TaskControl
 /// does not depend on the handle: it ends with its lifetime or supervisor, whether or not the handle is kept.
 ///
 /// Safe to use from any thread and any isolation.
-public final class SupervisedWork: Sendable {
+public final class SupervisedWork: Cancellable, Sendable {
     /// The state of supervised work.
     @nonexhaustive
     public enum State: Sendable {
@@ -117,4 +117,10 @@ public final class SupervisedWork: Sendable {
     /// ## Cancellation
     /// A cancelled caller returns at once. The work is stopped nevertheless.
     public func stop() async { await engine.stop(child.index) }
+
+    /// Stops the work permanently and at once, without its grace period, and does not wait for its end. When this function returns,
+    /// the current run is cancelled, and no other one begins.
+    ///
+    /// If the work is a child of a ``Supervisor``, the other children continue. Has no effect on work that has ended.
+    public func cancel() { _ = engine.stop(child.index, isAbrupt: true) }
 }

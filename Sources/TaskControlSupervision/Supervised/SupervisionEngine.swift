@@ -163,18 +163,28 @@ final class SupervisionEngine: Sendable {
     }
 
     func stop(_ child: Int) async {
+        if stop(child, isAbrupt: false) { await waitForEnd(of: child) }
+    }
+
+    /// Stops a child permanently.
+    ///
+    /// - Parameter isAbrupt: Whether the child has no grace period.
+    /// - Returns: Whether the child has yet to end.
+    func stop(_ child: Int, isAbrupt: Bool) -> Bool {
         let (answer, stopped, coordinator) = state.withLock { books in
-            let (answer, coordinator) = books.machine.stop(child)
+            let (answer, coordinator) = books.machine.stop(child, isAbrupt: isAbrupt)
             return (answer, books.children[child], coordinator)
         }
         coordinator?.resume(returning: .reached)
         switch answer {
-        case .isOver: return
-        case .isStopped: if let stopped { publishEnd(of: stopped, .stopped) }
+        case .isOver: return false
+        case .isStopped:
+            if let stopped { publishEnd(of: stopped, .stopped) }
+            return false
         case .cancels:
             if let stopped { cancelRun(of: stopped, for: .shutdown(name: stopped.name)) }
-            await waitForEnd(of: child)
-        case .stops: await waitForEnd(of: child)
+            return true
+        case .stops: return true
         }
     }
 

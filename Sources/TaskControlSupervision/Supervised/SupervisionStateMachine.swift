@@ -96,9 +96,9 @@ struct SupervisionStateMachine {
         return woken
     }
 
-    /// Stops one child permanently. Returns what the caller must do, and the coordinator's continuation if it must be
-    /// resumed.
-    mutating func stop(_ child: Int) -> (answer: StopAnswer, waking: Waiter?) {
+    /// Stops one child permanently; without a grace period, if `isAbrupt`. Returns what the caller must do, and the coordinator's
+    /// continuation if it must be resumed.
+    mutating func stop(_ child: Int, isAbrupt: Bool = false) -> (answer: StopAnswer, waking: Waiter?) {
         guard children.isPresent(child) else { return (.isOver, nil) }
         if isEnding || children[child].isOver { return (.stops, nil) }
         children[child].isRetired = true
@@ -107,7 +107,7 @@ struct SupervisionStateMachine {
             return (.isStopped, nil)
         }
         children[child].mustStop = true
-        let isImmediate = !graceIsOfOwner && children[child].rules.grace <= .zero
+        let isImmediate = isAbrupt || !graceIsOfOwner && children[child].rules.grace <= .zero
         return (isImmediate && cancelRun(of: child) ? .cancels : .stops, wake())
     }
 

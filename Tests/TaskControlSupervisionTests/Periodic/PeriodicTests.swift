@@ -23,6 +23,47 @@ struct PeriodicTests {
         await lifetime.shutdown(grace: .zero)
     }
 
+    @MainActor private final class Screen {
+        var log: [String] = []
+        private let gone: Gate
+
+        init(gone: Gate = Gate()) { self.gone = gone }
+
+        deinit { gone.open() }
+    }
+
+    @MainActor @Test func anOwnerWorksAtEachTickInItsIsolationAndReceivesItsErrors() async throws {
+        let (model, clock) = (Screen(), clock)
+        let ticked = OrderRecorder<Int>()
+        lifetime.every(.seconds(10), backoff: RetryBackoff.none, for: model, clock: clock) { model in
+            model.log.append("\(clock.now)")
+            ticked.record(model.log.count)
+            if model.log.count == 2 { throw MarkedError("tick") }
+        } onError: { model, error in
+            model.log.append("\(error)")
+        }
+        for count in 1...3 {
+            await clock.advance(by: .seconds(10), waking: 1)
+            try await ticked.waitForEvents(count: count)
+        }
+        await lifetime.shutdown(grace: .zero)
+        #expect(model.log == ["10.0 seconds", "20.0 seconds", "\(MarkedError("tick"))", "30.0 seconds"])
+    }
+
+    @MainActor @Test func anOwnerThatWorksAtTicksIsNotRetainedBetweenThem() async throws {
+        let (gone, ticked) = (Gate(), OrderRecorder<Int>())
+        var model: Screen? = Screen(gone: gone)
+        let task = lifetime.every(.seconds(10), for: model!, clock: clock) { _ in ticked.record(1) }
+        await clock.advance(by: .seconds(10), waking: 1)
+        try await ticked.waitForEvents(count: 1)
+        try await clock.waitForSleepers(count: 1)
+        model = nil
+        try await gone.wait()
+        await clock.advance(by: .seconds(10), waking: 1)
+        await task.value
+        #expect(ticked.events == [1])
+    }
+
     @Test func theFirstTickMayBeAtOnce() async throws {
         lifetime.every(.seconds(30), initialDelay: .zero, clock: clock) { [clock, owner] in
             owner.log.record("\(clock.now)")

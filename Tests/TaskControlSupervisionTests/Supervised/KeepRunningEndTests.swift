@@ -38,6 +38,44 @@ struct KeepRunningEndTests {
         await work.stop()
     }
 
+    /// The run is asked to stop first, so that it can distinguish this from a failure.
+    @Test func workThatIsCancelledHasNoGraceAndIsCancelledWhenTheCallReturns() async throws {
+        let cancelled = Gate()
+        let work = lifetime.keepRunning("feed", backoff: .none, grace: .seconds(60), clock: clock) { run in
+            run.markReady()
+            await withTaskCancellationHandler {
+                try? await Gate().wait()
+                #expect(run.isStopping)
+            } onCancel: {
+                cancelled.open()
+            }
+        }
+        try await work.waitUntilReady()
+        work.cancel()
+        #expect(cancelled.isOpen)
+        #expect(await isStopped(work))
+        work.cancel()
+        let error = await #expect(throws: SupervisionError.self) { try await work.waitUntilReady() }
+        #expect(error?.reason == .stopped)
+    }
+
+    /// Also work that is in its grace after a `stop()`.
+    @Test func cancellingStoppedWorkEndsItsGrace() async throws {
+        let (asked, gate) = (Gate(), Gate())
+        let work = lifetime.keepRunning("feed", grace: .seconds(60), clock: clock) { run in
+            run.markReady()
+            await run.waitForStop()
+            asked.open()
+            try? await gate.wait()
+        }
+        try await work.waitUntilReady()
+        let stopping = Task { await work.stop() }
+        try await asked.wait()
+        work.cancel()
+        await stopping.value
+        #expect(await isStopped(work) && clock.now.offset == .zero)
+    }
+
     @Test func aLifetimeThatIsDeallocatedStopsTheWork() async throws {
         var lifetime: AsyncLifetime? = AsyncLifetime(name: "short")
         let ended = Gate()

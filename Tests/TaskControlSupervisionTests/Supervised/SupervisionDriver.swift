@@ -13,6 +13,7 @@ struct SupervisionDriver: MachineDriver {
         case advance
         case close(isAbrupt: Bool)
         case stop(Int)
+        case cancel(Int)
         case cancelAll
         case add
     }
@@ -99,7 +100,7 @@ struct SupervisionDriver: MachineDriver {
         }
         if !isClosed { events.append(.close(isAbrupt: false)) }
         if !isAbrupt { events.append(.close(isAbrupt: true)) }
-        if let first = isOver.firstIndex(of: false) { events += [.stop(first), .cancelAll] }
+        if let first = isOver.firstIndex(of: false) { events += [.stop(first), .cancel(first), .cancelAll] }
         if runs.count < most { events.append(.add) }
         return events
     }
@@ -128,10 +129,11 @@ struct SupervisionDriver: MachineDriver {
             let (waking, isEnd) = machine.close(isAbrupt: isAbrupt)
             #expect(!isEnd, "the coordinator publishes the end")
             woken(waking)
-        case .stop(let child):
+        case .stop(let child), .cancel(let child):
             isRetired[child] = true
-            let (answer, waking) = machine.stop(child)
-            let isCancelled = runs[child]?.hasBegun == true && rules(of: child).grace == .zero
+            let isAbrupt = if case .cancel = event { true } else { false }
+            let (answer, waking) = machine.stop(child, isAbrupt: isAbrupt)
+            let isCancelled = runs[child]?.hasBegun == true && (isAbrupt || rules(of: child).grace == .zero)
             expect(answer, isCancelled ? .cancels : .stops)
             if isCancelled { runs[child]?.isCancelled = true }
             woken(waking)

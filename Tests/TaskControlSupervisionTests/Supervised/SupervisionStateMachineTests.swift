@@ -30,7 +30,7 @@ struct SupervisionStateMachineTests {
                 // Mostly the coordinator and the runs: a program that is closed soon shows little.
                 let events = driver.events.filter {
                     switch $0 {
-                    case .close, .stop, .add: Int.random(in: 0..<40, using: &random) == 0
+                    case .close, .stop, .cancel, .add: Int.random(in: 0..<40, using: &random) == 0
                     default: true
                     }
                 }
@@ -248,6 +248,20 @@ struct SupervisionStateMachineTests {
         _ = machine.ended(0, run: 1, .threw)
         expect(machine.next(at: .seconds(5)), .down(0, isFinal: true))
         expect(machine.next(at: .seconds(5)), .wait(until: nil))
+    }
+
+    @Test func aChildThatIsStoppedAbruptlyHasNoGraceAlsoIfItIsBeingStopped() {
+        for isStopped in [false, true] {
+            var machine = ready(2, .one, rules: .init(grace: .seconds(5)))
+            if isStopped {
+                expect(machine.stop(0).answer, .stops)
+                expect(machine.next(at: .zero), .requestStop(0))
+            }
+            expect(machine.stop(0, isAbrupt: true).answer, .cancels)
+            expect(machine.next(at: .zero), .wait(until: nil))
+            _ = machine.ended(0, run: 1, .threw)
+            expect(machine.next(at: .zero), .down(0, isFinal: true))
+        }
     }
 
     @Test func aChildThatIsStoppedWithoutAGraceIsCancelledByTheCaller() {

@@ -10,6 +10,12 @@ struct CancellableValueTests {
         #expect(try await Task<Int, any Error> { 2 }.cancellableValue == 2)
     }
 
+    @Test func isThatOfATaskWithAnyFailure() async throws {
+        func value<Failure: Error>(of task: Task<Int, Failure>) async throws -> Int { try await task.cancellableValue }
+        #expect(try await value(of: Task { 1 }) == 1)
+        await #expect(throws: MarkedError("any")) { try await value(of: Task { throw MarkedError("any") }) }
+    }
+
     @Test func givesTheErrorToACallerThatIsNotCancelled() async {
         await #expect(throws: MarkedError("work")) {
             try await Task<Int, any Error> { throw MarkedError("work") }.cancellableValue

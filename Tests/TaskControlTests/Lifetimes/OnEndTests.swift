@@ -245,6 +245,60 @@ struct OnEndTests {
         _ = await second.value
         #expect(rows.log == ["delivers 1", "ends"])
     }
+
+    // MARK: forEach
+
+    @MainActor @Test func eachEndOfAnIterationReachesTheOwnerOnceAfterTheElementsAndTheError() async throws {
+        let (rows, lifetime, failure) = (Rows(), AsyncLifetime(name: "rows"), failure)
+        @discardableResult
+        func follow(
+            _ stream: AsyncThrowingStream<Int, any Error>,
+            onError: (@MainActor @Sendable (Rows, any Error) async -> Void)? = nil
+        ) -> Task<DeliveryOutcome, Never> {
+            lifetime.forEach(stream, for: rows) { rows, element in
+                rows.log.append("\(element)")
+            } onError: { rows, error in
+                if let onError { await onError(rows, error) } else { rows.log.append("receives \(error)") }
+            } onEnd: { rows, outcome in
+                MainActor.assertIsolated()
+                rows.log.append(outcome.description)
+            }
+        }
+        func stream(_ count: Int, then error: (any Error)?) -> AsyncThrowingStream<Int, any Error> {
+            AsyncThrowingStream { continuation in
+                for element in 0..<count { continuation.yield(element) }
+                continuation.finish(throwing: error)
+            }
+        }
+        _ = await follow(stream(2, then: nil)).value
+        #expect(rows.log == ["0", "1", "delivered"])
+        rows.log = []
+        _ = await follow(stream(1, then: failure)).value
+        #expect(rows.log == ["0", "receives \(failure)", "failed \(failure)"])
+        rows.log = []
+        let endless = AsyncThrowingStream<Int, any Error>.makeStream()
+        let iteration = follow(endless.stream)
+        lifetime.cancelAll(because: "test")
+        _ = await iteration.value
+        #expect(rows.log == ["cancelled requested: test"])
+        rows.log = []
+        lifetime.close()
+        _ = await follow(stream(1, then: nil)).value
+        #expect(rows.log == ["cancelled shutdown: rows"])
+    }
+
+    @Test func anIterationOfAnActorEndsOnItAndReceivesAnErrorThatNoOtherClosureReceives() async {
+        let (cache, failure) = (Cache(), failure)
+        let failing = AsyncThrowingStream<Int, any Error> { $0.finish(throwing: failure) }
+        let outcome = await cache.lifetime.forEach(failing, for: cache) { cache, _ in
+            cache.ends.append("element")
+        } onEnd: { cache, outcome in
+            cache.assertIsolated()
+            cache.ends.append(outcome.description)
+        }.value
+        #expect(outcome.description == "failed \(failure)")
+        #expect(await cache.ends == ["failed \(failure)"] && Incidents.shared.unhandled(failure).isEmpty)
+    }
 }
 
 extension DeliveryOutcome {

@@ -324,6 +324,24 @@ struct TaskStoreTests {
         #expect(store.count == 0)
     }
 
+    @Test func cancelTaskSaysWhetherThereWasATaskAndTheTaskReadsTheReason() async throws {
+        let (store, begun, causes) = (TaskStore<String>(), Gate(), OrderRecorder<CancellationCause?>())
+        #expect(!store.cancelTask(forKey: "key"))
+        store.addTask(forKey: "key") {
+            begun.open()
+            try? await Gate().wait()
+            causes.record(Task.cancellationCause)
+        }
+        try await begun.wait()
+        #expect(!store.cancelTask(forKey: "other", because: "not this"))
+        #expect(store.cancelTask(forKey: "key", because: "logged out"))
+        // It may still run, but the store has cancelled it.
+        #expect(!store.cancelTask(forKey: "key", because: "again"))
+        try await store.drain()
+        #expect(causes.events == [.requested(reason: "logged out")])
+        #expect(!store.cancelTask(forKey: "key"))
+    }
+
     // MARK: What a task inherits
 
     @MainActor @Test func isolationTaskLocalsPriorityAndNameAreTheCallers() async {

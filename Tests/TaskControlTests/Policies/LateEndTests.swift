@@ -38,7 +38,7 @@ struct LateEndTests {
             switch self {
             case .timeout, .detached: error is TimeoutError
             case .deadline: error is DeadlineExceededError
-            case .poll: error is PollTimeoutError<Int>
+            case .poll: error is PollTimeoutError
             }
         }
     }

@@ -120,8 +120,9 @@ struct JobsChapter: Chapter {
         do {
             _ = try await polling.value
             return (server.requests.value, "done")
-        } catch let error as PollTimeoutError<ExportServer.State> {
-            return (server.requests.value, "\(error.lastValue ?? .done), after \(error.calls) calls")
+        } catch let error as PollTimeoutError {
+            let state = error.lastValue as? ExportServer.State ?? .done
+            return (server.requests.value, "\(state), after \(error.calls) calls")
         }
     }
 

@@ -48,7 +48,7 @@ public final class IdentifiableTaskBag<ID: Hashable>: TaskOwner, RegistryOwner {
 
     /// Cancels the task with this ID, if there is one. A new task can have the ID at once, even while the cancelled task still runs.
     public func cancel(id: ID) {
-        registry.cancel(key: _ErasedKey(id))
+        registry.cancel(key: _ErasedKey(id), because: nil)
     }
 
     /// Starts a task, unless its ID is taken by another task.

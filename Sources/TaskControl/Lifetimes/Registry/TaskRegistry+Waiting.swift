@@ -208,8 +208,16 @@ extension TaskRegistry {
 }
 
 extension TaskRegistry {
-    func cancel(key: Key) {
-        change(cause: { _ in .known(.requested(reason: nil)) }) { $0.cancel(key: key, &$1) }
+    /// Cancels the tasks of a key.
+    ///
+    /// - Returns: Whether the key had a task that was not cancelled before.
+    @discardableResult
+    func cancel(key: Key, because reason: String?) -> Bool {
+        change(cause: { _ in .known(.requested(reason: reason)) }) { machine, effects in
+            let hadTask = machine.isLive(key)
+            machine.cancel(key: key, &effects)
+            return hadTask
+        }
     }
 
     /// Cancels the tasks of several keys in one step: none of them starts in the meantime.

@@ -52,6 +52,7 @@
 ///   - limit: The time limit, measured from the call of `poll`, which the operation inherits as its ``Deadline``: the
 ///     running call is cancelled and awaited at the limit. With zero or less, no call is made. `nil`, the default: the
 ///     poll ends with its condition, with an error, with the deadline of the task, or with a cancellation.
+///   - calls: The most calls of the operation; `nil`, the default, for any number. Less than 1 counts as 1.
 ///   - clock: Measures the delays and the limit.
 ///   - shouldRetry: Returns whether another call may follow an error of the operation; if `false`, the error is thrown.
 ///     By default ``RetryPolicy/isWorthRetrying(_:)``.
@@ -60,7 +61,7 @@
 /// - Returns: The first value that satisfies the condition.
 /// - Throws: `CancellationError` if the caller is cancelled and no value is returned, also if a `withDeadline` around the
 ///   poll cancels it: that call throws ``DeadlineExceededError`` to its own caller. Otherwise ``PollTimeoutError``,
-///   with the last value and the last error, if the condition did not hold before the limit, or would not be tested
+///   with the last value and the last error, if the condition did not hold before the limit or in the last call, or would not be tested
 ///   again before the deadline of the task or because of a shutdown; the error of the operation after which no further
 ///   call may follow; the error of the condition; the error of the clock, if the clock cannot sleep.
 /// - Complexity: O(1) per call.
@@ -69,14 +70,16 @@ public nonisolated(nonsending) func poll<Value: Sendable, C: Clock>(
         .equal
     ),
     within limit: Duration? = nil,
+    calls: Int? = nil,
     clock: C = ContinuousClock(),
     shouldRetry: (any Error) -> Bool = RetryPolicy.isWorthRetrying,
     operation: nonisolated(nonsending) () async throws -> Value,
     until condition: (Value) throws -> Bool
 ) async throws -> Value where C.Duration == Duration {
-    var attempts = _Attempts(.poll, backoff: backoff, clock: clock)
+    let most = calls.map { ComputedNumber.count($0, "poll(calls:)", .poll) } ?? .max
+    var attempts = _Attempts(.poll, attempts: most, backoff: backoff, clock: clock)
     // The error of a poll whose time is over: the calls that have ended.
-    var timeout = PollTimeoutError<Value>(calls: 0)
+    var timeout = PollTimeoutError(calls: 0)
     var found: Value?
     nonisolated(nonsending) func run() async -> _Attempts.End {
         await attempts.run(after: nil, shouldRetry: shouldRetry, hint: _retryAfter(of:), onRetry: { _ in }) { number in

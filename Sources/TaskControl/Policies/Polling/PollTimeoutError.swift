@@ -1,20 +1,21 @@
-/// The error of a poll whose condition did not hold in time: see ``poll(every:within:clock:shouldRetry:operation:until:)``.
+/// The error of a poll whose condition did not hold in time: see ``poll(every:within:calls:clock:shouldRetry:operation:until:)``.
 ///
 /// ```swift
 /// do {
 ///     model.show(try await poll(within: .seconds(120)) { try await api.fetchFeed() } until: { !$0.isEmpty })
-/// } catch let error as PollTimeoutError<[Item]> {
-///     print("not ready after \(error.calls) calls; the last answer: \(error.lastValue ?? [])")
+/// } catch let error as PollTimeoutError {
+///     print("not ready after \(error.calls) calls; the last answer: \(error.lastValue as? [Item] ?? [])")
 /// }
 /// ```
 ///
 /// This error is not a cancellation: code that catches `CancellationError` does not catch it.
-public struct PollTimeoutError<Value: Sendable>: Error, CustomStringConvertible {
+public struct PollTimeoutError: Error, CustomStringConvertible {
     /// The number of calls of the operation that have ended.
     public let calls: Int
 
-    /// The value of the last call that returned one, which did not satisfy the condition; `nil` if no call returned.
-    public let lastValue: Value?
+    /// The value of the last call that returned one, which did not satisfy the condition; `nil` if no call returned. It has the type of the
+    /// values of the poll.
+    public let lastValue: (any Sendable)?
 
     /// The error of the last call; `nil` if the last call returned a value, or no call has ended.
     public let lastError: (any Error)?
@@ -25,7 +26,7 @@ public struct PollTimeoutError<Value: Sendable>: Error, CustomStringConvertible 
     ///   - calls: The number of calls that have ended.
     ///   - lastValue: The value of the last call that returned one.
     ///   - lastError: The error of the last call.
-    public init(calls: Int, lastValue: Value? = nil, lastError: (any Error)? = nil) {
+    public init(calls: Int, lastValue: (any Sendable)? = nil, lastError: (any Error)? = nil) {
         self.calls = calls
         self.lastValue = lastValue
         self.lastError = lastError

@@ -112,7 +112,7 @@ struct PollTests {
 
     @Test func withoutTimeNoCallIsMade() async {
         for limit in [Duration.zero, .seconds(-1), .seconds(Int64.min)] {
-            let error = await #expect(throws: PollTimeoutError<Int>.self) {
+            let error = await #expect(throws: PollTimeoutError.self) {
                 try await poll(within: limit) {
                     Issue.record("a call was made")
                     return 1
@@ -216,7 +216,7 @@ struct PollTests {
             for returns in sequences {
                 let backoff = RetryBackoff.custom { call, _ in call < length ? .zero : .seconds(7_200) }
                 var calls = 0
-                let error = await #expect(throws: PollTimeoutError<Int>.self) {
+                let error = await #expect(throws: PollTimeoutError.self) {
                     try await poll(every: backoff, within: .seconds(3_600)) {
                         calls += 1
                         guard returns[calls - 1] else { throw MarkedError("\(calls)") }
@@ -226,7 +226,7 @@ struct PollTests {
                     }
                 }
                 #expect(calls == length && error?.calls == length)
-                #expect(error?.lastValue == returns.lastIndex(of: true).map { $0 + 1 })
+                #expect(error?.lastValue as? Int == returns.lastIndex(of: true).map { $0 + 1 })
                 #expect(error?.lastError as? MarkedError == (returns[length - 1] ? nil : MarkedError("\(length)")))
             }
         }
@@ -235,12 +235,12 @@ struct PollTests {
     @Test func aCustomBackoffReceivesTheValueAndEndsThePoll() async {
         let clock = TestClock(advancesAutomatically: true)
         let backoff = RetryBackoff.custom { call, error in
-            guard let error = error as? PollTimeoutError<Int> else { return nil }
+            guard let error = error as? PollTimeoutError else { return nil }
             #expect(error.calls == call && error.lastError == nil)
-            return error.lastValue.flatMap { $0 < 3 ? .seconds($0) : nil }
+            return (error.lastValue as? Int).flatMap { $0 < 3 ? .seconds($0) : nil }
         }
         var calls = 0
-        let error = await #expect(throws: PollTimeoutError<Int>.self) {
+        let error = await #expect(throws: PollTimeoutError.self) {
             try await poll(every: backoff, clock: clock) {
                 calls += 1
                 return calls
@@ -248,7 +248,7 @@ struct PollTests {
                 false
             }
         }
-        #expect(error?.calls == 3 && error?.lastValue == 3 && clock.now.offset == .seconds(3))
+        #expect(error?.calls == 3 && error?.lastValue as? Int == 3 && clock.now.offset == .seconds(3))
         await #expect(throws: MarkedError.self) {
             try await poll(every: backoff, clock: clock) {
                 throw MarkedError()
@@ -256,6 +256,31 @@ struct PollTests {
                 true
             }
         }
+    }
+
+    @Test(arguments: [(-1, 1), (0, 1), (1, 1), (4, 4)])
+    func aPollMakesAtMostItsNumberOfCalls(_ most: Int, _ expected: Int) async throws {
+        let clock = TestClock(advancesAutomatically: true)
+        var calls = 0
+        let error = await #expect(throws: PollTimeoutError.self) {
+            try await poll(every: .fixed(.seconds(1)), calls: most, clock: clock) {
+                calls += 1
+                return calls
+            } until: { _ in
+                false
+            }
+        }
+        // No delay follows the last call.
+        #expect(error?.calls == expected && calls == expected && clock.now.offset == .seconds(expected - 1))
+        await #expect(throws: MarkedError.self) {
+            try await poll(every: .none, calls: most, clock: clock) {
+                throw MarkedError()
+            } until: { (_: Int) in
+                true
+            }
+        }
+        let value = try await poll(every: .none, calls: most, clock: clock) { 7 } until: { $0 == 7 }
+        #expect(value == 7)
     }
 
     /// An error of the operation that looks like that of the poll is an error of a call.
@@ -269,7 +294,7 @@ struct PollTests {
             true
         }
         #expect(value == 3)
-        let error = await #expect(throws: PollTimeoutError<Int>.self) {
+        let error = await #expect(throws: PollTimeoutError.self) {
             try await poll(every: .none, shouldRetry: { _ in false }) {
                 throw PollTimeoutError(calls: 7, lastValue: 7)
             } until: { (_: Int) in
@@ -284,7 +309,7 @@ struct PollTests {
             "\(PollTimeoutError(calls: 1, lastValue: "secret"))" == "the condition did not hold in time, after 1 call"
         )
         #expect(
-            "\(PollTimeoutError<Int>(calls: 2, lastError: DeadlineExceededError()))"
+            "\(PollTimeoutError(calls: 2, lastError: DeadlineExceededError()))"
                 == "the condition did not hold in time, after 2 calls; the last call failed: the deadline has passed"
         )
     }

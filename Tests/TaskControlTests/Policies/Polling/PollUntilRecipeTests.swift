@@ -58,8 +58,8 @@ struct PollUntilRecipeTests {
                 _ = try await finishedExport("8", of: ExportServer(time: { sim.now }, end: .seconds(1_000)))
                 sim.expect(false, "the export takes longer")
             } catch {
-                let error = error as? PollTimeoutError<Export>
-                sim.expect(error?.lastValue?.state == .running && sim.now <= .seconds(121))
+                let error = error as? PollTimeoutError
+                sim.expect((error?.lastValue as? Export)?.state == .running && sim.now <= .seconds(121))
             }
         }
     }
