@@ -47,4 +47,15 @@ struct SlotTableTests {
         #expect(table.count == 1 && table.extent == 1)
         #expect(table.capacity <= 256)
     }
+
+    /// The vacant slots were filled again, so that none of them is at the end of the table.
+    @Test func aBurstOfVacanciesLeavesNothingBehind() {
+        var table = SlotTable<Int>()
+        let indexes = (0..<10_000).map { table.insert($0) }
+        for index in indexes.prefix(9_000) { _ = table.remove(index) }
+        for number in 0..<9_000 { _ = table.insert(number) }
+        for index in indexes.dropFirst().reversed() { _ = table.remove(index) }
+        #expect(table.count == 1 && table.extent == 1)
+        #expect(table.capacity <= 256)
+    }
 }

@@ -82,6 +82,23 @@ struct TaskRegistryStateMachineTests {
         #expect(machine.phase(of: new) == .starting)
     }
 
+    /// The next task has the slot of the finished one.
+    @Test func aFinishedTaskHasNeitherTheIdentityNorTheCauseOfTheNextTask() {
+        var machine = RegistryMachine()
+        let old = machine.added("a")
+        machine.finish(old)
+        let new = machine.added("a")
+        machine.setSubject(TaskEvent.Identity(7), of: new)
+        machine.setCause(.known(.deadline), of: new)
+        #expect(old.slot == new.slot)
+        #expect(machine.subject(of: new) == TaskEvent.Identity(7) && machine.cause(of: new)?.cause == .deadline)
+        #expect(machine.subject(of: old) == nil && machine.cause(of: old) == nil)
+    }
+
+    @Test func aNewRegistryHasNoMemoryAllocated() {
+        #expect(RegistryMachine().capacity == 0)
+    }
+
     @Test func aKeyWithoutTasksNeitherRunsNorWaits() {
         let machine = RegistryMachine()
         #expect(!machine.isRunning(_ErasedKey("a")) && !machine.isWaiting(_ErasedKey("a")))
@@ -170,6 +187,23 @@ struct TaskRegistryStateMachineTests {
         #expect(machine.phase(of: older) == .skipped && machine.phase(of: newer) == .quiet)
         let end = machine.begin(older, isCancelled: true, &effects)
         #expect(end == .skip)
+        machine.checkInvariants()
+    }
+
+    /// A task of another key waits longer than the replacing task, and takes the permit that the replacing task cannot use yet.
+    @Test func aTaskThatReplacesOneWithAPermitReceivesTheNextPermitOfItsKey() {
+        var machine = RegistryMachine(limit: 2)
+        var effects = RegistryMachine.Effects()
+        let (running, replaced) = (machine.added("a"), machine.added("a", .runConcurrently))
+        let replacing = machine.added("a", .debounce(for: .seconds(1), then: .keepLatest))
+        let others = [machine.added("b"), machine.added("c")]
+        let begins = [running, replacing].map { machine.begin($0, isCancelled: false, &effects) }
+        #expect(begins == [.run, .quiet(.seconds(1))])
+        let start = machine.quietTimeEnded(replacing, isCancelled: false, &effects)
+        #expect(start == .wait && machine.phase(of: replaced) == .skipped)
+        #expect(others.map { machine.phase(of: $0) } == [.starting, .queued])
+        machine.finish(running)
+        #expect(machine.phase(of: replacing) == .starting && machine.phase(of: others[1]) == .queued)
         machine.checkInvariants()
     }
 

@@ -61,6 +61,14 @@ struct TurnStateMachineTests {
         }
     }
 
+    /// Also of a caller that takes its turn without an entry. The number 0 stands for no turn.
+    @Test(arguments: [1, 2, nil]) func turnsAreNumberedFromOne(capacity: Int?) {
+        var machine = TurnMachine(capacity: capacity)
+        #expect(machine.gate.entered?.turn.number == capacity.map { _ in 1 })
+        let numbers = (0..<3).map { _ in machine.enqueue(level: 5).id.number }
+        #expect(numbers == [1, 2, 3])
+    }
+
     @Test func aLateEventOfOneThatHasLeftFindsNothing() {
         var machine = TurnMachine(capacity: 1)
         let old = machine.enqueue(level: 5).id

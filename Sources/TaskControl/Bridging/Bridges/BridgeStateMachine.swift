@@ -91,12 +91,11 @@ struct BridgeStateMachine {
         }
     }
 
-    /// Removes and returns the result of a callback that came before the body returned or threw; `nil` if there is
-    /// none.
+    /// Ends the call with the result of a callback that came before the body returned or threw, and returns the result;
+    /// `nil` if there is none.
     private mutating func takeOutcome() -> Outcome? {
         guard case .finished(let outcome) = ending else { return nil }
         phase = .over
-        ending = nil
         return outcome
     }
 
@@ -122,7 +121,6 @@ struct BridgeStateMachine {
     mutating func collect() -> Ending {
         guard phase == .ended, let ending else { preconditionFailure("The caller is woken at the end.") }
         phase = .over
-        self.ending = nil
         return ending
     }
 

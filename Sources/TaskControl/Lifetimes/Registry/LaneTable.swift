@@ -60,14 +60,11 @@ extension TaskRegistryStateMachine {
         /// Removes the lane in a slot, which must be occupied, and returns its key.
         mutating func remove(_ slot: Slot) -> Key {
             let key = keys.remove(slot).key
-            if lanes.count > Self.kept, Int(extent) < lanes.count / 4 {
+            if lanes.count > SlotTable<Lane>.smallest, Int(extent) < lanes.count / 4 {
                 lanes.removeLast(lanes.count - Int(extent))
-                lanes.shrinkIfMostlyEmpty(keeping: Self.kept)
+                lanes.shrinkIfMostlyEmpty(keeping: SlotTable<Lane>.smallest)
             }
             return key
         }
-
-        /// The number of lanes up to which memory is kept, as in a ``SlotTable``.
-        private static var kept: Int { 128 }
     }
 }

@@ -98,10 +98,11 @@ extension TaskRegistryStateMachine {
         (0..<entries.extent).compactMap { entries.isOccupied($0) && entries[$0].phase.isLive ? entries[$0].job : nil }
     }
 
-    /// Removes the tasks from `addedSinceCancelAll` that are no longer live, if most of them are not.
+    /// Removes the tasks from `addedSinceCancelAll` that are no longer live, if most of them are not. Called only if
+    /// `addedSinceCancelAll` is not `nil`.
     @inline(never)
     mutating func tidyAdded() {
-        guard let added = addedSinceCancelAll else { return }
+        let added = addedSinceCancelAll!
         if entries.isEmpty {
             addedSinceCancelAll = nil
         } else if added.count > 2 * liveCount + 32 {
