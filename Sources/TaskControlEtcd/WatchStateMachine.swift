@@ -105,7 +105,7 @@ struct WatchStateMachine {
     /// The closer of the connection: the continuation of the code that waits until the state machine decides to end the
     /// connection, and then ends it. `nil` if no such code waits.
     private var closer: Word?
-    /// The number of consecutive connections that have failed.
+    /// The number of consecutive connections of the run that have failed.
     private var failures = 0
     /// Whether the connection has received a message since the last ``tick(_:)``.
     private var hasHeard = false
@@ -135,7 +135,7 @@ struct WatchStateMachine {
         var watcher = Watcher(range: range, position: revision, isCatchingUp: false)
         if phase == .idle {
             history = history.emptied(after: revision)
-            (run, failures, settled, phase) = (run + 1, 0, 0, .pausing)
+            (run, phase) = (run + 1, .pausing)
             watchers[id] = watcher
             return (id, Action(command: .run(run)))
         }
@@ -196,7 +196,7 @@ struct WatchStateMachine {
     }
 
     private mutating func endRun() -> [Word] {
-        phase = .idle
+        (failures, settled, phase) = (0, 0, .idle)
         connection += 1
         history = history.emptied(after: 0)
         return closer.take().map { [$0] } ?? []

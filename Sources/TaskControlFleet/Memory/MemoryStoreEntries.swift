@@ -41,9 +41,8 @@ struct MemoryStoreEntries {
     /// - Returns: The keys of the removed entries, in order.
     /// - Complexity: O(*n*) in the number of entries.
     mutating func remove(attachedTo lease: LeaseID) -> [String] {
-        let removed = all.filter { $0.lease == lease }.map(\.key)
-        if !removed.isEmpty { all.removeAll { $0.lease == lease } }
-        return removed
+        defer { all.removeAll { $0.lease == lease } }
+        return all.filter { $0.lease == lease }.map(\.key)
     }
 
     /// Returns the entries of a range, in the range's order and up to its limit.

@@ -258,4 +258,21 @@ struct WatchStateMachineTests {
         check(machine.tick(number) == .fine)
         check(machine.ended(number, nil).1 == .again(failures: 1, elsewhere: true))
     }
+
+    @Test func aRunKnowsNeitherTheFailuresNorTheRevisionsOfTheRunBefore() {
+        var machine = Machine()
+        for run in 1...2 {
+            let (id, _) = machine.add(.prefix(""), after: 0)
+            let silent = machine.connect(run)!
+            _ = machine.opened(silent.number)
+            check(machine.tick(silent.number) == .fine)
+            check(machine.tick(silent.number) == .verify(0))
+            check(machine.parkCloser(silent.number, 9) == nil)
+            check(machine.verified(1, of: silent.number).wake == [9])
+            check(machine.ended(silent.number, nil).1 == .again(failures: 0, elsewhere: true))
+            let failing = machine.connect(run)!
+            check(machine.ended(failing.number, nil).1 == .again(failures: 1, elsewhere: true))
+            check(machine.remove(id).command == .stop(run))
+        }
+    }
 }

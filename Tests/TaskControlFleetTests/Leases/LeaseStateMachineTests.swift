@@ -105,6 +105,13 @@ import Testing
         #expect(machine.validUntil == .seconds(5 + 9) - .milliseconds(900))
     }
 
+    /// The answer has taken so long that its margin would end the lease earlier.
+    @Test func aRenewalForTheSameTimeShortensNothingBeforeItIsProven() {
+        var machine = entered()
+        machine.renewed(granted(), sent: .milliseconds(1), at: .seconds(2))
+        #expect(machine.validUntil == .seconds(9))
+    }
+
     @Test func aHolderThatIsNotListedAnyMoreHasLostItsLease() {
         var machine = entered()
         let removed = Machine.Sight(ahead: [], isListed: false, resultRevision: nil, revision: 41, term: 1)
@@ -347,6 +354,18 @@ import Testing
     @Test func aBodyThatEndsAfterItsLeaseHasLostIt() {
         var machine = entered()
         #expect(machine.end(at: .seconds(9)) == .expired)
+    }
+
+    /// The task that calls the store may be waiting for the time of the next renewal.
+    @Test func aTaskThatWaitsForTheNextRenewalLearnsAtOnceThatNothingIsToBeRenewed() {
+        var (adopted, lost, failed, ended) = (entered(ahead: ["a"]), entered(), entered(ahead: ["a"]), entered())
+        #expect([adopted, lost, failed, ended].allSatisfy { !$0.isUrgent })
+        adopted.verified(sight(ahead: ["a"], result: 41), sent: .zero, at: .zero)
+        lost.contentWasReplaced(at: .zero)
+        failed.renewalFailed(.final, at: .zero)
+        _ = ended.end(at: .zero)
+        #expect(adopted.phase == .adopted && lost.isLost && failed.phase == .failed && ended.phase == .ended)
+        #expect([adopted, lost, failed, ended].allSatisfy(\.isUrgent))
     }
 
     @Test func aRequestToStopEndsAWaitAndNotALease() {

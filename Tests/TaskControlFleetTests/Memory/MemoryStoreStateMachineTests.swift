@@ -98,6 +98,15 @@ struct MemoryStoreStateMachineTests {
         #expect(machine.remaining(of: lease.id, now: .seconds(1)) == lease.timeToLive)
     }
 
+    /// The lease has not been removed: that happens with the next event.
+    @Test func aLeaseThatHasExpiredHasNoRemainingTime() {
+        var machine = Machine(historyLimit: 10)
+        let lease = machine.grant(.seconds(2), now: .zero).answer
+        #expect(machine.remaining(of: lease.id, now: .seconds(1)) == .seconds(1))
+        #expect(machine.remaining(of: lease.id, now: .seconds(2)) == nil)
+        #expect(machine.remaining(of: lease.id, now: .seconds(3)) == nil && machine.leaseCount == 1)
+    }
+
     @Test func anEarlierTimeCountsAsTheLatestOne() {
         var machine = Machine(historyLimit: 10)
         let lease = machine.grant(.seconds(1), now: .seconds(5)).answer
