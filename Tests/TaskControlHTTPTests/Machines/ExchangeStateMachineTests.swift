@@ -30,6 +30,24 @@ struct ExchangeStateMachineTests {
         let handedBack = machine.park(5)
         #expect(woken == nil && handedBack == 5)
     }
+
+    /// The network library may deliver data without bytes, also before the head.
+    @Test func aPartWithoutBytesIsNotDelivered() {
+        var machine = ExchangeStateMachine<Int, Int>(limit: nil)
+        _ = machine.start()
+        _ = machine.didStart()
+        let early = machine.receive(part: 0, bytes: 0)
+        #expect(early.wake == nil && early.command == nil && machine.isOpen)
+        _ = machine.receive(head: 1)
+        _ = machine.takeHead()
+        let handedBack = machine.park(5)
+        let empty = machine.receive(part: 1, bytes: 0).wake
+        let woken = machine.receive(part: 2, bytes: 1).wake
+        #expect(handedBack == nil && empty == nil && woken == 5)
+        guard case .value(2) = machine.takePart().0 else {
+            return #expect(Bool(false), "the part with a byte is first")
+        }
+    }
 }
 
 /// Plays the machine beside a model that keeps everything and searches through it.

@@ -15,6 +15,18 @@ struct HedgeStateMachineTests {
             #expect(steps > 5)
         }
     }
+
+    /// The attempt that took the place of the timer's has no timer of its own.
+    @Test func aTimerWhoseAttemptHasBegunBeforeItFiresBeginsNone() {
+        var machine = HedgeStateMachine(maxAttempts: 3)
+        let first = machine.start(isTimed: true)
+        let failed = machine.failed(isFinal: false, hint: nil)
+        let second = machine.start(isTimed: false)
+        #expect(failed == .ask && second == .init(attempt: 2, timer: nil))
+        let late = machine.timerFired(first.timer!)
+        #expect(late == .wait)
+        machine.checkInvariants()
+    }
 }
 
 private enum HedgeEvent: Hashable {

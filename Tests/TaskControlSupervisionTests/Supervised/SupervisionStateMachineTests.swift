@@ -264,6 +264,30 @@ struct SupervisionStateMachineTests {
         }
     }
 
+    @Test func aChildThatWasCancelledAndStillRunsDelaysNoOther() {
+        var machine = ready(1, .one, rules: .init(grace: .seconds(5)))
+        expect(machine.stop(0).answer, .stops)
+        expect(machine.next(at: .zero), .requestStop(0))
+        expect(machine.next(at: .seconds(5)), .cancel(0, isFinal: true))
+        expect(machine.add(.init()).child, 1)
+        expect(machine.next(at: .seconds(5)), .start(1, run: 1))
+    }
+
+    @Test func aGraceThatTheOwnerEndsLastsUntilThen() {
+        var machine = ready(1, .one, rules: .init(grace: .seconds(5)))
+        _ = machine.close(isAbrupt: false, graceIsOfOwner: true)
+        expect(machine.next(at: .zero), .requestStop(0))
+        expect(machine.next(at: .seconds(100)), .wait(until: nil))
+        _ = machine.close(isAbrupt: true)
+        expect(machine.next(at: .seconds(100)), .cancel(0, isFinal: true))
+        // The first call decides whose the grace period is.
+        var own = ready(1, .one, rules: .init(grace: .seconds(5)))
+        _ = own.close(isAbrupt: false)
+        _ = own.close(isAbrupt: false, graceIsOfOwner: true)
+        expect(own.next(at: .zero), .requestStop(0))
+        expect(own.next(at: .zero), .wait(until: .seconds(5)))
+    }
+
     @Test func aChildThatIsStoppedWithoutAGraceIsCancelledByTheCaller() {
         var machine = ready(2, .one)
         expect(machine.stop(0).answer, .cancels)
@@ -486,6 +510,21 @@ struct SupervisionStateMachineTests {
         expect(machine.parkForEnd(of: 0, end, 2), nil)
         expect(machine.leaveEnd(of: 0, end), 2)
         #expect(!machine.hasWaiters(0))
+    }
+
+    /// The task of the waiter is cancelled after the waiter was woken.
+    @Test func aWaiterOfAChildThatIsGoneLeavesNothing() {
+        var machine = machine()
+        guard case .waits(let id) = machine.enrollForReadiness(of: 0), let end = machine.enrollForEnd(of: 0) else {
+            Issue.record("Nothing has happened yet.")
+            return
+        }
+        expect(machine.parkForReadiness(of: 0, id, 1), nil)
+        expect(machine.parkForEnd(of: 0, end, 2), nil)
+        let woken = machine.wakeEnded(0)
+        #expect(woken.ended == [1] && woken.reached == [2] && machine.isEmpty)
+        expect(machine.leaveReadiness(of: 0, id), nil)
+        expect(machine.leaveEnd(of: 0, end), nil)
     }
 
     @Test func aMachineThatIsClosedBeforeItHasBegunEndsAtOnce() {

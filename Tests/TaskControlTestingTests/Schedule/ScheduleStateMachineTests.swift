@@ -104,6 +104,26 @@ struct ScheduleStateMachineTests {
         }
     }
 
+    /// Whatever the rank of a task that has ended, it does not matter to the tasks that are left.
+    @Test func underPCTATaskThatRanAloneInterruptsNoOther() {
+        for seed in 0..<100 as Range<UInt64> {
+            var machine = Machine(chooser: ScheduleChooser(seed: seed, strategy: .pct(depth: 1)), now: 0)
+            for _ in 0..<10 {
+                machine.enqueue(0, of: 3)
+                #expect(machine.next()?.task == 3)
+            }
+            for task in 0..<3 { machine.enqueue(0, of: task) }
+            var order: [Int] = []
+            for step in 0..<30 {
+                let task = machine.next()!.task!
+                order.append(task)
+                if step % 10 != 9 { machine.enqueue(0, of: task) }
+            }
+            let changes = zip(order, order.dropFirst()).count { $0 != $1 }
+            #expect(changes == 2, "each goes on to its end: \(order)")
+        }
+    }
+
     /// Two tasks spin, and a third is what they wait for.
     @Test(arguments: strategies)
     func aReadyJobNeverWaitsForever(strategy: Simulation.Strategy) {
