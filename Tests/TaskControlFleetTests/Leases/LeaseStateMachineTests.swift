@@ -365,7 +365,7 @@ import Testing
         failed.renewalFailed(.final, at: .zero)
         _ = ended.end(at: .zero)
         #expect(adopted.phase == .adopted && lost.isLost && failed.phase == .failed && ended.phase == .ended)
-        #expect([adopted, lost, failed, ended].allSatisfy(\.isUrgent))
+        #expect([adopted, lost, failed, ended].allSatisfy { $0.isUrgent })
     }
 
     @Test func aRequestToStopEndsAWaitAndNotALease() {

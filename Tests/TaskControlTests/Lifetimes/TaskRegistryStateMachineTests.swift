@@ -230,6 +230,18 @@ struct TaskRegistryStateMachineTests {
         machine.checkInvariants()
     }
 
+    /// In quadratic time this exceeds the time limit of the suite.
+    @Test func aKeyWithManyTasksThatContinueTakesManyTasksThatReplaceEachOther() {
+        var machine = RegistryMachine()
+        var effects = RegistryMachine.Effects()
+        let count = fullSize(500_000, inDebug: 5_000)
+        for _ in 0..<count {
+            _ = machine.begin(machine.added("a", .runConcurrently), isCancelled: false, &effects)
+        }
+        for _ in 0..<count { machine.finish(machine.added("a", .keepLatest)) }
+        #expect(machine.liveCount == count)
+    }
+
     /// However many wait, each is raised once to each priority.
     @Test func aLaneIsRaisedOnceToEachPriority() {
         var machine = RegistryMachine()
