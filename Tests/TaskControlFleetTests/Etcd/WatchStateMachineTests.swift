@@ -262,7 +262,12 @@ struct WatchStateMachineTests {
     @Test func aRunKnowsNeitherTheFailuresNorTheRevisionsOfTheRunBefore() {
         var machine = Machine()
         for run in 1...2 {
+            func connectInVain() {
+                let connection = machine.connect(run)!
+                check(machine.ended(connection.number, nil).1 == .again(failures: 1, elsewhere: true))
+            }
             let (id, _) = machine.add(.prefix(""), after: 0)
+            connectInVain()
             let silent = machine.connect(run)!
             _ = machine.opened(silent.number)
             check(machine.tick(silent.number) == .fine)
@@ -270,8 +275,7 @@ struct WatchStateMachineTests {
             check(machine.parkCloser(silent.number, 9) == nil)
             check(machine.verified(1, of: silent.number).wake == [9])
             check(machine.ended(silent.number, nil).1 == .again(failures: 0, elsewhere: true))
-            let failing = machine.connect(run)!
-            check(machine.ended(failing.number, nil).1 == .again(failures: 1, elsewhere: true))
+            connectInVain()
             check(machine.remove(id).command == .stop(run))
         }
     }

@@ -101,10 +101,10 @@ struct MemoryStoreStateMachineTests {
     /// The lease has not been removed: that happens with the next event.
     @Test func aLeaseThatHasExpiredHasNoRemainingTime() {
         var machine = Machine(historyLimit: 10)
-        let lease = machine.grant(.seconds(2), now: .zero).answer
-        #expect(machine.remaining(of: lease.id, now: .seconds(1)) == .seconds(1))
-        #expect(machine.remaining(of: lease.id, now: .seconds(2)) == nil)
-        #expect(machine.remaining(of: lease.id, now: .seconds(3)) == nil && machine.leaseCount == 1)
+        let leases = [2, 9].map { machine.grant(.seconds($0), now: .zero).answer.id }
+        #expect(machine.remaining(of: leases[0], now: .seconds(1)) == .seconds(1))
+        #expect(machine.remaining(of: leases[0], now: .seconds(2)) == nil)
+        #expect(machine.remaining(of: leases[1], now: .seconds(2)) == .seconds(7) && machine.leaseCount == 2)
     }
 
     @Test func anEarlierTimeCountsAsTheLatestOne() {

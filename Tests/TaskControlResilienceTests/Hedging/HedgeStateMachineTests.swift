@@ -27,6 +27,17 @@ struct HedgeStateMachineTests {
         #expect(late == .wait)
         machine.checkInvariants()
     }
+
+    /// The caller is asking the budget, and no attempt runs.
+    @Test func aTimerThatFailsWhileAnAttemptIsWantedEndsNothing() {
+        var machine = HedgeStateMachine(maxAttempts: 2)
+        let first = machine.start(isTimed: true)
+        let failed = machine.failed(isFinal: false, hint: nil)
+        let late = machine.timerFailed(first.timer!)
+        #expect(failed == .ask && late == .wait && !machine.isDecided)
+        let second = machine.start(isTimed: true)
+        #expect(second == .init(attempt: 2, timer: nil))
+    }
 }
 
 private enum HedgeEvent: Hashable {

@@ -33,6 +33,28 @@ struct BridgeStateMachineTests {
             _ = machine.begin(2)
         }
     }
+
+    @Test(.oneProcessAtATime) func theCallerReceivesTheResultOnce() async {
+        await #expect(processExitsWith: .failure) {
+            var machine = BridgeStateMachine()
+            _ = machine.finish(1)
+            _ = machine.begin(1)
+            _ = machine.begin(1)
+        }
+        await #expect(processExitsWith: .failure) {
+            var machine = BridgeStateMachine()
+            _ = machine.drop()
+            _ = machine.fail()
+            _ = machine.fail()
+        }
+        await #expect(processExitsWith: .failure) {
+            var machine = BridgeStateMachine()
+            _ = machine.begin(1)
+            _ = machine.finish(1)
+            _ = machine.collect()
+            _ = machine.collect()
+        }
+    }
     #endif
 }
 
@@ -115,6 +137,7 @@ private struct BridgeDriver: MachineDriver {
     }
 
     mutating func play(_ event: BridgeEvent) {
+        defer { #expect((machine.handle != nil) == model.hasHandle, "the machine has the handle until it returns it") }
         switch event {
         case .begin:
             let outcome = machine.begin(5)
