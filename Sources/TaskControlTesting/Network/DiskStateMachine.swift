@@ -78,17 +78,22 @@ struct DiskStateMachine {
     /// durable ones.
     ///
     /// - Parameter fate: Called for each unsynced write, in the order of the writes. Returns the effect of the crash on the write.
-    mutating func crash(_ fate: () -> Fate) {
-        guard losesUnsyncedWrites else { return }
+    /// - Returns: The keys of the writes that are lost or torn, sorted.
+    mutating func crash(_ fate: () -> Fate) -> [String] {
+        guard losesUnsyncedWrites else { return [] }
+        var lost: Set<String> = []
         for write in unsynced {
             switch fate() {
             case .durable: durable[write.key] = write.value
-            case .lost: break
-            case .torn(let part): durable[write.key] = write.value.flatMap { Self.tear($0, part) }
+            case .lost: lost.insert(write.key)
+            case .torn(let part):
+                durable[write.key] = write.value.flatMap { Self.tear($0, part) }
+                lost.insert(write.key)
             }
         }
         unsynced = []
         current = durable
+        return lost.sorted()
     }
 
     private static func tear(_ value: any Sendable, _ part: Double) -> (any Sendable)? {

@@ -106,7 +106,7 @@ final class NetworkStorage: Sendable {
     func record(_ kind: SimulatedNetwork.Event.Kind) {
         let event = SimulatedNetwork.Event(time: timeline.now, kind: kind)
         with { $0.events.append(event) }
-        simulation?.note(kind.description)
+        simulation?.noteWithoutLocation(kind.description)
     }
 
     // MARK: Nodes
@@ -160,18 +160,22 @@ final class NetworkStorage: Sendable {
     /// - Returns: Whether this call has crashed the node: `false` if it was already down.
     @discardableResult
     func crash(_ node: Int, isEnd: Bool = false) -> Bool {
-        let crashed = with { state -> (waiters: [Gate], node: Node, incarnation: Int)? in
+        let crashed = with { state -> (waiters: [Gate], node: Node, incarnation: Int, lost: [String])? in
             guard let waiters = state.machine.crash(node) else { return nil }
             // Holds the objects that the node releases, until the lock is free.
             let ended = state.nodes[node]
             state.nodes[node].handlers = [:]
             state.nodes[node].tasks = AsyncLifetime(name: ended.name)
             let faults = ended.diskFaults
-            state.nodes[node].disk.crash { Self.fate(of: faults, &state.rest) }
-            return (state.take(waiters), ended, state.machine.incarnation(of: node))
+            let lost = state.nodes[node].disk.crash { Self.fate(of: faults, &state.rest) }
+            return (state.take(waiters), ended, state.machine.incarnation(of: node), lost)
         }
         guard let crashed else { return false }
-        if !isEnd { record(.crashed(crashed.node.name, incarnation: crashed.incarnation)) }
+        if !isEnd {
+            record(.crashed(crashed.node.name, incarnation: crashed.incarnation))
+            let lost = crashed.lost.joined(separator: ", ")
+            if !lost.isEmpty { simulation?.noteWithoutLocation("not synced by \(crashed.node.name), and lost: \(lost)") }
+        }
         // Before the gates, so that the waiters find their task cancelled.
         crashed.node.tasks.cancelAll()
         open(crashed.waiters)

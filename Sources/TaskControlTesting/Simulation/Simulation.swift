@@ -155,6 +155,9 @@ public final class Simulation: Sendable {
         host.note(text, "\(location)")
     }
 
+    /// Adds a line of text about an event that has no line of the program, such as a fault of a network.
+    func noteWithoutLocation(_ text: String) { host.note(text, nil) }
+
     /// Cancels a task at a point of the schedule that the seed decides. This point can be before the task starts, or
     /// after the task has ended.
     public func cancelAtAnyPoint<Success, Failure>(_ task: Task<Success, Failure>) {
@@ -174,7 +177,7 @@ public final class Simulation: Sendable {
 protocol SimulationHost: AnyObject, Sendable {
     var elapsed: Duration { get }
     func fail(_ reason: Simulation.Failure.Reason)
-    func note(_ text: String, _ location: String)
+    func note(_ text: String, _ location: String?)
     func atAnyPoint(_ action: @escaping @Sendable () -> Void)
     /// Returns the next of the random numbers that are derived from the seed; `nil` if the caller is outside the
     /// simulation.

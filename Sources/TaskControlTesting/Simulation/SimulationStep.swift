@@ -100,7 +100,7 @@ package struct SimulationStep: Sendable, Hashable, Codable, CustomStringConverti
     package let actor: String?
     /// The kind of the step, and its details.
     package let event: Event
-    /// The source location of a note in the form `path:line:column`; `nil` for other events.
+    /// The source location of a note in the form `path:line:column`; `nil` for a note of a network, and for other events.
     package let location: String?
 
     /// One line with the time, the task and the event. The line of a note begins with the location of the note, in the

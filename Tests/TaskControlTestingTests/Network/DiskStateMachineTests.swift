@@ -64,10 +64,12 @@ private struct DiskDriver: MachineDriver {
                 case .everySecond: number % 2 == 1
                 }
             }
-            machine.crash {
+            let lost = machine.crash {
                 asked += 1
                 return isKept(asked) ? .durable : .lost
             }
+            let losesKey = losesUnsyncedWrites && unsynced.indices.contains { !isKept($0 + 1) }
+            #expect(lost == (losesKey ? ["key"] : []))
             #expect(asked == (losesUnsyncedWrites ? unsynced.count : 0))
             for (index, write) in unsynced.enumerated() where !losesUnsyncedWrites || isKept(index + 1) {
                 durable = write
@@ -94,10 +96,11 @@ struct DiskStateMachineTests {
         disk.write(1, for: "data")
         disk.write(2, for: "index")
         var isKept = true
-        disk.crash {
+        let lost = disk.crash {
             isKept.toggle()
             return isKept ? .durable : .lost
         }
+        #expect(lost == ["data"])
         #expect(disk.keys == ["index"])
     }
 
@@ -108,7 +111,7 @@ struct DiskStateMachineTests {
         disk.write([1, 2, 3, 4] as [UInt8], for: "bytes")
         disk.write("word", for: "text")
         disk.write(7, for: "number")
-        disk.crash { .torn(0.5) }
+        #expect(disk.crash { .torn(0.5) } == ["bytes", "number", "text"])
         #expect(disk.keys == ["bytes", "text"])
         #expect(disk.read("bytes") as? [UInt8] == [1, 2] && disk.read("text") as? String == "wo")
     }
@@ -119,7 +122,7 @@ struct DiskStateMachineTests {
         #expect(disk.failSync(before: disk.mark()) as? [Int] == [1])
         _ = disk.sync(before: disk.mark())
         #expect(disk.read("key") as? Int == 1)
-        disk.crash { .durable }
+        #expect(disk.crash { .durable }.isEmpty)
         #expect(disk.read("key") == nil)
     }
 }

@@ -61,6 +61,25 @@ struct NetworkReportTests {
         }
     }
 
+    @Test func aCrashNamesTheKeysThatItHasLostAndNoLineOfThisLibrary() throws {
+        let failure = try #require(throws: Simulation.Failure.self) {
+            try simulate(seeds: 0..<100) { sim in
+                let network = SimulatedNetwork(in: sim)
+                let node = network.addNode("smtp", losesUnsyncedWrites: true) { process in
+                    if process.incarnation == 1 { for key in ["seen", "box"] { process.disk.write(1, for: key) } }
+                }
+                try await network.run {
+                    node.restart()
+                    sim.expect(node.disk.keys.count == 2, "both keys are there")
+                }
+            }
+        }
+        let text = "\(failure)"
+        let keys = ["box", "seen", "box, seen"].map { "not synced by smtp, and lost: \($0)”" }
+        #expect(keys.contains { text.contains($0) }, "\(text)")
+        #expect(!text.contains("NetworkStorage.swift"))
+    }
+
     @Test func faultsThatTheFailureDoesNotNeedAreRemoved() throws {
         let failure = try Self.failure()
         let shrunk = try #require(failure.shrunk)

@@ -629,7 +629,7 @@ extension SimulationEngine: SimulationHost {
         if isHere, reason == nil { reason = failure }
     }
 
-    func note(_ text: String, _ location: String) {
+    func note(_ text: String, _ location: String?) {
         guard isHere else { return }
         schedule.note(text)
         log.append(
