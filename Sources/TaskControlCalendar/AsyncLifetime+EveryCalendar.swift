@@ -106,7 +106,8 @@ extension AsyncLifetime {
         priority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         wallClock: @escaping @Sendable () -> Date = { Date() },
-        @_inheritActorContext perform: @escaping @isolated(any) @Sendable (Owner, CalendarSchedule.Tick) async throws -> Void,
+        @_inheritActorContext perform:
+            @escaping @isolated(any) @Sendable (Owner, CalendarSchedule.Tick) async throws -> Void,
         @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil
     ) -> Task<Void, Never> {
         let plan = CalendarPlan(schedule, missed: missed, wallClock: wallClock)

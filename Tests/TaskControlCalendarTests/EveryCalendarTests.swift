@@ -40,7 +40,9 @@ struct EveryCalendarTests {
         try await Self.inVirtualTime { sim in
             let (wall, log, lifetime) = (Wall(sim, "2026-03-27T12:00:00Z"), OrderRecorder<String>(), AsyncLifetime())
             var owner: Owner? = Owner()
-            let task = lifetime.every(.day(at: "02:30", in: Self.berlin), for: owner!, wallClock: { wall.now }) { owner, tick in
+            let task = lifetime.every(.day(at: "02:30", in: Self.berlin), for: owner!, wallClock: { wall.now }) {
+                owner,
+                tick in
                 owner.log.record(tick.period)
                 log.record(tick.period)
             }

@@ -174,7 +174,9 @@ final class NetworkStorage: Sendable {
         if !isEnd {
             record(.crashed(crashed.node.name, incarnation: crashed.incarnation))
             let lost = crashed.lost.joined(separator: ", ")
-            if !lost.isEmpty { simulation?.noteWithoutLocation("not synced by \(crashed.node.name), and lost: \(lost)") }
+            if !lost.isEmpty {
+                simulation?.noteWithoutLocation("not synced by \(crashed.node.name), and lost: \(lost)")
+            }
         }
         // Before the gates, so that the waiters find their task cancelled.
         crashed.node.tasks.cancelAll()

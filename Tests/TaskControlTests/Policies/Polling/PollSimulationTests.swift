@@ -31,7 +31,9 @@ struct PollSimulationTests {
                 // The last call was cut off at the limit, or the next one would have begun after it.
                 sim.expect(sim.now == limit || sim.now + .seconds(5) >= limit, "the poll ended early")
                 sim.expect(error.calls == calls.count || error.calls == calls.count - 1 && sim.now == limit)
-                if error.calls > 0 { sim.expect(error.lastValue as? Duration == calls[error.calls - 1] && error.lastError == nil) }
+                if error.calls > 0 {
+                    sim.expect(error.lastValue as? Duration == calls[error.calls - 1] && error.lastError == nil)
+                }
             }
             for (time, next) in zip(calls, calls.dropFirst()) { sim.expect(next - time == call + .seconds(5)) }
             sim.expect(calls.allSatisfy { $0 < limit }, "a call began at the limit")

@@ -279,7 +279,11 @@ struct PollTests {
                 true
             }
         }
-        let value = try await poll(every: .none, calls: most, clock: clock) { 7 } until: { $0 == 7 }
+        let value = try await poll(every: .none, calls: most, clock: clock) {
+            7
+        } until: {
+            $0 == 7
+        }
         #expect(value == 7)
     }
 
