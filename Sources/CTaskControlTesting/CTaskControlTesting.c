@@ -7,6 +7,10 @@ static _Thread_local bool isCreating;
 static _Thread_local void *destination;
 
 bool tc_isCreating(void) { return isCreating; }
+
+static _Thread_local bool isDetaching;
+
+bool tc_isDetaching(void) { return isDetaching; }
 void *tc_destination(void) { return destination; }
 
 // MARK: What the runtime exports
@@ -59,7 +63,7 @@ typedef struct Option {
     struct Option *parent;
 } Option;
 
-enum { FlagEnqueue = 1 << 12 };
+enum { FlagIsChild = 1 << 8, FlagCopiesLocals = 1 << 10, FlagEnqueue = 1 << 12 };
 enum { OptionSerialExecutor = 0, OptionGroup = 1, OptionExecutorUnowned = 5, OptionExecutorOwned = 6, OptionName = 7 };
 
 typedef struct { Option option; Executor executor; } ExecutorOption;
@@ -88,7 +92,7 @@ swift_task_create(size_t flags, Option *options, const void *type, void *entry, 
 
     // Child tasks inherit the executor of their parent. A task that names an executor keeps it, unless it names no
     // executor or the global one.
-    bool hasExecutor = false;
+    bool hasExecutor = false, isOfGroup = false;
     const char *name = NULL;
     ExecutorOption *named = NULL;
     ExecutorOption *serialOption = NULL;
@@ -99,7 +103,7 @@ swift_task_create(size_t flags, Option *options, const void *type, void *entry, 
             serialOption = (ExecutorOption *)option;
             serial = serialOption->executor;
             break;
-        case OptionGroup: hasExecutor = true; break;
+        case OptionGroup: hasExecutor = isOfGroup = true; break;
         case OptionExecutorUnowned: case OptionExecutorOwned: hasExecutor = true; named = (ExecutorOption *)option; break;
         case OptionName: name = ((NameOption *)option)->name; break;
         }
@@ -124,11 +128,12 @@ swift_task_create(size_t flags, Option *options, const void *type, void *entry, 
         serialOption->executor = (Executor){current->hopExecutor[0], current->hopExecutor[1]};
     }
     isCreating = true;
+    isDetaching = !isOfGroup && !(flags & (FlagIsChild | FlagCopiesLocals));
     // A custom executor is reported by its name, and not by the functions that it calls while it enqueues the task.
     if (foreign) tc_exempt();
     TaskAndContext made = create(flags, hasExecutor ? options : &executor.option, type, entry, closure);
     if (foreign) tc_stopExempting();
-    isCreating = false;
+    isCreating = isDetaching = false;
     if (isSent) serialOption->executor = serial;
     if (named) named->executor = before;
     current->created(current->context, made.task, name, foreign);

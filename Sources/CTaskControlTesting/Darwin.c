@@ -62,6 +62,7 @@ bool tc_isOnActor(void *actor) { return runtime.getCurrentExecutor().identity ==
 // MARK: What only interposed functions know
 
 bool tc_isCreating(void) { return false; }
+bool tc_isDetaching(void) { return false; }
 void *tc_destination(void) { return NULL; }
 void tc_setNow(int64_t nanoseconds) { (void)nanoseconds; }
 void tc_resetLead(void) {}

@@ -224,6 +224,9 @@ uint64_t tc_taskID(const void *_Nonnull task);
 void *_Nullable tc_currentTask(void);
 /// Whether this thread is creating a task at the moment. A new task is enqueued before `created` is called for it.
 bool tc_isCreating(void);
+
+/// Whether the task that this thread is creating is detached: it inherits no task-locals, and is no child.
+bool tc_isDetaching(void);
 /// The actor to which a task hops. Valid while the hop executor receives this task.
 void *_Nullable tc_destination(void);
 void tc_retain(void *_Nonnull task);

@@ -22,6 +22,9 @@ final class NetworkStorage: Sendable {
         var handlers: [ObjectIdentifier: Handler] = [:]
         /// The tasks of the node's current incarnation.
         var tasks: AsyncLifetime
+        /// The process of the simulation in which these tasks run; `nil` outside a simulation.
+        var process: Int?
+        var marks = UnderWay.List()
         var clock: ClockDrift
         var disk: DiskStateMachine
         let diskFaults: SimulatedNetwork.DiskFaults
@@ -147,8 +150,12 @@ final class NetworkStorage: Sendable {
             return (incarnation, startup, state.nodes[node].name)
         }
         guard let (incarnation, startup, name) = begun else { return }
+        let process = simulation?.beginProcess()
+        with { $0.nodes[node].process = process }
         record(.started(name, incarnation: incarnation.number))
-        startup(SimulatedNetwork.Process(network: self, incarnation: incarnation, name: name))
+        create(in: process) {
+            startup(SimulatedNetwork.Process(network: self, incarnation: incarnation, name: name))
+        }
         open(with { $0.take($0.machine.hasStarted(incarnation)) })
     }
 
@@ -166,6 +173,8 @@ final class NetworkStorage: Sendable {
             let ended = state.nodes[node]
             state.nodes[node].handlers = [:]
             state.nodes[node].tasks = AsyncLifetime(name: ended.name)
+            state.nodes[node].process = nil
+            state.nodes[node].marks = UnderWay.List()
             let faults = ended.diskFaults
             let lost = state.nodes[node].disk.crash { Self.fate(of: faults, &state.rest) }
             return (state.take(waiters), ended, state.machine.incarnation(of: node), lost)
@@ -178,8 +187,15 @@ final class NetworkStorage: Sendable {
                 simulation?.noteWithoutLocation("not synced by \(crashed.node.name), and lost: \(lost)")
             }
         }
-        // Before the gates, so that the waiters find their task cancelled.
-        crashed.node.tasks.cancelAll()
+        if let process = crashed.node.process, let simulation, !isEnd {
+            // The code of a dead machine makes no step: not even a cancellation handler, which the end of the lifetime would call.
+            simulation.crash(process)
+            _ = Unmanaged.passRetained(crashed.node.tasks)
+            crashed.node.marks.end()
+        } else {
+            // Before the gates, so that the waiters find their task cancelled.
+            crashed.node.tasks.cancelAll()
+        }
         open(crashed.waiters)
         return true
     }
@@ -233,16 +249,36 @@ final class NetworkStorage: Sendable {
     ///   - name: The name of the task.
     ///   - work: The operation of the task.
     func addTask(of incarnation: Incarnation, name: String?, _ work: @escaping @Sendable () async -> Void) {
-        guard let bag = with({ $0.machine.isCurrent(incarnation) ? $0.nodes[incarnation.node].tasks : nil }) else {
-            return
-        }
         let mark = UnderWay(tasks)
-        bag.addTask(name: name) {
-            await work()
-            mark.end()
+        let owner = with { state -> (bag: AsyncLifetime, process: Int?)? in
+            guard state.machine.isCurrent(incarnation) else { return nil }
+            if state.nodes[incarnation.node].process != nil { state.nodes[incarnation.node].marks.append(mark) }
+            return (state.nodes[incarnation.node].tasks, state.nodes[incarnation.node].process)
+        }
+        guard let (bag, process) = owner else { return }
+        create(in: process) {
+            bag.addTask(name: name) {
+                await work()
+                mark.end()
+            }
         }
         // The node may have crashed meanwhile.
         if with({ !$0.machine.isCurrent(incarnation) }) { bag.cancelAll() }
+    }
+
+    /// Does work whose new tasks belong to a process of the simulation; to none if the number is 0.
+    func create(in process: Int?, _ work: () -> Void) {
+        if let process, let simulation { simulation.inProcess(process, work) } else { work() }
+    }
+
+    /// Ends a call of an incarnation that has ended. In a simulation, the call of a task of that incarnation never returns, and no other
+    /// returns without a suspension, so that a loop around the call is no step without an end.
+    func endCall() async -> CancellationError {
+        if let simulation {
+            if simulation.isCallerLost { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+            await Task.yield()
+        }
+        return CancellationError()
     }
 
     /// Crashes or pauses the node of an incarnation, which is about to send a message or uses its disk, if an injected
@@ -300,7 +336,7 @@ final class NetworkStorage: Sendable {
                 if let waiter, let node { with { if $0.machine.leave(waiter, on: node) { $0.gates[waiter] = nil } } }
             }
             switch standing {
-            case .ended: throw CancellationError()
+            case .ended: throw await endCall()
             case .held: try await gate.wait()
             case .runs: if let value = try await attempt(gate) { return value }
             }

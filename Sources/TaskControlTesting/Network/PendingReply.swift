@@ -23,6 +23,26 @@ final class UnderWay: Sendable {
     }
 
     deinit { end() }
+
+    /// The registrations of the tasks of a process, which do not retain them: a registration may end by its deallocation.
+    struct List {
+        private struct Item { weak var mark: UnderWay? }
+
+        private var items: [Item] = []
+        private var limit = 32
+
+        mutating func append(_ mark: UnderWay) {
+            if items.count >= limit {
+                items.removeAll { $0.mark == nil }
+                limit = max(32, 2 * items.count)
+            }
+            items.append(Item(mark: mark))
+        }
+
+        func end() {
+            for item in items { item.mark?.end() }
+        }
+    }
 }
 
 /// The reply to a request, before and after it has arrived. The first result that arrives is kept; later results are

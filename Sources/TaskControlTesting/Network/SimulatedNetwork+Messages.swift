@@ -58,7 +58,7 @@ extension NetworkStorage {
     ) async throws -> Message.Reply {
         let receiver = index(of: name)
         try Task.checkCancellation()
-        if let sender, with({ !$0.machine.isCurrent(sender) }) { throw CancellationError() }
+        if let sender, with({ !$0.machine.isCurrent(sender) }) { throw await endCall() }
         let drawn = draw(from: sender?.node, to: receiver)
         if let sender { strike(sender) }
         let reply = PendingReply<Message.Reply>()
@@ -175,9 +175,12 @@ extension NetworkStorage {
         _ travel: @escaping @Sendable () async throws -> Void
     ) {
         let mark = UnderWay(tasks)
-        transit.addTask(name: "\(type) to \(name(of: receiver))") { [self] in
-            do { try await travel() } catch { lose(type, from: sender, to: receiver) }
-            mark.end()
+        // A message on its way belongs to no process.
+        create(in: 0) {
+            transit.addTask(name: "\(type) to \(name(of: receiver))") { [self] in
+                do { try await travel() } catch { lose(type, from: sender, to: receiver) }
+                mark.end()
+            }
         }
     }
 }

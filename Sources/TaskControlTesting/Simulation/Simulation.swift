@@ -155,6 +155,14 @@ public final class Simulation: Sendable {
         host.note(text, "\(location)")
     }
 
+    func beginProcess() -> Int? { host.beginProcess() }
+
+    func inProcess(_ process: Int, _ work: () -> Void) { host.inProcess(process, work) }
+
+    func crash(_ process: Int) { host.crash(process) }
+
+    var isCallerLost: Bool { host.isCallerLost }
+
     /// Adds a line of text about an event that has no line of the program, such as a fault of a network.
     func noteWithoutLocation(_ text: String) { host.note(text, nil) }
 
@@ -184,6 +192,14 @@ protocol SimulationHost: AnyObject, Sendable {
     func draw() -> UInt64?
     /// Returns a random number that is derived from the seed, and is not replaced when a failure is shortened.
     func drawSeed() -> UInt64
+    /// Begins a simulated process, and returns its number; `nil` if the simulation cannot tell which tasks belong to it.
+    func beginProcess() -> Int?
+    /// Does work whose new tasks belong to a process; 0 for none.
+    func inProcess(_ process: Int, _ work: () -> Void)
+    /// Ends a process: none of its tasks makes a further step.
+    func crash(_ process: Int)
+    /// Whether the current task belongs to a process that has crashed.
+    var isCallerLost: Bool { get }
     /// Returns whether a fault that was drawn happens: `false` in a shortened schedule that does not need it.
     func happens() -> Bool
     func sometimes(_ condition: Bool, _ message: String, _ location: Simulation.Location)

@@ -58,6 +58,8 @@ struct SimulationResult {
     /// Whether the simulation has waited, before it ended the run, for a thread outside the simulation that might have
     /// resumed a task.
     let hasLookedOut: Bool
+    /// Whether tasks were lost in crashes.
+    var hasLost = false
     /// The tasks that had not ended. Empty if the run passed.
     let unfinished: [SimulationUnfinishedTask]
 }
@@ -213,6 +215,7 @@ struct SimulationRunner {
                 throw failure.reported()
             }
         }
+        if result.hasLost, !keepsAnswers, !goals.isUsed { result.log.removeAll() }
         return result
     }
 

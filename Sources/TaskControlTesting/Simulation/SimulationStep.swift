@@ -33,6 +33,8 @@ package enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConve
     case outside(executor: String)
     /// The task has ended.
     case ended
+    /// The task belongs to a process of a simulated network that has crashed.
+    case lost
     /// The state cannot be read: either the memory of the task belongs to its parent, as for an `async let`, or the
     /// platform lacks `SimulationCapabilities.taskStates`.
     case unknown
@@ -49,6 +51,7 @@ package enum SimulationTaskState: Sendable, Hashable, Codable, CustomStringConve
         case .awaitingActor(let actor): "waits for its turn on \(actor)"
         case .outside(let executor): "went to \(executor), outside the simulation"
         case .ended: "ended"
+        case .lost: "was lost in a crash"
         case .unknown: "ran"
         }
     }

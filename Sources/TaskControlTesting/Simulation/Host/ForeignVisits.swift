@@ -86,8 +86,8 @@ final class ForeignVisits: Sendable {
 
     /// Notes that the simulation has ended.
     ///
-    /// - Parameter isDropping: Whether jobs that arrive later are dropped, because the run has failed. If `false`, they
-    ///   run outside the simulation.
+    /// - Parameter isDropping: Whether jobs that arrive later are dropped, because the run has failed, or its
+    ///   nodes have crashed. If `false`, they run outside the simulation.
     func end(isDropping: Bool) {
         withState { $0 = .ended(isDropping: isDropping) }
     }

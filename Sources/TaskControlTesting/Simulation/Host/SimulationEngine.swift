@@ -223,6 +223,7 @@ final class SimulationEngine: @unchecked Sendable {
             reason: reason,
             hasCollided: hasCollided,
             hasLookedOut: hasLookedOut,
+            hasLost: ledger.hasLost,
             unfinished: unfinished.map { number, state in
                 let task = ledger[number]
                 return SimulationUnfinishedTask(
@@ -269,6 +270,7 @@ final class SimulationEngine: @unchecked Sendable {
 
     func run(_ item: ScheduleStateMachine.Item) {
         let (job, owner, number) = (SimulatedJob(item), item.task, schedule.steps - 1)
+        if ledger.hasLost, let owner, ledger.isLost(owner) { return }
         let (isTask, actor) = (job.isTask, actorType(of: job))
         if let place = job.actor, !tc_claim(place) { return collided(owner, actor!) }
         actorOfStep = actor
@@ -401,6 +403,7 @@ extension SimulationEngine {
             return
         }
         let number = number(job)
+        if ledger.hasLost, let number, ledger.isLost(number) { return }
         var arrival: ScheduleStateMachine.Arrival?
         if job.isOnMain || job.actor != nil {
             arrival = .init(
@@ -507,7 +510,7 @@ extension SimulationEngine {
                     return (number, .sleeping(until: end))
                 }
                 return (number, state)
-            }
+            } + (0..<ledger.lost.count).map { (ledger.lost[$0], .lost) }
     }
 }
 
@@ -582,12 +585,12 @@ extension SimulationEngine {
     /// Ends the simulation after its last step. The unfinished tasks of a failed run are not cancelled, and never run
     /// again. (If they were cancelled, their code would run, and could block the thread forever.)
     func leaveBehind() {
-        if !ledger.unended.isEmpty || !ledger.readsStates {
+        if !ledger.unended.isEmpty || ledger.hasLost || !ledger.readsStates {
             // A task does not retain the main actor's executor, and a task that is left behind may still be resumed.
             _ = Unmanaged.passRetained(main)
         }
         Self.release(ledger.close())
-        foreign.end(isDropping: reason != nil)
+        foreign.end(isDropping: reason != nil || ledger.hasLost)
         // The remaining jobs may include the turn of an actor that outlives the seed. Without this, the actor would never run again.
         while let item = schedule.next() {
             let job = SimulatedJob(item)
@@ -662,6 +665,22 @@ extension SimulationEngine: SimulationHost {
     }
 
     func leave() -> Bool { isHere && tc_setOutside(true) }
+
+    func beginProcess() -> Int? { isHere ? ledger.beginProcess() : nil }
+
+    func inProcess(_ process: Int, _ work: () -> Void) {
+        guard isHere else { return work() }
+        let outer = ledger.joinedProcess
+        ledger.joinedProcess = process
+        work()
+        ledger.joinedProcess = outer
+    }
+
+    func crash(_ process: Int) {
+        if isHere { ledger.crash(process) }
+    }
+
+    var isCallerLost: Bool { isHere && ledger.current.map { ledger.isLost($0) } ?? false }
 
     func comeBack() { _ = tc_setOutside(false) }
 }

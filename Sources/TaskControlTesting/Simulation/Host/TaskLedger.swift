@@ -27,6 +27,18 @@ struct TaskLedger: ~Copyable {
     private(set) var unended = FlatArray<Int>()
     private var runsSinceSweep = 0
 
+    /// The simulated processes to which the tasks belong, indexed by the numbers of the tasks; 0 for none. Contains no entries after that
+    /// of the last task of a process.
+    private var processes = FlatArray<Int>()
+    /// Whether each process has crashed, indexed by its number.
+    private var hasCrashed = FlatArray<Bool>()
+    /// The process of the tasks that are being created; `nil` for that of their creator.
+    var joinedProcess: Int?
+    /// Whether a process has crashed.
+    private(set) var hasLost = false
+    /// The tasks of processes that have crashed, which make no further step.
+    private(set) var lost = FlatArray<Int>()
+
     /// The runtime's ID of the first task of the simulation, which runs the simulated body; `nil` before it is added.
     private var firstID: UInt64?
 
@@ -47,7 +59,7 @@ struct TaskLedger: ~Copyable {
         let number = number(of: task)
         if readsStates {
             tc_retain(task)
-            unended.append(number)
+            if isLost(number) { lost.append(number) } else { unended.append(number) }
         }
         tasks.set(number, name: name, creator: current)
         handles[number] = readsStates ? task : nil
@@ -69,8 +81,47 @@ struct TaskLedger: ~Copyable {
         tasks.append(name(ofUnseen: id, isTimer), creator: current)
         handles.append(nil)
         numbers.insert(number, for: id)
+        if hasCrashed.count > 0 { join(number) }
         return number
     }
+
+    // MARK: Processes
+
+    /// Begins a simulated process. Its tasks are those that are created while ``joinedProcess`` is its number, and those that its tasks create,
+    /// except detached ones.
+    ///
+    /// - Returns: The number of the process, which is not 0; `nil` if the simulation does not notice that tasks are created.
+    mutating func beginProcess() -> Int? {
+        guard readsStates else { return nil }
+        if hasCrashed.count == 0 { hasCrashed.append(false) }
+        hasCrashed.append(false)
+        return hasCrashed.count - 1
+    }
+
+    private mutating func join(_ number: Int) {
+        if tc_isDetaching() { return }
+        let process = joinedProcess ?? current.map { $0 < processes.count ? processes[$0] : 0 } ?? 0
+        if process == 0 { return }
+        while processes.count <= number { processes.append(0) }
+        processes[number] = process
+    }
+
+    /// Ends a process: its tasks are lost.
+    ///
+    /// - Complexity: O(*n*) in the number of unended tasks.
+    mutating func crash(_ process: Int) {
+        hasCrashed[process] = true
+        hasLost = true
+        var rest = FlatArray<Int>()
+        for index in 0..<unended.count {
+            let number = unended[index]
+            if isLost(number) { lost.append(number) } else { rest.append(number) }
+        }
+        unended = rest
+    }
+
+    /// Whether the task with the given number belongs to a process that has crashed.
+    func isLost(_ number: Int) -> Bool { hasLost && number < processes.count && hasCrashed[processes[number]] }
 
     private mutating func name(ofUnseen id: UInt64, _ isTimer: Bool) -> SimulatedTasks.UnseenName? {
         if firstID == nil {
@@ -184,7 +235,19 @@ struct TaskLedger: ~Copyable {
             if let task = handles[number] { open.append(task) }
             handles[number] = nil
         }
+        for index in 0..<lost.count {
+            let number = lost[index]
+            if let task = handles[number] { open.append(task) }
+            handles[number] = nil
+        }
         unended = FlatArray()
+        if hasLost {
+            // The lost tasks may retain the simulation, and with it this ledger.
+            handles = FlatArray()
+            destinations = FlatArray()
+            foreignExecutors = FlatArray()
+            numbers = TaskNumbers()
+        }
         return open
     }
 

@@ -7,7 +7,7 @@ final class ScheduleLog {
     /// Times are in nanoseconds since the beginning of the run. The type is trivial, which makes it quick to record a
     /// step even in a debug build.
     enum State {
-        case ready, yielded, awaitingContinuation, awaitingChildTasks, ended, unknown
+        case ready, yielded, awaitingContinuation, awaitingChildTasks, ended, lost, unknown
         case sleeping(until: Int64)
         case awaitingTask(Int?)
         case awaitingActor(TypeID)
@@ -35,7 +35,8 @@ final class ScheduleLog {
                 case .ran(.awaitingContinuation): (.awaitingContinuation, 0)
                 case .ran(.awaitingChildTasks): (.awaitingChildTasks, 0)
                 case .ran(.ended): (.ended, 0)
-                case .ran(.unknown): (.unknown, 0)
+                // A task that is lost makes no step.
+                case .ran(.unknown), .ran(.lost): (.unknown, 0)
                 case .note(let index): (.note, UInt64(index))
                 case .blocked(let index): (.blocked, UInt64(index))
                 case .ran(.sleeping(let deadline)): (.sleeping, UInt64(bitPattern: deadline))
@@ -121,6 +122,14 @@ final class ScheduleLog {
     func text(_ text: String, location: String? = nil) -> Int {
         texts.append((text, location))
         return texts.count - 1
+    }
+
+    /// Removes all entries: tasks that are never deallocated may retain the log.
+    func removeAll() {
+        older = Tape()
+        recent = Tape()
+        texts = []
+        tasks.removeAll()
     }
 
     // MARK: Text
@@ -229,6 +238,7 @@ final class ScheduleLog {
         case .awaitingContinuation: .awaitingContinuation
         case .awaitingChildTasks: .awaitingChildTasks
         case .ended: .ended
+        case .lost: .lost
         case .unknown: .unknown
         case .sleeping(let deadline): .sleeping(until: .nanoseconds(deadline))
         case .awaitingTask(let number): .awaitingTask(number.map { tasks[$0] })

@@ -48,6 +48,11 @@ final class SimulatedTasks {
         entries[number] = Entry(creator: CompactNumber(creator), name: CompactNumber(index))
     }
 
+    func removeAll() {
+        entries = FlatArray()
+        names = Self.unseenNames
+    }
+
     func isTimer(_ number: Int) -> Bool { entries[number].name.isEqual(to: UnseenName.timer.rawValue) }
 
     subscript(number: Int) -> SimulationTask {
