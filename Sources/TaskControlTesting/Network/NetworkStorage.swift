@@ -24,6 +24,7 @@ final class NetworkStorage: Sendable {
         var tasks: AsyncLifetime
         /// The process of the simulation in which these tasks run; `nil` outside a simulation.
         var process: Int?
+        /// The registrations of those tasks in ``NetworkStorage/tasks``, which a crash in a simulation ends.
         var marks = UnderWay.List()
         var clock: ClockDrift
         var disk: DiskStateMachine

@@ -164,7 +164,7 @@ extension SimulatedNetwork {
     /// In a simulation, no task of the process makes a further step after a crash, as on a machine without power: those of the start-up closure, of
     /// handlers and of ``addTask(name:operation:)``, their child tasks, and the tasks that they create. They are not cancelled: not even a
     /// cancellation handler runs. A task that crashes its own process still runs up to its next suspension. Detached tasks continue. The lost tasks are
-    /// never deallocated, which takes about 7 kB each in a debug build, and what their variables hold; a failure lists them as lost.
+    /// never deallocated, nor is what their variables hold; a failure lists them as lost.
     ///
     /// Outside a simulation, the tasks of the process are cancelled, and its requests and sleeps throw `CancellationError`. So do those that code
     /// outside of the process makes through it, also in a simulation, and all at the end of ``SimulatedNetwork/run(_:)``, which is no crash.

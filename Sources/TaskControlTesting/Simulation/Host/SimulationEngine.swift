@@ -677,7 +677,9 @@ extension SimulationEngine: SimulationHost {
     }
 
     func crash(_ process: Int) {
-        if isHere { ledger.crash(process) }
+        guard isHere else { return }
+        ledger.crash(process)
+        schedule.removeSleepers { ledger.isLost($0) }
     }
 
     var isCallerLost: Bool { isHere && ledger.current.map { ledger.isLost($0) } ?? false }

@@ -164,6 +164,17 @@ struct ScheduleStateMachine: ~Copyable {
         sleepers.insert(Sleeper(deadline: deadline, item: item), at: low)
     }
 
+    /// Removes the sleeping jobs of the tasks that satisfy a condition, so that no time passes for them.
+    ///
+    /// - Complexity: O(*n*) in the number of sleepers.
+    mutating func removeSleepers(where isLost: (_ task: Int) -> Bool) {
+        var rest = FlatArray<Sleeper>()
+        for index in 0..<sleepers.count where !(sleepers[index].item.task.map(isLost) ?? false) {
+            rest.append(sleepers[index])
+        }
+        sleepers = rest
+    }
+
     private mutating func makeReady(_ item: Item) {
         var item = item
         itemCount += 1
