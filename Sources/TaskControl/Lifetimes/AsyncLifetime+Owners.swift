@@ -201,7 +201,7 @@ extension AsyncLifetime {
     @usableFromInline
     func _enter(_ name: String?) -> _DeliveryPlace? {
         var effects = TaskRegistry.Effects()
-        let registration = registry.enter(nil, .runConcurrently, &effects)
+        let registration = registry.enter(nil, .runConcurrently, nil, &effects)
         if case .added(let id) = registration { return _DeliveryPlace(registry: registry, id: id) }
         registry.emitEntered(registration, name, nil)
         return nil
@@ -209,6 +209,6 @@ extension AsyncLifetime {
 
     @usableFromInline
     func _refused(_ name: String?) -> Task<DeliveryOutcome, Never> {
-        registry.refusedTask(name, returning: .cancelled(registry.refusal))
+        registry.refusedTask(name) { [outcome = DeliveryOutcome.cancelled(registry.refusal)] in outcome }
     }
 }

@@ -58,6 +58,9 @@ public final class AsyncLifetime: TaskOwner, ObservableOwner {
     /// - Parameters:
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
+    ///   - mustFinish: Whether the task continues when the lifetime cancels its tasks, is closed or is deallocated, such as
+    ///     the handling of a payment, which must not end with a screen. It also begins then, and makes all its attempts.
+    ///     ``TaskOwner/shutdown(grace:waiting:clock:)`` and ``TaskOwner/drain()`` wait for it. Only its own handle cancels it.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
     ///     function; not called for a task that was cancelled. If `nil`, the error is reported to diagnostics.
@@ -67,9 +70,19 @@ public final class AsyncLifetime: TaskOwner, ObservableOwner {
     public func addTask(
         name: String? = nil,
         priority: TaskPriority? = nil,
+        mustFinish: Bool = false,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Void,
         @_inheritActorContext onError: (@isolated(any) @Sendable (any Error) async -> Void)? = nil
     ) -> Task<Void, Never> {
-        registry.addTask(.asyncLifetime, nil, .runConcurrently, name, priority, received(operation), onError)
+        registry.addTask(
+            .asyncLifetime,
+            nil,
+            .runConcurrently,
+            name,
+            priority,
+            mustFinish: mustFinish,
+            received(operation),
+            onError
+        )
     }
 }

@@ -33,6 +33,7 @@ extension TaskEvent.Kind {
     public static var adopted: Self { Self("adopted") }
     /// A task was not registered, because the owner has a task with the same key. The event is about the existing task.
     public static var duplicate: Self { Self("duplicate") }
-    /// A task was not registered, because its owner is closed.
+    /// A task was not registered, because its owner is closed. About a task: it was removed before it began, because more tasks
+    /// wait than may.
     public static var refused: Self { Self("refused") }
 }

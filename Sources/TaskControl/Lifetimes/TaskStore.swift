@@ -45,13 +45,17 @@
 ///
 /// A task takes its place in line when the rule for its key lets it start: with most behaviors in the call that adds it, and
 /// after a wait for an older task of its key, a quiet time or an interval at the end of that wait. Tasks start in the order
-/// of the line, regardless of their priorities. A task that replaces others of its key, because its behavior cancels them,
+/// of the line, regardless of their priorities, unless the store has the order ``Order/priority``:
+/// ``moveToFront(forKey:)`` and ``setPriority(_:forKey:)`` then say which of the waiting comes next. A task that replaces others of its key, because its behavior cancels them,
 /// does not move back: it starts in place of a replaced task that has not begun, and, if a replaced task runs, when
 /// that task has ended, or in its own turn if that is earlier. While a task is in line, the tasks before it and those that run are
 /// escalated to its priority, where the system supports it (<doc:Ordering#Priorities>). A cancelled task leaves the line at
 /// once; a task that is cancelled while it runs counts until it has ended. ``taskIsWaiting(forKey:)`` and
 /// ``taskIsRunning(forKey:)`` tell the two states apart. If all running tasks await later tasks of the store, they wait
 /// forever.
+///
+/// A store can also limit how many tasks wait, `TaskStore<URL>(maxConcurrentTasks: 4, maxWaiting: 100)`, and ``pause()``
+/// lets no task begin until ``resume()``.
 ///
 /// ## Cancellation
 /// ``cancelTask(forKey:)`` cancels the running and waiting tasks of a key, ``TaskOwner/cancelAll()`` those of every
@@ -67,6 +71,12 @@ public final class TaskStore<Key: Hashable>: TaskOwner, ObservableOwner {
     /// - Parameters:
     ///   - name: The name shown in diagnostics; `nil` for none.
     ///   - maxConcurrentTasks: The number of tasks that may run at once; `nil` for any number. Less than 1 counts as 1.
+    ///   - order: The order in which the tasks that wait for a place start.
+    ///   - maxWaiting: The number of tasks that may wait: for a place, for older tasks of their keys, for the end of an
+    ///     interval, or for the end of a pause; `nil` for any number. Less than 0 counts as 0. A task that waits for its
+    ///     quiet time (``TaskStoreDuplicateKeyBehavior/debounce(for:then:)``) counts from the end of that time.
+    ///   - overflowBehavior: The rule for a task that would wait when `maxWaiting` tasks wait. One of the two then fails with
+    ///     ``TaskStoreFullError``.
     ///   - clock: Measures the times of ``TaskStoreDuplicateKeyBehavior/debounce(for:then:)`` and
     ///     ``TaskStoreDuplicateKeyBehavior/throttle(for:)``. Its `sleep` must end when its task is cancelled, as
     ///     `Clock` requires: otherwise a task that is cancelled while it waits for such a time ends only when the time
@@ -74,6 +84,9 @@ public final class TaskStore<Key: Hashable>: TaskOwner, ObservableOwner {
     public init(
         name: String? = nil,
         maxConcurrentTasks: Int? = nil,
+        order: Order = .calls,
+        maxWaiting: Int? = nil,
+        whenFull overflowBehavior: OverflowBehavior = .refuse,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         let observation = OwnerObservation()
@@ -81,7 +94,15 @@ public final class TaskStore<Key: Hashable>: TaskOwner, ObservableOwner {
         let limit = maxConcurrentTasks.map {
             ComputedNumber.count($0, "TaskStore(maxConcurrentTasks:)", .taskStore)
         }
-        registry = TaskRegistry(.taskStore, name: name, limit: limit, clock: clock, onChange: observation.changed)
+        registry = TaskRegistry(
+            .taskStore,
+            name: name,
+            limit: limit,
+            isOrdered: order == .priority,
+            bound: maxWaiting.map { .init(count: max($0, 0), dropsOldest: overflowBehavior == .dropOldest) },
+            clock: clock,
+            onChange: observation.changed
+        )
     }
 
     deinit {

@@ -18,9 +18,23 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         _ receiver: Receiver,
         in origin: _WorkOrigin
     ) -> DeliveryWork {
-        let operation = { @Sendable in await perform(work, receiver, in: origin) }
-        guard receiver.isNotified else { return DeliveryWork(operation: operation) }
-        return DeliveryWork(operation: operation) { await receiver.notify($0, of: self) }
+        DeliveryWork { outcome in
+            if let outcome { return await end(outcome, receiver, in: origin) }
+            return await perform(work, receiver, in: origin)
+        }
+    }
+
+    /// Passes the outcome of work that does not begin to `receiver`.
+    ///
+    /// - Returns: The outcome.
+    private nonisolated(nonsending) func end<Receiver: _Receiver>(
+        _ outcome: DeliveryOutcome,
+        _ receiver: Receiver,
+        in origin: _WorkOrigin
+    ) async -> DeliveryOutcome where Receiver.Owner == Owner {
+        if case .failed(let error) = outcome { return await settle(error, receiver, in: origin) }
+        if receiver.isNotified { await receiver.notify(outcome, of: self) }
+        return outcome
     }
 
     /// Returns the work of a task, which passes each element of a sequence to `receiver`.
@@ -35,7 +49,8 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     ) -> DeliveryWork where Elements.AsyncIterator: SendableMetatype {
         // Sent to this call, and from here to the one task that iterates it.
         nonisolated(unsafe) let elements = elements
-        let operation = { @Sendable in
+        return DeliveryWork { end in
+            if let end { return await self.end(end, receiver, in: origin) }
             do {
                 var outcome = DeliveryOutcome.delivered
                 for try await element in elements {
@@ -49,8 +64,6 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
                 return await settle(error, receiver, in: origin)
             }
         }
-        guard receiver.isNotified else { return DeliveryWork(operation: operation) }
-        return DeliveryWork(operation: operation) { await receiver.notify($0, of: self) }
     }
 
     /// Runs `work` without the owner. Then passes the result, or the error that `work` threw, to `receiver`, and the

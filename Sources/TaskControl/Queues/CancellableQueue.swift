@@ -31,16 +31,20 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, Regis
     ///
     /// The first stored property, so that generic code can read it without the size of the underlying queue.
     let registry: TaskRegistry
+    /// The engine of the underlying queue.
+    let turns: _TurnStorage
     @usableFromInline let _underlyingQueue: UnderlyingQueue
 
     /// Creates a queue that can cancel the tasks that are added through it to a ``FIFOQueue``.
     public init(underlyingQueue: FIFOQueue) where UnderlyingQueue == FIFOQueue {
+        turns = underlyingQueue._turns
         _underlyingQueue = underlyingQueue
         registry = TaskRegistry(.cancellableQueue, name: underlyingQueue.name)
     }
 
     /// Creates a queue that can cancel the tasks that are added through it to a ``ConcurrentQueue``.
     public init(underlyingQueue: ConcurrentQueue) where UnderlyingQueue == ConcurrentQueue {
+        turns = underlyingQueue._turns
         _underlyingQueue = underlyingQueue
         registry = TaskRegistry(.cancellableQueue, name: underlyingQueue.name)
     }
@@ -50,12 +54,25 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, Regis
     public init<ActorType: Actor>(
         underlyingQueue: ActorQueue<ActorType>
     ) where UnderlyingQueue == ActorQueue<ActorType> {
+        turns = underlyingQueue._turns
         _underlyingQueue = underlyingQueue
         registry = TaskRegistry(.cancellableQueue, name: underlyingQueue.name)
     }
 
     deinit {
         registry.source.emit(.deallocated)
+    }
+
+    // A cancelled task whose operation must run at its turn would otherwise wait for the end of a pause.
+
+    /// Refuses later tasks, cancels the present ones, and ends a pause of the underlying queue.
+    public func close() {
+        registry.close()
+        turns.resume()
+    }
+
+    package func cutOff(for cause: CancellationCause) async -> [String] {
+        await registry.cutOff(because: cause) { turns.resume() }
     }
 }
 

@@ -29,6 +29,10 @@ extension RegistryDriver {
         case follow(Int)
         case raise(Int, to: UInt8)
         case raiseAll(key: String?, to: UInt8)
+        case pause
+        case resume
+        case moveToFront(String)
+        case setPriority(UInt8, key: String)
     }
 
     /// Where the code of a task is.
@@ -53,14 +57,29 @@ extension RegistryDriver {
 
     /// All that could come next.
     ///
-    /// - Parameter isWide: With those that ask for a handle, cancel through a handle, reserve, raise priorities, and drain one key.
-    func possibleEvents(keys: [String?], maxTasks: Int, maxDrainers: Int = 1, isWide: Bool = false) -> [Event] {
+    /// - Parameters:
+    ///   - isWide: With those that ask for a handle, cancel through a handle, reserve, raise priorities, and drain one key.
+    ///   The registry of these has neither limit nor keys, and is not paused.
+    ///   - moves: With pauses, and with changes of the order of those that wait.
+    func possibleEvents(
+        keys: [String?],
+        maxTasks: Int,
+        maxDrainers: Int = 1,
+        isWide: Bool = false,
+        moves: Bool = false
+    ) -> [Event] {
         var events: [Event] = [.cancelAll, .cancelNotBegun]
+        if moves {
+            events.append(model.isPaused ? .resume : .pause)
+            for key in keys.compactMap({ $0 }) {
+                events += [.moveToFront(key), .setPriority(1, key: key), .setPriority(3, key: key)]
+            }
+        }
         if !model.isClosed { events.append(.close) }
         if ids.count < maxTasks {
             // A registry with a limit has only tasks with keys that it creates.
             for key in keys {
-                if model.limit == nil { events.append(.insert(key: key)) }
+                if model.limit == nil, !moves { events.append(.insert(key: key)) }
                 if key == nil {
                     events.append(.add(key: nil, .runConcurrently))
                     if isWide { events.append(.reserve) }

@@ -38,9 +38,11 @@ struct RegistryDriver: MachineDriver {
     /// The intervals that have begun, and whether the handle of their timer is attached.
     var timers: [RegistryMachine.IntervalID: Bool] = [:]
 
-    init(limit: Int? = nil) {
-        machine = RegistryMachine(limit: limit)
+    init(limit: Int? = nil, isOrdered: Bool = false, bound: RegistryMachine.Bound? = nil) {
+        machine = RegistryMachine(limit: limit, isOrdered: isOrdered, bound: bound)
         model.limit = limit
+        model.isOrdered = isOrdered
+        model.bound = bound
     }
 
     /// Same signature, same future.
@@ -59,6 +61,10 @@ struct RegistryDriver: MachineDriver {
         hasher.combine(model.line)
         hasher.combine(model.raisedBefore)
         hasher.combine(model.successors)
+        hasher.combine(model.levels)
+        hasher.combine(model.givenLevels)
+        hasher.combine(model.isPaused)
+        hasher.combine(model.arrivals)
         hasher.combine(model.tasks.map { machine.entries[ids[$0.number].slot].raisedBefore })
         hasher.combine(Set(timers.filter(\.value).map { model.key(of: $0.key, ids) }))
         return hasher.finalize()
@@ -152,6 +158,32 @@ struct RegistryDriver: MachineDriver {
             raise(machine.raiseAll(for: drainer, to: priority).map(\.number), to: priority)
             #expect(machine.drainerLeaves(drainer) == nil)
             #expect(machine.parkDrainer(drainer.id, 0) == .left)
+        case .pause:
+            let hasPaused = machine.pause(&effects)
+            #expect(hasPaused)
+            note(effects)
+            model.pause()
+            #expect(effects.waking == [])
+            var again = RegistryMachine.Effects()
+            let pausesAgain = machine.pause(&again)
+            #expect(!pausesAgain)
+        case .resume:
+            let hasResumed = machine.resume(&effects)
+            #expect(hasResumed)
+            note(effects)
+            #expect(Set(effects.waking) == model.resume())
+            wake(effects.waking)
+            var again = RegistryMachine.Effects()
+            let resumesAgain = machine.resume(&again)
+            #expect(!resumesAgain)
+        case .moveToFront(let key):
+            let waits = machine.moveToFront(_ErasedKey(key), &effects)
+            #expect(waits == model.moveToFront(key))
+            note(effects)
+        case .setPriority(let priority, let key):
+            let isLive = machine.setPriority(priority, of: _ErasedKey(key), &effects)
+            #expect(isLive == model.setPriority(priority, of: key))
+            note(effects)
         }
         #expect(machine.liveCount == liveCount + Int(liveCountChange))
         #expect(isNews || observed == before, "observers see each change")
@@ -197,9 +229,12 @@ struct RegistryDriver: MachineDriver {
 
     private mutating func add(_ key: String?, _ behavior: TaskStoreDuplicateKeyBehavior) {
         var effects = RegistryMachine.Effects()
+        let number = ids.count
+        let priority: UInt8 = model.isOrdered ? [2, 1, 3][number % 3] : 0
         let registration = machine.add(
             key: key.map { _ErasedKey($0) },
             behavior: behavior,
+            priority: priority,
             isCancelled: { [flagged] in flagged.contains($0.number) },
             &effects
         )
@@ -208,12 +243,26 @@ struct RegistryDriver: MachineDriver {
         if let key, behavior == .preferPrevious, !model.isClosed { expected = model.cancelFlaggedStanding(for: key) }
         if check(registration, isDuplicate: behavior == .preferPrevious, key) {
             noteObsolete(key, behavior)
-            let more = model.add(ids.count - 1, key: key, behavior: behavior)
+            let more = model.add(number, key: key, behavior: behavior, priority: priority)
             expected.cancelled += more.cancelled
             expected.woken.formUnion(more.woken)
             places.append(.unstarted)
         }
         carryOut(effects, expected)
+        if ids.count > number { dropOneTooMany(number) }
+    }
+
+    /// As the storage does after a task was added, or has begun to wait.
+    private mutating func dropOneTooMany(_ newest: Int) {
+        var effects = RegistryMachine.Effects()
+        let dropped = machine.dropOneTooMany(ids[newest], &effects)
+        note(effects)
+        let expected = model.dropOneTooMany(newest)
+        #expect(dropped == expected.map { ids[$0.dropped] })
+        #expect(Set(effects.waking) == expected?.woken ?? [])
+        if let dropped { #expect(machine.isDropped(dropped)) }
+        wake(effects.waking)
+        cancelled(effects, [])
     }
 
     /// A task that has not begun does not begin after a newer call that replaces it.
@@ -315,7 +364,7 @@ struct RegistryDriver: MachineDriver {
         let start = machine.begin(ids[number], isCancelled: isCancelled, &effects)
         note(effects)
         let hasActions = effects.actions != nil
-        let replaces = phase == .queued && model[number]!.replaces
+        let replaces = phase == .queued && model[number]!.replaces && !model.isPaused
         #expect(start == .skip || phase == .admitted || replaces || !hasActions)
         var expected = RegistryModel.Consequences()
         if replaces, !isCancelled { expected = model.replaceOlder(number) }
@@ -386,6 +435,7 @@ struct RegistryDriver: MachineDriver {
             #expect(Set(effects.waking) == model.promoteAll())
             wake(effects.waking)
             cancelled(effects, jobs)
+            if start == .wait { dropOneTooMany(number) }
         case .skip:
             #expect(phase == .skipped || isCancelled)
             skipped(number, effects.waking)
@@ -397,7 +447,8 @@ struct RegistryDriver: MachineDriver {
     private mutating func endQuietTime(_ number: Int) -> [Int] {
         let older = model.linked(model[number]!.key!).prefix { $0.number != number }
         let keepsRunning = model[number]?.afterQuietTime == .keepLatest
-        let estate = model.replace(older.filter { !keepsRunning || $0.isToCome }.map(\.number))
+        let replaced = older.filter { !keepsRunning && !model.isPaused || $0.isToCome }
+        let estate = model.replace(replaced.map(\.number))
         var woken = Set<Int>()
         if !keepsRunning || model.linked(model[number]!.key!).first?.number == number {
             model.start(number, as: .running, replacing: estate, &woken)
@@ -406,6 +457,7 @@ struct RegistryDriver: MachineDriver {
             model.claim(number, of: estate)
         }
         places[number] = model[number]?.phase == .running ? .running : .unstarted
+        model.noteArrival(number)
         return estate.jobs
     }
 

@@ -42,6 +42,16 @@ struct RegistryModel {
     var line: [Int] = []
     /// The highest priority for which those before a task in line were raised, for it or for one behind it.
     var raisedBefore: [Int: UInt8] = [:]
+    /// The rank of each task in line that has no permit.
+    var levels: [Int: RegistryMachine.Limit.Level] = [:]
+    /// The rank of each task.
+    var givenLevels: [Int: RegistryMachine.Limit.Level] = [:]
+    /// Whether the rank is the priority.
+    var isOrdered = false
+    var isPaused = false
+    var bound: RegistryMachine.Bound?
+    /// The tasks that have come to wait.
+    var arrivals: [Int] = []
     /// The task of a key that has replaced one with a permit, and has none.
     var successors: [String: Int] = [:]
     /// The interval of a key: the number of the task that has begun it, or `nil` while an admitted task claims it.
@@ -100,6 +110,7 @@ struct RegistryModel {
         var place: Int?
         var hasPermit = false
         var raisedBefore: UInt8 = 0
+        var level: RegistryMachine.Limit.Level = 0
         /// Whether one of them had a permit, or should have received that of one that it has replaced.
         var claims = false
     }
@@ -125,6 +136,9 @@ struct RegistryModel {
 
     private func leavePlace(_ task: Task, to estate: inout Estate) {
         guard let place = line.firstIndex(of: task.number), place <= estate.place ?? place else { return }
+        // A pause takes the permit back.
+        if isPaused, task.hasPermit { return }
+        estate.level = levels[task.number, default: 0]
         (estate.place, estate.hasPermit) = (place, task.hasPermit)
         estate.raisedBefore = raisedBefore[task.number, default: 0]
     }
@@ -144,6 +158,7 @@ struct RegistryModel {
     mutating func tidyLine() {
         line = line.filter { self[$0].map { $0.hasPermit || $0.phase == .queued } ?? false }
         raisedBefore = raisedBefore.filter { [line] in line.contains($0.key) }
+        levels = levels.filter { [line] in line.contains($0.key) }
     }
 
     /// A task that waits is cancelled by its own handler, and reports that when it continues.
@@ -190,13 +205,13 @@ struct RegistryModel {
 
     // MARK: The limit
 
-    var hasPermits: Bool { limit.map { tasks.count(where: \.hasPermit) < $0 } ?? true }
+    var hasPermits: Bool { !isPaused && limit.map { tasks.count(where: \.hasPermit) < $0 } ?? true }
 
     /// A task may start, or waits for a permit, at the place that those leave which it replaces, or at the end of the line.
     mutating func start(_ number: Int, as phase: Phase, replacing estate: Estate = Estate(), _ woken: inout Set<Int>) {
         let hasPermit = hasPermits
         self[number]?.phase = hasPermit ? phase : .queued
-        if hasPermit || self[number]!.replaces {
+        if hasPermit || self[number]!.replaces && !isPaused {
             if self[number]!.isParked { woken.insert(number) }
             self[number]?.isParked = false
         }
@@ -212,10 +227,14 @@ struct RegistryModel {
             if let own { line.remove(at: own) }
             line.insert(number, at: place)
             raisedBefore[number] = estate.raisedBefore
+            levels[number] = estate.level
+            if !self[number]!.hasPermit, level(of: number) > estate.level {
+                putInLine(number, at: level(of: number))
+            }
         } else if own == nil {
-            line.append(number)
+            putInLine(number, at: level(of: number))
         }
-        raise([number], to: line.drop { $0 != number }.dropFirst().map { raisedBefore[$0, default: 0] }.max() ?? 0)
+        raise([number], to: priorityBehind(number))
         claim(number, of: estate)
     }
 
@@ -285,7 +304,12 @@ struct RegistryModel {
         var woken = Set<Int>()
     }
 
-    mutating func add(_ number: Int, key: String?, behavior: TaskStoreDuplicateKeyBehavior) -> Consequences {
+    mutating func add(
+        _ number: Int,
+        key: String?,
+        behavior: TaskStoreDuplicateKeyBehavior,
+        priority: UInt8 = 0
+    ) -> Consequences {
         var consequences = Consequences()
         var (phase, estate) = (Phase.starting, Estate())
         if let key {
@@ -325,6 +349,7 @@ struct RegistryModel {
         if case .debounce(_, let rule) = behavior.kind { task.afterQuietTime = rule }
         // Until it has started, it has no permit.
         if phase == .starting { task.phase = .queued }
+        if isOrdered { givenLevels[number] = .init(priority) }
         tasks.append(task)
         if phase == .starting {
             start(number, as: .starting, replacing: estate, &consequences.woken)
@@ -332,7 +357,99 @@ struct RegistryModel {
             claim(number, of: estate)
         }
         consequences.woken.formUnion(promoteAll())
+        noteArrival(number)
         return consequences
+    }
+}
+
+/// The order of the waiting, pauses, and the bound.
+extension RegistryModel {
+    func level(of number: Int) -> RegistryMachine.Limit.Level { givenLevels[number, default: 0] }
+
+    func priorityBehind(_ number: Int) -> UInt8 {
+        line.drop { $0 != number }.dropFirst().map { raisedBefore[$0, default: 0] }.max() ?? 0
+    }
+
+    /// The last place of a level, or the first place without a permit.
+    mutating func putInLine(_ number: Int, at level: RegistryMachine.Limit.Level, isFirst: Bool = false) {
+        line.removeAll { $0 == number }
+        (raisedBefore[number], levels[number]) = (nil, level)
+        let before = line.lastIndex { other in
+            self[other]!.hasPermit || !isFirst && !self[number]!.hasPermit && levels[other]! >= level
+        }
+        line.insert(number, at: before.map { $0 + 1 } ?? 0)
+    }
+
+    private mutating func move(_ number: Int, to level: RegistryMachine.Limit.Level, isFirst: Bool = false) {
+        putInLine(number, at: level, isFirst: isFirst)
+        raise([number], to: priorityBehind(number))
+        raise(before: number, to: self[number]!.raisedTo)
+    }
+
+    mutating func moveToFront(_ key: String) -> Bool {
+        let waiting = linked(key).filter { [.waiting, .quiet, .throttled, .queued].contains($0.phase) }
+        if limit == nil { return !waiting.isEmpty }
+        for task in waiting.reversed() {
+            givenLevels[task.number] = RegistryMachine.Limit.front
+            if task.phase == .queued { move(task.number, to: RegistryMachine.Limit.front, isFirst: true) }
+        }
+        return !waiting.isEmpty
+    }
+
+    mutating func setPriority(_ priority: UInt8, of key: String) -> Bool {
+        let live = live(key)
+        raise(live.map(\.number), to: priority)
+        for task in live where isOrdered && [.waiting, .quiet, .throttled, .queued].contains(task.phase) {
+            givenLevels[task.number] = .init(priority)
+            if task.phase == .queued { move(task.number, to: .init(priority)) }
+        }
+        return !live.isEmpty
+    }
+
+    mutating func pause() {
+        if limit == nil {
+            limit = .max
+            line = tasks.filter(\.hasPermit).map(\.number)
+        }
+        isPaused = true
+        for number in line.reversed() where [.starting, .admitted].contains(self[number]!.phase) {
+            self[number]!.phase = .queued
+            move(number, to: RegistryMachine.Limit.front, isFirst: true)
+        }
+    }
+
+    /// - Returns: The tasks that are woken: they have a permit, or replace others.
+    mutating func resume() -> Set<Int> {
+        isPaused = false
+        var woken = passPermitsOn()
+        for number in line where self[number]!.phase == .queued && self[number]!.replaces && self[number]!.isParked {
+            woken.insert(number)
+            self[number]!.isParked = false
+        }
+        return woken
+    }
+
+    mutating func noteArrival(_ number: Int) {
+        if bound?.dropsOldest == true, self[number]!.phase.isBounded { arrivals.append(number) }
+    }
+
+    /// - Returns: The task that is removed, and those that are woken.
+    mutating func dropOneTooMany(_ newest: Int) -> (dropped: Int, woken: Set<Int>)? {
+        guard let bound, self[newest]!.phase.isBounded, tasks.count(where: \.phase.isBounded) > bound.count else {
+            return nil
+        }
+        var dropped = newest
+        if bound.dropsOldest, let index = arrivals.firstIndex(where: { self[$0]?.phase.isBounded ?? false }) {
+            dropped = arrivals[index]
+            arrivals.removeSubrange(...index)
+        }
+        let isParked = self[dropped]!.isParked
+        var consequences = Consequences()
+        drop(dropped, &consequences)
+        retired.removeAll { $0 == dropped }
+        self[dropped]!.isParked = false
+        if isParked { consequences.woken.insert(dropped) }
+        return (dropped, consequences.woken)
     }
 }
 

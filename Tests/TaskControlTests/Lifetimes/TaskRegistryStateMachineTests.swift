@@ -50,6 +50,52 @@ struct TaskRegistryStateMachineTests {
         }
     }
 
+    /// The same with pauses, and with changes of the order of those that wait.
+    @Test(arguments: [
+        (limit: nil as Int?, isOrdered: false, depth: fullSize(5, inDebug: 3), isWide: false),
+        (limit: 1 as Int?, isOrdered: false, depth: fullSize(5, inDebug: 3), isWide: false),
+        (limit: 1 as Int?, isOrdered: true, depth: fullSize(5, inDebug: 3), isWide: false),
+        (limit: 1 as Int?, isOrdered: true, depth: fullSize(4, inDebug: 3), isWide: true),
+    ])
+    func everyShortSequenceWithPausesAgreesWithTheModel(limit: Int?, isOrdered: Bool, depth: Int, isWide: Bool) {
+        let steps = RegistryDriver(limit: limit, isOrdered: isOrdered).playEverySequence(upTo: depth) {
+            $0.possibleEvents(keys: ["a", "b"], maxTasks: 3, isWide: isWide, moves: true)
+        }
+        #expect(steps > 1_000)
+    }
+
+    /// The same with a bound on the number of tasks that wait.
+    @Test(arguments: [0, 1], [false, true])
+    func everyShortSequenceWithABoundAgreesWithTheModel(count: Int, dropsOldest: Bool) {
+        let driver = RegistryDriver(limit: 1, bound: .init(count: count, dropsOldest: dropsOldest))
+        let steps = driver.playEverySequence(upTo: fullSize(5, inDebug: 3)) {
+            $0.possibleEvents(keys: ["a", "b"], maxTasks: 4)
+        }
+        #expect(steps > 1_000)
+    }
+
+    @Test(arguments: Schedules.seeds(60, inDebug: 24))
+    func longRandomSequencesWithPausesAgreeWithTheModel(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let bound = RegistryMachine.Bound(count: Int(seed % 5) + 2, dropsOldest: seed % 2 == 0)
+        var driver = RegistryDriver(
+            limit: seed % 4 == 0 ? nil : Int(seed % 4),
+            isOrdered: seed % 3 > 0,
+            bound: seed % 5 < 2 ? bound : nil
+        )
+        for _ in 0..<300 {
+            let events = driver.possibleEvents(
+                keys: ["a", "b", "c"],
+                maxTasks: 60,
+                maxDrainers: 4,
+                isWide: seed % 2 == 1,
+                moves: true
+            )
+            .filter { event in event != .close && (event != .cancelAll || random.next() % 8 == 0) }
+            driver.play(events.randomElement(using: &random)!)
+        }
+    }
+
     /// Long programs with many tasks, which the search above does not reach.
     @Test(arguments: Schedules.seeds(40, inDebug: 8))
     func longRandomSequencesAgreeWithTheModel(seed: UInt64) {

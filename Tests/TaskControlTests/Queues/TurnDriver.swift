@@ -34,6 +34,7 @@ struct TurnModel: Hashable {
     }
 
     let capacity: Int?
+    var isPaused = false
     var line: [Person] = []
     var drainers: [Drainer] = []
 
@@ -41,6 +42,8 @@ struct TurnModel: Hashable {
 
     /// Whose turn it is.
     var next: Int? {
+        // A person who was called has the turn.
+        if isPaused { return line.first { !$0.hasBegun }.flatMap { $0.isCalled ? $0.number : nil } }
         if let capacity, running >= capacity { return nil }
         return line.first { !$0.hasBegun }?.number
     }
@@ -99,6 +102,8 @@ enum TurnEvent: Hashable {
     case leave(Int)
     case raise(Int, UInt8)
     case raiseAll(UInt8)
+    case pause
+    case resume
     case enrollDrainer
     case parkDrainer(Int)
     case drainerLeaves(Int)
@@ -136,12 +141,23 @@ struct TurnDriver: MachineDriver {
 
     /// The events that are possible now: each task does one thing after the other; cancellations, rises and late words come whenever they like.
     ///
-    /// - Parameter callers: Whether callers take turns without the line.
-    func possibleEvents(people: Int, drainers: Int, levels: [UInt8], callers: Bool = false) -> [TurnEvent] {
+    /// - Parameters:
+    ///   - callers: Whether callers take turns without the line.
+    ///   - pauses: Whether the queue is paused.
+    func possibleEvents(
+        people: Int,
+        drainers: Int,
+        levels: [UInt8],
+        callers: Bool = false,
+        pauses: Bool = false
+    ) -> [TurnEvent] {
         var events: [TurnEvent] = []
+        if pauses { events.append(model.isPaused ? .resume : .pause) }
         if ids.count < people {
             events += levels.map { .enqueue(level: $0) }
-            if callers, model.capacity != nil, model.line.isEmpty, inGate == nil { events.append(.enterGate) }
+            if callers, model.capacity != nil, model.line.isEmpty, inGate == nil, !model.isPaused {
+                events.append(.enterGate)
+            }
         }
         if let inGate { events += [.finish(inGate), .look] }
         for person in model.line {
@@ -195,6 +211,16 @@ struct TurnDriver: MachineDriver {
             let expected = model.raise(below: model.line.count, to: level)
             let raised = machine.raiseAll(to: level).map(\.number)
             #expect(raised == expected)
+        case .pause:
+            let changes = [machine.pause(), machine.pause()]
+            #expect(changes == [true, false])
+            model.isPaused = true
+        case .resume:
+            let (hasChanged, calling) = machine.resume()
+            let changesAgain = machine.resume().hasChanged
+            #expect(hasChanged && !changesAgain)
+            model.isPaused = false
+            #expect(calling?.number == model.call())
         case .enrollDrainer: enrollDrainer()
         case .parkDrainer(let number): parkDrainer(number)
         case .drainerLeaves(let number): drainerLeaves(number)
@@ -209,7 +235,7 @@ struct TurnDriver: MachineDriver {
             #expect(machine.isRunning(id) == (model.index(number).map { model.line[$0].hasBegun } ?? false))
             #expect(gate.isTaken(by: id) == (number == inGate))
         }
-        #expect(gate.isLine == (model.capacity == nil || !model.line.isEmpty))
+        #expect(gate.isLine == (model.capacity == nil || !model.line.isEmpty || model.isPaused))
         for person in model.line { #expect(machine.entries[ids[person.number].slot].level == person.level) }
         machine.checkInvariants()
     }

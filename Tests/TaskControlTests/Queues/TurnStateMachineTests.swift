@@ -47,6 +47,20 @@ struct TurnStateMachineTests {
         #expect(steps > 1_000)
     }
 
+    /// The same with pauses.
+    @Test(arguments: [
+        (capacity: 1 as Int?, drainers: 0, levels: [5] as [UInt8], depth: fullSize(9, inDebug: 7)),
+        (capacity: 1 as Int?, drainers: 1, levels: [5, 9] as [UInt8], depth: fullSize(6, inDebug: 5)),
+        (capacity: 2 as Int?, drainers: 0, levels: [5] as [UInt8], depth: fullSize(9, inDebug: 7)),
+        (capacity: nil as Int?, drainers: 0, levels: [5] as [UInt8], depth: fullSize(9, inDebug: 7)),
+    ])
+    func everyShortSequenceWithPausesAgreesWithTheModel(capacity: Int?, drainers: Int, levels: [UInt8], depth: Int) {
+        let steps = TurnDriver(capacity: capacity).playEverySequence(upTo: depth) {
+            $0.possibleEvents(people: 3, drainers: drainers, levels: levels, callers: true, pauses: true)
+        }
+        #expect(steps > 1_000)
+    }
+
     /// Long programs with many tasks, which the search above does not reach.
     @Test(arguments: Schedules.seeds(40, inDebug: 8))
     func longRandomSequencesAgreeWithTheModel(seed: UInt64) {
@@ -54,7 +68,13 @@ struct TurnStateMachineTests {
         var driver = TurnDriver(capacity: [1, 2, 5, nil][Int(seed % 4)])
         for _ in 0..<400 {
             let levels: [UInt8] = [5, 9, 17, 25]
-            let events = driver.possibleEvents(people: 90, drainers: 30, levels: levels, callers: seed % 3 > 0)
+            let events = driver.possibleEvents(
+                people: 90,
+                drainers: 30,
+                levels: levels,
+                callers: seed % 3 > 0,
+                pauses: seed % 8 > 3
+            )
             // Most may leave at any time, and few do.
             let few = events.filter { if case .leave = $0 { random.next() % 50 == 0 } else { true } }
             driver.play((few.isEmpty ? events : few).randomElement(using: &random)!)

@@ -30,6 +30,10 @@ extension TaskEvent.Kind {
     public static var deallocated: Self { Self("deallocated") }
     /// An instance, such as an ``AsyncLifetime``, was closed: it accepts no more tasks.
     public static var closed: Self { Self("closed") }
+    /// An instance, such as a ``TaskStore`` or a ``FIFOQueue``, lets no task begin until ``resumed``.
+    public static var paused: Self { Self("paused") }
+    /// An instance that was ``paused`` lets its tasks begin again.
+    public static var resumed: Self { Self("resumed") }
     /// All tasks of an instance, such as an ``AsyncLifetime``, were cancelled together.
     public static var cancelledAll: Self { Self("cancelledAll") }
     /// A caller begins to wait until the tasks of an instance, such as a ``FIFOQueue`` or an ``AsyncLifetime``, have ended.

@@ -226,6 +226,19 @@ package struct Chain {
         last = slot
     }
 
+    /// Inserts the element at a slot of the table behind another element of the chain.
+    ///
+    /// - Parameter older: The slot of the element before the new one; `Chain.none` for the beginning of the chain.
+    /// - Complexity: O(1).
+    mutating func insert(_ slot: Slot, after older: Slot, in table: inout SlotTable<some Linked>) {
+        if older == last { return append(slot, in: &table) }
+        let newer = older == Self.none ? first : table[older].links.newer
+        table[slot].links = Links(older: older)
+        table[slot].links.newer = newer
+        table[newer].links.older = slot
+        if older == Self.none { first = slot } else { table[older].links.newer = slot }
+    }
+
     /// Removes the element at a slot from the chain. The element stays in the table.
     ///
     /// - Complexity: O(1).

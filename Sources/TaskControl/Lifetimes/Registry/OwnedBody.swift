@@ -14,8 +14,7 @@ struct OwnedBody<Work: OwnedWork>: _TaskBody {
             case .wait, .quiet, .throttle: await registry.waitAndBegin(id, isDelivery: Work.isDelivery)
             }
         guard mayRun else {
-            let value = Work.value(.cancelled(Work.isDelivery ? registry.cause(ofSkipped: id) : .unknown))
-            await work.notify?(value)
+            let value = await work.end(registry.outcome(ofSkipped: id, isDelivery: Work.isDelivery))
             registry.leave(id, hasRun: false)
             return value
         }
@@ -31,8 +30,12 @@ protocol OwnedWork: _TaskBody where Failure == Never {
     /// The actor that the work is isolated to; `nil` if there is none.
     var isolation: (any Actor)? { get }
 
-    /// Receives the value of the task in the task itself, if its work does not begin; `nil` for most work.
-    var notify: (@Sendable (Success) async -> Void)? { get }
+    /// Ends the task, whose work does not begin. Called in the task itself.
+    ///
+    /// - Parameter outcome: `cancelled` for a task that was cancelled, or that its owner refuses; `failed` for one that the
+    ///   owner has removed, which handles the error.
+    /// - Returns: The value of the task.
+    nonisolated(nonsending) func end(_ outcome: DeliveryOutcome) async -> Success
 
     /// Whether the value of a task with this work is a `DeliveryOutcome`; otherwise the task has no value.
     static var isDelivery: Bool { get }
@@ -41,14 +44,12 @@ protocol OwnedWork: _TaskBody where Failure == Never {
     static func value(_ outcome: DeliveryOutcome) -> Success
 }
 
-extension OwnedWork {
-    var notify: (@Sendable (Success) async -> Void)? { nil }
-}
-
 extension OwnedWork where Success == Void {
     static var isDelivery: Bool { false }
 
     static func value(_ outcome: DeliveryOutcome) {}
+
+    nonisolated(nonsending) func end(_ outcome: DeliveryOutcome) async {}
 }
 
 extension OwnedWork where Success == DeliveryOutcome {
@@ -89,17 +90,22 @@ struct OwnedOperation: OwnedWork {
             await settle(error, in: origin.origin, onError)
         }
     }
+
+    nonisolated(nonsending) func end(_ outcome: DeliveryOutcome) async {
+        if case .failed(let error) = outcome { await settle(error, in: origin.origin, onError) }
+    }
 }
 
 /// The work of a task that passes its result or its elements to an object, as in `run(for:)` and `forEach(_:for:)`.
 struct DeliveryWork: OwnedWork {
-    let operation: @Sendable () async -> DeliveryOutcome
-    /// Passes the outcome of work that does not begin to the `onEnd` closure of the object; `nil` if there is none. Work
-    /// that begins passes its outcome itself. The notification is a part of the task, as `deliver` is: the task is
-    /// registered until it has returned.
-    var notify: (@Sendable (DeliveryOutcome) async -> Void)?
+    /// Does the work if its argument is `nil`, and passes its outcome to the object. Otherwise passes the argument to the
+    /// object, the outcome of work that does not begin. This is a part of the task, as `deliver` is: the task is registered
+    /// until it has returned.
+    let operation: @Sendable (DeliveryOutcome?) async -> DeliveryOutcome
 
     var isolation: (any Actor)? { nil }
 
-    nonisolated(nonsending) func run() async -> DeliveryOutcome { await operation() }
+    nonisolated(nonsending) func run() async -> DeliveryOutcome { await operation(nil) }
+
+    nonisolated(nonsending) func end(_ outcome: DeliveryOutcome) async -> DeliveryOutcome { await operation(outcome) }
 }

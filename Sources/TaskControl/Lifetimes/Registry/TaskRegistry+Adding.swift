@@ -20,13 +20,13 @@ extension TaskRegistry {
         _ behavior: TaskStoreDuplicateKeyBehavior,
         _ name: String?,
         _ priority: TaskPriority?,
-        _ work: consuming Work
+        mustFinish: Bool = false,
+        _ work: Work
     ) -> Task<Work.Success, Never> {
-        let notify = work.notify
-        return switch add(key, behavior, name, priority, work) {
+        switch add(key, behavior, name, priority, mustFinish: mustFinish, work) {
         case .added(let task): task
         case .existing(let id, let job): job?.task(of: Work.self) ?? follow(id, as: Work.self)
-        case .refused: refusedTask(name, returning: Work.value(.cancelled(refusal)), notify)
+        case .refused: refusedTask(name) { [refusal] in await work.end(.cancelled(refusal)) }
         }
     }
 
@@ -34,6 +34,7 @@ extension TaskRegistry {
     ///
     /// - Parameters:
     ///   - origin: The public function that starts the task, for the report of an error.
+    ///   - mustFinish: Whether the task is cancelled only through its own handle. Ignored with a key.
     ///   - onError: Receives the error of the operation. If `nil`, the error is reported to diagnostics.
     /// - Returns: The new task, or that which `addTask` returns in its place.
     func addTask(
@@ -42,10 +43,12 @@ extension TaskRegistry {
         _ behavior: TaskStoreDuplicateKeyBehavior,
         _ name: String?,
         _ priority: TaskPriority?,
+        mustFinish: Bool = false,
         _ operation: @escaping ThrowingOperation,
         _ onError: (@isolated(any) @Sendable (any Error) async -> Void)?
     ) -> Task<Void, Never> {
-        addTask(key, behavior, name, priority, OwnedOperation(StoredOperation(operation), in: origin, onError: onError))
+        let work = OwnedOperation(StoredOperation(operation), in: origin, onError: onError)
+        return addTask(key, behavior, name, priority, mustFinish: mustFinish, work)
     }
 
     /// Registers a new task, and creates it, unless its key has a task that was not cancelled.
@@ -69,16 +72,14 @@ extension TaskRegistry {
     var refusal: CancellationCause { .shutdown(name: self.name) }
 
     /// Creates the cancelled task that stands for a task that a closed registry refuses.
+    ///
+    /// - Parameter end: Notifies the object for which the work would have been done, and returns the value of the task.
     @inline(never)
     func refusedTask<Value: Sendable>(
         _ name: String?,
-        returning value: Value,
-        _ notify: (@Sendable (Value) async -> Void)? = nil
+        _ end: @escaping @Sendable () async -> Value
     ) -> Task<Value, Never> {
-        let task = Task(name: name) {
-            await notify?(value)
-            return value
-        }
+        let task = Task(name: name) { await end() }
         task.cancel()
         return task
     }

@@ -54,6 +54,7 @@ extension TaskRegistry {
                 let start = change(cause: { $0.causeOfReplacement(by: id) }) {
                     $0.quietTimeEnded(id, isCancelled: isCancelled, &$1)
                 }
+                if start == .wait { dropOneTooMany(id) }
                 if start == .run { return true }
                 if start == .skip { return false }
             }
@@ -76,6 +77,51 @@ extension TaskRegistry {
                 to: priority
             )
         }
+    }
+
+    // MARK: A bound on the tasks that wait
+
+    /// Removes a task that waits, if more tasks wait than may.
+    ///
+    /// - Parameter newest: The task that was added, or that has begun to wait.
+    func dropOneTooMany(_ newest: ID) {
+        guard let bound else { return }
+        guard let dropped = change({ $0.dropOneTooMany(newest, &$1) }) else { return }
+        source.emit(.refused, about: subject(dropped), detail: fullError(bound).description)
+    }
+
+    /// The outcome of a task whose work does not begin.
+    ///
+    /// - Parameters:
+    ///   - id: The ID of the current task.
+    ///   - isDelivery: Whether the value of the task is an outcome, which has a cause.
+    func outcome(ofSkipped id: ID, isDelivery: Bool) -> DeliveryOutcome {
+        if let bound, state.withLock({ $0.machine.isDropped(id) }) { return .failed(fullError(bound)) }
+        return .cancelled(isDelivery ? cause(ofSkipped: id) : .unknown)
+    }
+
+    private func fullError(_ bound: Machine.Bound) -> TaskStoreFullError {
+        TaskStoreFullError(name: name, maxWaiting: bound.count)
+    }
+
+    // MARK: The next of the waiting
+
+    func moveToFront(_ key: Key) -> Bool { change { $0.moveToFront(key, &$1) } }
+
+    func setPriority(_ priority: TaskPriority, of key: Key) -> Bool {
+        change { $0.setPriority(priority.rawValue, of: key, &$1) }
+    }
+
+    // MARK: Pausing
+
+    var isPaused: Bool { look { $0.isPaused } }
+
+    func pause() {
+        if change({ $0.pause(&$1) }) { source.emit(.paused) }
+    }
+
+    func resume() {
+        if change({ $0.resume(&$1) }) { source.emit(.resumed) }
     }
 
     // MARK: Timers of intervals
@@ -287,9 +333,11 @@ extension TaskRegistry {
     /// Cancels the present tasks for a cause at the end of the grace period of a shutdown, and waits until all tasks have
     /// ended, also if the caller is cancelled.
     ///
+    /// - Parameter afterCancelling: Called between the two steps.
     /// - Returns: The names of the tasks that this call has cancelled, in the order in which they were added.
-    func cutOff(because cause: CancellationCause) async -> [String] {
+    func cutOff(because cause: CancellationCause, afterCancelling: () -> Void = {}) async -> [String] {
         let ids = rarelySorted(cancelAll(isClosing: false, emitsClosed: false, notesNames: true, cause), by: \.number)
+        afterCancelling()
         // A cancelled caller continues to wait.
         try? await drain(staysWhenCancelled: true)
         if ids.isEmpty { return [] }

@@ -33,17 +33,27 @@ final class TaskRegistry: Sendable {
     /// The owner of the tasks in this registry, such as an `AsyncLifetime`, from which the events of the registry come.
     let source: EventSource
 
+    /// Whether the tasks that wait for a permit receive it in the order of their priorities.
+    private let isOrdered: Bool
+
+    /// The number of tasks that may wait; `nil` for any number.
+    let bound: Machine.Bound?
+
     var name: String? { source.name }
 
     init(
         _ face: TaskEvent.Primitive,
         name: String?,
         limit: Int? = nil,
+        isOrdered: Bool = false,
+        bound: Machine.Bound? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
         onChange: (@Sendable () -> Void)? = nil
     ) {
         source = EventSource(face, name: name)
-        state = Locked(Books(machine: Machine(limit: limit)))
+        state = Locked(Books(machine: Machine(limit: limit, isOrdered: isOrdered, bound: bound)))
+        self.isOrdered = isOrdered
+        self.bound = bound
         self.clock = clock
         self.onChange = onChange
         source.emit(.created)
@@ -57,6 +67,7 @@ final class TaskRegistry: Sendable {
     ///   - key: The key; `nil` for none.
     ///   - behavior: The rule for the new task and for the present tasks of the key. Ignored without a key.
     ///   - isDetached: Whether the task inherits neither isolation nor priority nor task-local values.
+    ///   - mustFinish: Whether the task is cancelled only through its own handle. Ignored with a key.
     /// - Returns: The new task; the present task of the key, if `behavior` prefers it; `refused`, if the registry is
     ///   closed.
     @inline(__always)
@@ -66,11 +77,12 @@ final class TaskRegistry: Sendable {
         _ name: String?,
         _ priority: TaskPriority?,
         isDetached: Bool = false,
+        mustFinish: Bool = false,
         _ work: consuming Work
     ) -> Registration<Task<Work.Success, Never>> {
         var effects = Effects()
         let key = key?.described()
-        let registration = enter(key, behavior, &effects)
+        let registration = enter(key, behavior, priority, mustFinish: mustFinish, &effects)
         // The task is created before observers are called, because other tasks may wait for it under its key, or for
         // its handle.
         let added: Registration<Task<Work.Success, Never>>
@@ -89,6 +101,7 @@ final class TaskRegistry: Sendable {
         }
         emitEntered(registration, name, key)
         emitCancelled(effects)
+        if case .added(let id) = registration { dropOneTooMany(id) }
         return added
     }
 
@@ -98,11 +111,21 @@ final class TaskRegistry: Sendable {
     func enter(
         _ key: Key?,
         _ behavior: TaskStoreDuplicateKeyBehavior,
+        _ priority: TaskPriority?,
+        mustFinish: Bool = false,
         _ effects: inout Effects
     ) -> Registration<ID> {
+        let level = isOrdered ? (priority ?? Task.currentPriority).rawValue : 0
         let registration = decide(&effects, cause: { $0.causeOfReplacement(under: key) }) {
             let registration = Registration(
-                $0.add(key: key, behavior: behavior, isCancelled: { $0.task.isCancelled }, &$1)
+                $0.add(
+                    key: key,
+                    behavior: behavior,
+                    priority: level,
+                    mustFinish: mustFinish,
+                    isCancelled: { $0.task.isCancelled },
+                    &$1
+                )
             )
             if case .added(let id) = registration { Diagnostics.open(subject(id)) }
             return registration
@@ -228,7 +251,7 @@ final class TaskRegistry: Sendable {
 
     var runningKeys: [Key] { look { machine in machine.liveKeys.filter { machine.isRunning($0) } } }
 
-    private func look<Answer>(_ question: (Machine) -> Answer) -> Answer {
+    func look<Answer>(_ question: (Machine) -> Answer) -> Answer {
         state.withLock { books in
             books.isWatched = true
             return question(books.machine)

@@ -21,6 +21,7 @@ extension TaskRegistryStateMachine {
     func checkInvariants() {
         let occupied = (0..<entries.extent).filter(entries.isOccupied)
         precondition(occupied.count { entries[$0].phase.isLive } == liveCount, "The live count is right.")
+        precondition(occupied.count { entries[$0].phase.isBounded } == waitingCount, "The waiting count is right.")
         if let added = addedSinceCancelAll {
             let live = occupied.filter { entries[$0].phase.isLive }
             precondition(Set(live.map { entries.ticket(at: $0) }).isSubset(of: added), "A live entry is cancelled.")
@@ -111,11 +112,31 @@ extension TaskRegistryStateMachine {
             precondition(hasPermit == (index < holders.count), "The first places have permits.")
             precondition(hasPermit == limit.hasPermit(place), "A place with a permit is known.")
         }
+        let waiting = line.map { limit.places[$0] }.filter { !$0.hasPermit }
+        precondition(Set(waiting.map(\.level)).sorted(by: >) == limit.ends.map(\.level), "Each level has an end.")
+        for end in limit.ends {
+            precondition(
+                waiting.last { $0.level == end.level }!.entry == limit.places[end.place].entry,
+                "An end is last."
+            )
+        }
+        precondition(limit.firstWaiting == line.first { !limit.hasPermit($0) } ?? Chain.none, "The first is known.")
         precondition(holders.count == limit.size - limit.available, "Each task that may start has a permit.")
-        precondition(queued.isEmpty || limit.available == 0, "No entry waits for a permit that is available.")
+        precondition(
+            queued.isEmpty || limit.available == 0 || limit.isPaused,
+            "No entry waits for a permit that is available."
+        )
+        precondition(
+            !limit.isPaused || !occupied.contains { [.starting, .admitted].contains(entries[$0].phase) },
+            "No entry begins while the registry is paused."
+        )
         for (older, newer) in zip(line, line.dropFirst()) {
             let (older, newer) = (limit.places[older], limit.places[newer])
-            precondition(older.order < newer.order, "The numbers of the places increase.")
+            precondition(
+                older.hasPermit && !newer.hasPermit || !newer.hasPermit && older.level > newer.level
+                    || (newer.hasPermit || older.level == newer.level) && older.order < newer.order,
+                "The places are in order."
+            )
             let raised = newer.raisedBefore <= min(entries[older.entry].raisedTo, older.raisedBefore)
             precondition(raised, "A task in line has raised all that is before it.")
         }
@@ -124,7 +145,7 @@ extension TaskRegistryStateMachine {
             precondition(successor.lane == lane, "A successor is in its lane.")
             precondition([.waiting, .quiet, .queued].contains(successor.phase), "A successor has no permit.")
         }
-        for slot in queued where sides[slot]?.parked != nil && sides[slot]?.cancelsOlder == true {
+        for slot in queued where !limit.isPaused && sides[slot]?.parked != nil && sides[slot]?.cancelsOlder == true {
             let lane = lanes[entries[slot].lane].chain.slots(in: entries)
             precondition(
                 lane.prefix { $0 != slot }.allSatisfy { !entries[$0].phase.isLive },

@@ -62,7 +62,7 @@ extension TaskRegistryStateMachine {
 
     // MARK: Cancelling
 
-    /// Cancels all tasks.
+    /// Cancels all tasks, except those that must finish.
     ///
     /// - Complexity: O(*n*) in the number of tasks that were added since the last call. For the first call since the
     ///   registry was empty, O(*n*) in the number of tasks and of vacant slots of the table before the last task.
@@ -73,30 +73,44 @@ extension TaskRegistryStateMachine {
         if isClosed { for interval in intervals.values { effects.stop(interval.timer) } }
         guard liveCount > 0 else { return }
         if let added = addedSinceCancelAll {
-            for id in added where entries.contains(id) { cancel(id.slot, &effects) }
+            for id in added where entries.contains(id) && !mustFinish(id.slot) { cancel(id.slot, &effects) }
         } else {
-            for slot in 0..<entries.extent where entries.isOccupied(slot) { cancel(slot, &effects) }
+            for slot in 0..<entries.extent where entries.isOccupied(slot) && !mustFinish(slot) {
+                cancel(slot, &effects)
+            }
         }
         addedSinceCancelAll = []
     }
 
-    /// Cancels all tasks that have not begun. Those that run continue.
+    /// Cancels all tasks that have not begun, except those that must finish. Those that run continue.
     ///
     /// - Complexity: O(*n*) in the number of tasks and of vacant slots of the table before the last task.
     mutating func cancelNotBegun(_ effects: inout Effects) {
         // After all: no task of this registry starts in the meantime.
         defer { if limit != nil { passPermitsOn(&effects) } }
-        for slot in 0..<entries.extent where entries.isOccupied(slot) && entries[slot].phase != .running {
+        for slot in 0..<entries.extent
+        where entries.isOccupied(slot) && entries[slot].phase != .running && !mustFinish(slot) {
             cancel(slot, &effects)
         }
     }
 
-    /// The handles of the live tasks. After `cancelNotBegun`, these tasks run, and have been created.
+    /// The handles of the live tasks that need not finish. After `cancelNotBegun`, these tasks run, and have been created.
     ///
     /// - Complexity: O(*n*) in the number of tasks and of vacant slots of the table before the last task.
     var liveJobs: [Job] {
-        (0..<entries.extent).compactMap { entries.isOccupied($0) && entries[$0].phase.isLive ? entries[$0].job : nil }
+        (0..<entries.extent).compactMap {
+            entries.isOccupied($0) && entries[$0].phase.isLive && !mustFinish($0) ? entries[$0].job : nil
+        }
     }
+
+    /// The tasks that have not ended, in the order in which they were added.
+    ///
+    /// - Complexity: O(*n* log *n*) in the number of tasks, and O(*m*) in that of vacant slots of the table.
+    var remaining: [ID] {
+        (0..<entries.extent).filter(entries.isOccupied).map { entries.ticket(at: $0) }.sorted { $0.number < $1.number }
+    }
+
+    private func mustFinish(_ slot: Slot) -> Bool { !sides.isEmpty && sides[slot]?.mustFinish == true }
 
     /// Removes the tasks from `addedSinceCancelAll` that are no longer live, if most of them are not. Called only if
     /// `addedSinceCancelAll` is not `nil`.
@@ -237,19 +251,22 @@ extension TaskRegistryStateMachine {
     /// Records that a live task is cancelled. A task that runs continues until it ends; a task that does not run yet
     /// will never run, and is removed from the order of its ``Lane``. The caller must then call `promote`, because
     /// another task of the lane may now start.
-    mutating func retire(_ slot: Slot, _ effects: inout Effects) {
+    ///
+    /// - Parameter isCancelled: Whether the task was cancelled; otherwise it was removed because too many tasks wait.
+    mutating func retire(_ slot: Slot, isCancelled: Bool = true, _ effects: inout Effects) {
         if entries[slot].phase == .running {
             entries[slot].phase = .cancelled
             limit?.leavesClaim = true
         } else {
             if entries[slot].phase.waits { effects.waitingCountChange -= 1 }
+            if entries[slot].phase.isBounded { waitingCount -= 1 }
             if limit != nil { leavePlace(slot) }
             givePlaceUp(slot)
             unlink(slot)
             entries[slot].phase = .skipped
         }
         changeLiveCount(of: slot, by: -1, &effects)
-        effects.retire(entries.ticket(at: slot))
+        if isCancelled { effects.retire(entries.ticket(at: slot)) }
     }
 
     // MARK: Bookkeeping
@@ -270,16 +287,12 @@ extension TaskRegistryStateMachine {
     /// waits for one.
     mutating func start(_ slot: Slot, as phase: Phase, _ effects: inout Effects) {
         let hasWaited = entries[slot].phase.waits
+        if entries[slot].phase.isBounded { waitingCount -= 1 }
         guard limit == nil || receivePlace(slot, &effects) else {
             entries[slot].phase = .queued
+            waitingCount += 1
             if !hasWaited { effects.waitingCountChange += 1 }
-            // The task calls `begin` again, and then cancels those that may have the permit that it waits for.
-            if sides[slot]?.cancelsOlder == true {
-                // It may be about to park.
-                sides[slot]?.mustReplace = true
-                effects.wake(takeParked(slot))
-            }
-            return
+            return callToReplace(slot, &effects)
         }
         entries[slot].phase = phase
         guard hasWaited else { return }
@@ -338,7 +351,7 @@ extension TaskRegistryStateMachine {
     ///   to `priority` yet. A task that is still being created is escalated by `attach`.
     /// - Complexity: O(1) amortized: each task is passed at most once for each priority.
     mutating func raise(before id: ID, to priority: UInt8) -> [Job] {
-        guard let phase = phase(of: id), [.waiting, .throttled, .queued].contains(phase) else { return [] }
+        guard let phase = phase(of: id), phase.isBounded else { return [] }
         var jobs: [Job] = []
         entries[id.slot].raisedTo = max(entries[id.slot].raisedTo, priority)
         switch phase {

@@ -11,27 +11,52 @@ extension TaskRegistryStateMachine {
     /// no permit then, and a replaced entry had one, the new entry is the `successor` of its ``Lane``: it receives the
     /// place of the next entry of the lane that gives up a permit when the new entry may use it. In the meantime it is
     /// in line like others.
+    ///
+    /// Without permits, the places are in the order of their levels, the highest first, and within a level in the order
+    /// in which they were received. The level of a place is 0, unless the tasks are ordered by their priorities, or the
+    /// key was moved to the front.
+    ///
+    /// While the limit is paused, no place receives a permit, and an entry that has a permit and has not begun is `queued`.
     struct Limit {
+        /// The rank of a place among those without a permit: 0, a raw priority, or `Limit.front`.
+        typealias Level = UInt16
+
         struct Place: Linked {
             /// The slot of the entry that has the place.
             var entry: Slot
-            /// A number that increases along the line.
-            let order: UInt64
+            /// A number that increases along the places with a permit, and along those of one level without one.
+            fileprivate(set) var order: Int64
+            fileprivate(set) var level: Level
+            fileprivate(set) var hasPermit = false
             var links = Links()
             /// The raw priority to which the entries of the places before this one were escalated, for the entry of this
             /// place or of a later one; 0 for none.
             var raisedBefore: UInt8 = 0
+
+            fileprivate func isBefore(_ other: Place) -> Bool {
+                if hasPermit != other.hasPermit { return hasPermit }
+                return hasPermit || level == other.level ? order < other.order : level > other.level
+            }
         }
+
+        /// The level of the places that were moved to the front.
+        static var front: Level { 256 }
 
         let size: Int
         /// The number of permits that no place has.
         private(set) var available: Int
+        /// Whether no place receives a permit.
+        var isPaused = false
         private(set) var places = SlotTable<Place>()
         /// The places with a permit, followed by the others.
         private(set) var line = Chain()
         /// The first place without a permit; `Chain.none` if there is none.
         private(set) var firstWaiting = Chain.none
-        private var nextOrder: UInt64 = 0
+        /// The last place of each level without a permit, the highest level first.
+        private(set) var ends: [(level: Level, place: Slot)] = []
+        private var nextOrder: Int64 = 0
+        /// The number of places that were moved to the front.
+        private var moves: Int64 = 0
         /// The first of the places that entries have given up in this call; `Chain.none` if there is none, or if it has
         /// been passed on.
         private(set) var left = Chain.none
@@ -42,35 +67,94 @@ extension TaskRegistryStateMachine {
             (self.size, available) = (size, size)
         }
 
-        func hasPermit(_ place: Slot) -> Bool {
-            firstWaiting == Chain.none || places[place].order < places[firstWaiting].order
-        }
+        func hasPermit(_ place: Slot) -> Bool { places[place].hasPermit }
 
-        /// Adds a place at the end of the line. It has a permit if one is available.
-        mutating func append(_ entry: Slot) -> Slot {
-            let place = places.insert(Place(entry: entry, order: nextOrder))
+        /// Adds a place for an entry. It has a permit if one is available; otherwise it is the last one of its level.
+        mutating func append(_ entry: Slot, at level: Level) -> Slot {
+            let place = places.insert(Place(entry: entry, order: nextOrder, level: level))
             nextOrder += 1
-            line.append(place, in: &places)
-            if available > 0 {
+            if available > 0, !isPaused {
                 available -= 1
-            } else if firstWaiting == Chain.none {
-                firstWaiting = place
+                places[place].hasPermit = true
+                line.append(place, in: &places)
+            } else {
+                queue(place)
             }
             return place
         }
 
-        mutating func remove(_ place: Slot) {
-            if hasPermit(place) { available += 1 }
+        /// Puts a place without a permit in line, behind the others of its level.
+        private mutating func queue(_ place: Slot) {
+            let level = places[place].level
+            let index = ends.firstIndex { $0.level < level } ?? ends.endIndex
+            if index == 0 {
+                line.insert(place, after: lastWithPermit, in: &places)
+                firstWaiting = place
+            } else {
+                line.insert(place, after: ends[index - 1].place, in: &places)
+            }
+            if index > 0, ends[index - 1].level == level {
+                ends[index - 1].place = place
+            } else {
+                ends.insert((level, place), at: index)
+            }
+        }
+
+        /// The last place with a permit; `Chain.none` if there is none.
+        var lastWithPermit: Slot {
+            firstWaiting == Chain.none ? line.last : places[firstWaiting].links.older
+        }
+
+        /// Records that a place no longer is one of those without a permit. It is still in line.
+        private mutating func leaveLevel(_ place: Slot) {
+            let older = places[place].links.older
+            if let index = ends.firstIndex(where: { $0.place == place }) {
+                let isLast = older == Chain.none || places[older].hasPermit || places[older].level != ends[index].level
+                if isLast { ends.remove(at: index) } else { ends[index].place = older }
+            }
             if place == firstWaiting { firstWaiting = places[place].links.newer }
+        }
+
+        mutating func remove(_ place: Slot) {
+            if hasPermit(place) { available += 1 } else { leaveLevel(place) }
             line.remove(place, in: &places)
             places.discard(place)
         }
 
-        /// Records that an entry has given up its place. If several entries do so in one call, keeps the first place.
+        /// Puts a place without a permit behind the others of a level.
+        mutating func move(_ place: Slot, to level: Level) {
+            leaveLevel(place)
+            line.remove(place, in: &places)
+            places[place].level = level
+            places[place].raisedBefore = 0
+            places[place].order = nextOrder
+            nextOrder += 1
+            queue(place)
+        }
+
+        /// Puts a place before all others without a permit.
+        mutating func moveToFront(_ place: Slot) {
+            if !hasPermit(place) { leaveLevel(place) }
+            line.remove(place, in: &places)
+            if hasPermit(place) { available += 1 }
+            places[place].hasPermit = false
+            places[place].level = Self.front
+            places[place].raisedBefore = 0
+            moves += 1
+            places[place].order = -moves
+            line.insert(place, after: lastWithPermit, in: &places)
+            firstWaiting = place
+            if ends.first?.level != Self.front { ends.insert((Self.front, place), at: 0) }
+        }
+
+        /// Records that an entry has given up its place. If several entries do so in one call, keeps the first place. A
+        /// permit is not kept while the limit is paused.
         mutating func leave(_ place: Slot) {
-            if left == Chain.none {
+            if isPaused, hasPermit(place) {
+                remove(place)
+            } else if left == Chain.none {
                 left = place
-            } else if places[place].order < places[left].order {
+            } else if places[place].isBefore(places[left]) {
                 remove(left)
                 left = place
             } else {
@@ -100,11 +184,15 @@ extension TaskRegistryStateMachine {
 
         /// Gives an available permit to the first place without one.
         ///
-        /// - Returns: The entry of that place; `nil` if no permit is available, or each place has one.
+        /// - Returns: The entry of that place; `nil` if no permit is available, or each place has one, or the limit is
+        ///   paused.
         mutating func grant() -> Slot? {
-            guard available > 0, firstWaiting != Chain.none else { return nil }
+            guard available > 0, !isPaused, firstWaiting != Chain.none else { return nil }
             let place = firstWaiting
-            firstWaiting = places[place].links.newer
+            leaveLevel(place)
+            places[place].hasPermit = true
+            places[place].order = nextOrder
+            nextOrder += 1
             available -= 1
             return places[place].entry
         }
@@ -135,15 +223,12 @@ extension TaskRegistryStateMachine {
         if limit!.left == Chain.none {
             claim(slot)
             passPermitsOn(&effects)
-            entries[slot].place = limit!.append(slot)
+            entries[slot].place = limit!.append(slot, at: level(of: slot))
         } else {
             inherit(slot, &effects)
         }
         guard hasPermit(slot) else {
-            // The task may have waited for its key before: then its priority, and that of those behind it, is known.
-            var jobs: [Job] = []
-            raiseLine(before: slot, to: entries[slot].raisedTo, &jobs)
-            effects.raise(jobs, to: entries[slot].raisedTo)
+            raiseAround(slot, &effects)
             return false
         }
         if lanes[entries[slot].lane].successor == slot { lanes[entries[slot].lane].successor = Chain.none }
@@ -175,9 +260,30 @@ extension TaskRegistryStateMachine {
     private mutating func inherit(_ slot: Slot, _ effects: inout Effects) {
         claim(slot)
         entries[slot].place = limit!.inherit(slot, having: entries[slot].place)
+        if !hasPermit(slot), level(of: slot) > limit!.places[entries[slot].place].level {
+            limit!.move(entries[slot].place, to: level(of: slot))
+        }
+        raiseForLater(slot, &effects)
+    }
+
+    /// The rank of a task in line, if it has no permit.
+    private func level(of slot: Slot) -> Limit.Level { sides.isEmpty ? 0 : sides[slot]?.level ?? 0 }
+
+    /// Escalates a task to the priority to which the entries of later places have escalated those before them.
+    private mutating func raiseForLater(_ slot: Slot, _ effects: inout Effects) {
         var jobs: [Job] = []
         let priority = limit!.priorityBehind(entries[slot].place)
         raise(slot, to: priority, &jobs)
+        effects.raise(jobs, to: priority)
+    }
+
+    /// Escalates a task whose place without a permit is new, and those before it in line. The priority of the task may be
+    /// known already, because it has waited before.
+    private mutating func raiseAround(_ slot: Slot, _ effects: inout Effects) {
+        let priority = max(limit!.priorityBehind(entries[slot].place), entries[slot].raisedTo)
+        var jobs: [Job] = []
+        raise(slot, to: priority, &jobs)
+        raiseLine(before: slot, to: priority, &jobs)
         effects.raise(jobs, to: priority)
     }
 
@@ -226,6 +332,7 @@ extension TaskRegistryStateMachine {
     /// Lets a `queued` task start whose place has received a permit.
     private mutating func begins(_ slot: Slot, _ effects: inout Effects) {
         let lane = entries[slot].lane
+        waitingCount -= 1
         if lanes[lane].successor == slot { lanes[lane].successor = Chain.none }
         entries[slot].phase = sides[slot]?.cancelsOlder == true ? .admitted : .starting
         effects.startsWaitingTask = true
@@ -242,4 +349,148 @@ extension TaskRegistryStateMachine {
             place = older.place
         }
     }
+
+    // MARK: The order of the waiting
+
+    /// Lets the waiting tasks of a key start before all others that wait for a permit now. Their order stays the same.
+    ///
+    /// - Returns: Whether the key has a waiting task.
+    /// - Complexity: O(*n*) in the number of tasks of the key.
+    mutating func moveToFront(_ key: Key, _ effects: inout Effects) -> Bool {
+        guard let lane = lanes.slot(of: key) else { return false }
+        let waiting = lanes[lane].chain.slots(in: entries).filter { isWaiting($0) }
+        if limit == nil { return !waiting.isEmpty }
+        // The newest first, so that the oldest comes to stand before it.
+        for slot in waiting.reversed() {
+            sides[slot, default: Side()].level = Limit.front
+            guard entries[slot].phase == .queued else { continue }
+            limit!.moveToFront(entries[slot].place)
+            raiseAround(slot, &effects)
+        }
+        return !waiting.isEmpty
+    }
+
+    /// Escalates the tasks of a key to a priority. If the tasks are ordered by their priorities, those that wait also
+    /// receive the rank of that priority, which may be lower than before.
+    ///
+    /// - Returns: Whether the key has a task that was not cancelled.
+    /// - Complexity: O(*n*) in the number of tasks of the key.
+    mutating func setPriority(_ priority: UInt8, of key: Key, _ effects: inout Effects) -> Bool {
+        guard let lane = lanes.slot(of: key) else { return false }
+        let live = lanes[lane].chain.slots(in: entries).filter { entries[$0].phase.isLive }
+        var jobs: [Job] = []
+        for slot in live { raise(slot, to: priority, &jobs) }
+        effects.raise(jobs, to: priority)
+        for slot in live where isOrdered && isWaiting(slot) {
+            sides[slot, default: Side()].level = Limit.Level(priority)
+            guard entries[slot].phase == .queued else { continue }
+            limit!.move(entries[slot].place, to: Limit.Level(priority))
+            raiseAround(slot, &effects)
+        }
+        return !live.isEmpty
+    }
+
+    private func isWaiting(_ slot: Slot) -> Bool { entries[slot].phase.waits && entries[slot].phase != .leaving }
+
+    // MARK: Pausing
+
+    var isPaused: Bool { limit?.isPaused ?? false }
+
+    /// Lets no task begin until `resume` is called. The tasks that run continue. A registry without a limit has one from
+    /// now on, which is not reached.
+    ///
+    /// - Returns: Whether the registry was not paused before.
+    /// - Complexity: O(*n*) in the number of tasks that run or may start. The first call for a registry without a limit is
+    ///   O(*n* log *n*) in the number of its tasks.
+    mutating func pause(_ effects: inout Effects) -> Bool {
+        if isPaused { return false }
+        if limit == nil {
+            limit = Limit(size: .max)
+            for id in remaining where entries[id.slot].phase.hasPermit {
+                entries[id.slot].place = limit!.append(id.slot, at: 0)
+            }
+        }
+        limit!.isPaused = true
+        var place = limit!.lastWithPermit
+        while place != Chain.none {
+            let slot = limit!.places[place].entry
+            let older = limit!.places[place].links.older
+            if entries[slot].phase != .running, entries[slot].phase != .cancelled {
+                limit!.moveToFront(place)
+                entries[slot].phase = .queued
+                waitingCount += 1
+                effects.waitingCountChange += 1
+                raiseAround(slot, &effects)
+            }
+            place = older
+        }
+        return true
+    }
+
+    /// Lets tasks begin again.
+    ///
+    /// - Returns: Whether the registry was paused.
+    /// - Complexity: O(*n*) in the number of tasks in line.
+    mutating func resume(_ effects: inout Effects) -> Bool {
+        guard isPaused else { return false }
+        limit!.isPaused = false
+        passPermitsOn(&effects)
+        var place = limit!.firstWaiting
+        while place != Chain.none {
+            callToReplace(limit!.places[place].entry, &effects)
+            place = limit!.places[place].links.newer
+        }
+        return true
+    }
+
+    /// Lets a `queued` task call `begin` that cancels the older tasks of its key when it begins: they may have the permit
+    /// that it waits for. Not while the limit is paused.
+    mutating func callToReplace(_ slot: Slot, _ effects: inout Effects) {
+        guard !isPaused, !sides.isEmpty, sides[slot]?.cancelsOlder == true else { return }
+        // It may be about to park.
+        sides[slot]?.mustReplace = true
+        effects.wake(takeParked(slot))
+    }
+
+    // MARK: A bound on the waiting
+
+    /// Removes a task that waits, if more tasks wait than may.
+    ///
+    /// - Parameter newest: The task that was added, or that has begun to wait.
+    /// - Returns: The task that was removed, whose body must report an error: it is not cancelled. `nil` if
+    ///   there is room.
+    /// - Complexity: O(1) amortized.
+    mutating func dropOneTooMany(_ newest: ID, _ effects: inout Effects) -> ID? {
+        guard let bound, waitingCount > bound.count, isWaiting(newest) else { return nil }
+        let dropped = bound.dropsOldest ? takeOldest() ?? newest : newest
+        sides[dropped.slot, default: Side()].isDropped = true
+        let waiter = takeParked(dropped.slot)
+        retire(dropped.slot, isCancelled: false, &effects)
+        promote(entries[dropped.slot].lane, &effects)
+        effects.wake(waiter)
+        return dropped
+    }
+
+    /// Records that a task has been added or has begun to wait, if the order of such tasks is needed.
+    mutating func noteArrival(_ id: ID) {
+        guard bound?.dropsOldest == true, entries[id.slot].phase.isBounded else { return }
+        arrivals.append(id)
+        guard arrivals.count > 2 * waitingCount + 32 else { return }
+        arrivals = ContiguousArray(arrivals[takenArrivals...].filter { isWaiting($0) })
+        takenArrivals = 0
+    }
+
+    private mutating func takeOldest() -> ID? {
+        while takenArrivals < arrivals.count {
+            let id = arrivals[takenArrivals]
+            takenArrivals += 1
+            if isWaiting(id) { return id }
+        }
+        return nil
+    }
+
+    private func isWaiting(_ id: ID) -> Bool { phase(of: id)?.isBounded ?? false }
+
+    /// Whether a task that was removed because too many waited has not ended.
+    func isDropped(_ id: ID) -> Bool { entries.contains(id) && sides[id.slot]?.isDropped == true }
 }

@@ -17,7 +17,7 @@
 ///           ├──▶ admitted ──begin──▶ running
 ///           └──▶ throttled ──(its lane has no interval)──▶ admitted
 ///
-///     starting, admitted ──(no permit is available)──▶ queued ──(a permit is)──▶ starting, admitted
+///     starting, admitted ──(no permit is available, or a pause)──▶ queued ──(a permit is)──▶ starting, admitted
 ///     quiet ──quietTimeEnded──▶ queued, or waiting if the rule after the quiet time is `keepLatest`
 ///
 ///     insert ──▶ running                              a task that has started already
@@ -44,9 +44,10 @@
 ///    of its task is about to wake.
 /// 7. A lane with a `throttled` entry has an interval, which has begun or is claimed by an entry that has not begun.
 /// 8. An entry has a permit from `starting` or `admitted` on until it has finished, or was cancelled before it began.
-///    No entry is `queued` while a permit is available.
+///    No entry is `queued` while a permit is available, unless the registry is paused: then each entry that has not begun
+///    waits.
 /// 9. An entry that cancels the older entries of its lane when it begins is not parked as `queued` while one of them is
-///    live: it would wait for a permit that it should free itself.
+///    live: it would wait for a permit that it should free itself. Except while the registry is paused.
 struct TaskRegistryStateMachine {
     typealias Key = _ErasedKey
     /// The handle of a task, which the machine does not retain.
@@ -75,13 +76,34 @@ struct TaskRegistryStateMachine {
     var limit: Limit?
     /// The number of tasks that have neither finished nor been cancelled.
     var liveCount = 0
+    /// Whether the tasks that wait for a permit receive it in the order of their priorities.
+    let isOrdered: Bool
+    /// The number of tasks that may wait; `nil` for any number.
+    let bound: Bound?
+    /// The number of tasks that wait for older tasks of their key, for the end of an interval, or for a permit.
+    var waitingCount = 0
+    /// The tasks that have come to wait, the oldest first, and others that no longer wait, if the oldest must be dropped.
+    var arrivals: ContiguousArray<ID> = []
+    /// The number of the first `arrivals` that were dropped or passed.
+    var takenArrivals = 0
+
+    /// The number of tasks that may wait at once, and which one is dropped if another one comes.
+    struct Bound {
+        let count: Int
+        let dropsOldest: Bool
+    }
 
     /// Creates the state of a registry without tasks.
     ///
-    /// - Parameter limit: The number of tasks that may run at once; `nil` for any number. A registry with a limit has only
-    ///   tasks with keys.
-    init(limit: Int? = nil) {
+    /// - Parameters:
+    ///   - limit: The number of tasks that may run at once; `nil` for any number. A registry with a limit has only tasks
+    ///     with keys.
+    ///   - isOrdered: Whether the tasks that wait for a permit receive it in the order of their priorities.
+    ///   - bound: The number of tasks that may wait.
+    init(limit: Int? = nil, isOrdered: Bool = false, bound: Bound? = nil) {
         self.limit = limit.map { Limit(size: $0) }
+        self.isOrdered = isOrdered
+        self.bound = bound
     }
 
     // MARK: Registering
@@ -100,6 +122,8 @@ struct TaskRegistryStateMachine {
     /// - Parameters:
     ///   - key: The key; `nil` for none.
     ///   - behavior: The rule for the new task and for the present tasks of the key. Ignored for a task without a key.
+    ///   - priority: The raw priority of the task. Needed if the tasks are ordered by their priorities, otherwise 0.
+    ///   - mustFinish: Whether the task is cancelled only by its own ID or key. Ignored for a task with a key.
     ///   - isCancelled: Returns whether a task was cancelled through its own handle. Must have no other effect.
     ///   - effects: Receives the actions for the storage (the ``TaskRegistry``).
     /// - Complexity: O(1) amortized; under a behavior that cancels, O(*n*) in the number of tasks it cancels. Under
@@ -107,11 +131,17 @@ struct TaskRegistryStateMachine {
     mutating func add(
         key: Key?,
         behavior: TaskStoreDuplicateKeyBehavior,
+        priority: UInt8 = 0,
+        mustFinish: Bool = false,
         isCancelled: (Job) -> Bool,
         _ effects: inout Effects
     ) -> Registration {
         guard !isClosed else { return .refused }
-        guard let key else { return .added(enter(phase: .starting, &effects)) }
+        guard let key else {
+            let id = enter(phase: .starting, &effects)
+            if mustFinish { sides[id.slot, default: Side()].mustFinish = true }
+            return .added(id)
+        }
         let existing = lanes.slot(of: key)
         if let existing {
             if case .preferPrevious = behavior.kind, let standing = standing(in: existing, isCancelled, &effects) {
@@ -128,12 +158,14 @@ struct TaskRegistryStateMachine {
             case .cancelPrevious(wait: false), .runConcurrently, .preferPrevious: .starting
             }
         let id = enter(lane, phase: phase, &effects)
+        if priority > 0 { sides[id.slot, default: Side()].level = Limit.Level(priority) }
         switch behavior.kind {
         case .debounce(let time, let rule):
-            sides[id.slot] = Side(time: time, afterQuietTime: rule)
+            sides[id.slot, default: Side()].time = time
+            sides[id.slot]?.afterQuietTime = rule
             lanes[lane].debounced = id.slot
         case .throttle(let time):
-            sides[id.slot] = Side(time: time)
+            sides[id.slot, default: Side()].time = time
             takePlace(id.slot, phase)
         case .cancelPrevious, .wait, .runConcurrently, .preferPrevious, .keepLatest: break
         }
@@ -141,6 +173,7 @@ struct TaskRegistryStateMachine {
             if phase.waits { claim(id.slot) } else { start(id.slot, as: phase, &effects) }
         }
         if existing != nil { promote(lane, &effects) }
+        noteArrival(id)
         return .added(id)
     }
 
@@ -189,7 +222,10 @@ struct TaskRegistryStateMachine {
         nextSerial += 1
         liveCount += 1
         effects.liveCountChange += 1
-        if phase.waits { effects.waitingCountChange += 1 }
+        if phase.waits {
+            effects.waitingCountChange += 1
+            if phase.isBounded { waitingCount += 1 }
+        }
         if lane != Chain.none {
             lanes[lane].chain.append(id.slot, in: &entries)
             lanes[lane].entryCount += 1
@@ -264,7 +300,7 @@ struct TaskRegistryStateMachine {
             return .run
         case .waiting where !isCancelled: return .wait
         case .queued where !isCancelled:
-            guard sides[id.slot]?.cancelsOlder == true, replaceOlder(id.slot, &effects) else { return .wait }
+            guard !isPaused, sides[id.slot]?.cancelsOlder == true, replaceOlder(id.slot, &effects) else { return .wait }
             return begin(id, isCancelled: false, &effects)
         case .quiet where !isCancelled: return .quiet(sides[id.slot]?.time ?? .zero)
         case .admitted where !isCancelled:
@@ -319,6 +355,7 @@ struct TaskRegistryStateMachine {
     mutating func leave(_ id: ID, _ effects: inout Effects) {
         let phase = phase(of: id)
         if limit != nil, phase == .waiting || phase == .queued { leaveLine(id.slot) }
+        if phase?.isBounded == true { waitingCount -= 1 }
         if phase == .waiting {
             unlink(id.slot)
             entries[id.slot].phase = .left
@@ -349,16 +386,21 @@ struct TaskRegistryStateMachine {
         case .quiet where !isCancelled:
             let lane = entries[id.slot].lane
             let keepsRunning = sides[id.slot]?.afterQuietTime == .keepLatest
-            cancelLane(lane, before: id.slot, onlyNotBegun: keepsRunning, &effects)
+            // In a pause, the task cancels those that run when it begins.
+            cancelLane(lane, before: id.slot, onlyNotBegun: keepsRunning || isPaused, &effects)
             if keepsRunning, lanes[lane].chain.first != id.slot {
                 entries[id.slot].phase = .waiting
+                waitingCount += 1
                 if limit != nil { claim(id.slot) }
             } else {
                 start(id.slot, as: .starting, &effects)
             }
             // A cancelled entry may have had a permit, or claimed the interval that a newer entry waits for.
             promote(lane, &effects)
-            guard entries[id.slot].phase == .starting else { return .wait }
+            guard entries[id.slot].phase == .starting else {
+                noteArrival(id)
+                return .wait
+            }
             entries[id.slot].phase = .running
             return .run
         case .quiet: skip(id.slot, &effects)
@@ -478,6 +520,8 @@ extension TaskRegistryStateMachine {
         var isLive: Bool { rawValue <= Phase.running.rawValue }
         /// Whether the task waits to start: for older tasks, for a quiet time, for the end of an interval, or for a permit.
         var waits: Bool { rawValue <= Phase.queued.rawValue }
+        /// Whether the task waits for older tasks, for the end of an interval, or for a permit: then it counts for the bound.
+        var isBounded: Bool { self == .waiting || self == .throttled || self == .queued }
         /// Whether the task has not begun, and was not cancelled.
         var isReplaceable: Bool { rawValue < Phase.running.rawValue && self != .leaving }
         /// Whether the task has a permit, if the registry has a limit.
@@ -533,6 +577,12 @@ extension TaskRegistryStateMachine {
 
         /// Whether the task must call `begin` before it waits for a permit: to cancel the older tasks of its key, which may have that permit.
         var mustReplace = false
+        /// The rank of the task in line.
+        var level: Limit.Level = 0
+        /// Whether the task was removed because too many tasks waited.
+        var isDropped = false
+        /// Whether the task is not cancelled together with all others.
+        var mustFinish = false
 
         /// Whether the task cancels the older tasks of its key when it begins.
         var cancelsOlder: Bool { time != nil && afterQuietTime != .keepLatest }

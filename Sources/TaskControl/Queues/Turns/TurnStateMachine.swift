@@ -19,14 +19,16 @@
 ///
 /// While the line is empty, the storage may give turns that have no entries, and tells the machine with `catchUp`.
 ///
+/// While the queue is paused, no turn comes. An entry that runs or was called before has its turn.
+///
 /// Invariants, checked by `checkInvariants()` after each step of the tests:
 /// 1. An ID is a slot and a serial number that is not used again before 2³⁸ others were, so an event that comes after
 ///    the end of its entry finds nothing.
 /// 2. The line is in the order of `enqueue`, and includes the running entries: at most `capacity`, all before `next`.
 /// 3. No entry begins before all entries before it have begun: only `next` is ever called, and only while fewer than
 ///    `capacity` entries run.
-/// 4. While fewer than `capacity` entries run, `next` is not parked: no entry sleeps through its turn. If `capacity` is
-///    1, the task of `next` has then called `begin`; otherwise it would have been given its turn.
+/// 4. While fewer than `capacity` entries run, and the queue is not paused, `next` is not parked: no entry sleeps through
+///    its turn. If `capacity` is 1, the task of `next` has then called `begin`; otherwise it would have been given its turn.
 /// 5. The priorities never rise towards the end of the line: all entries before an entry have been raised to its
 ///    priority.
 /// 6. A caller of `drain` waits for an entry that is still in the line.
@@ -72,6 +74,7 @@ struct TurnStateMachine {
     /// The slot of the first entry whose turn has not begun; `Chain.none` if there is none.
     private var next = Chain.none
     private(set) var runningCount = 0
+    private(set) var isPaused = false
     /// The number of entries that run or wait.
     private(set) var count = 0
     private var drainers = MarkTable<UInt64>()
@@ -164,9 +167,9 @@ struct TurnStateMachine {
         return true
     }
 
-    private var hasRoom: Bool { capacity.map { runningCount < $0 } ?? true }
+    private var hasRoom: Bool { !isPaused && capacity.map { runningCount < $0 } ?? true }
 
-    private func isTurn(of slot: Slot) -> Bool { slot == next && hasRoom }
+    private func isTurn(of slot: Slot) -> Bool { slot == next && (hasRoom || entries[slot].phase == .called) }
 
     private mutating func callNext() -> Waiter? {
         guard next != Chain.none, hasRoom else { return nil }
@@ -182,7 +185,7 @@ struct TurnStateMachine {
     /// `begin` yet.
     @inline(__always)
     private mutating func giveNext() {
-        guard capacity == 1, runningCount == 0, entries[next].phase == .expected else { return }
+        guard capacity == 1, hasRoom, entries[next].phase == .expected else { return }
         entries[next].phase = .running
         runningCount = 1
         lastGiven = entries[next].serial
@@ -191,8 +194,9 @@ struct TurnStateMachine {
 
     // MARK: Turns without an entry
 
-    /// Whether a caller can have its turn without an entry: the line is empty, and the number of turns is limited.
-    var isIdle: Bool { count == 0 && capacity != nil }
+    /// Whether a caller can have its turn without an entry: the line is empty, the number of turns is limited, and the
+    /// queue is not paused.
+    var isIdle: Bool { count == 0 && capacity != nil && !isPaused }
 
     /// Takes note of turns that had no entries, and adds an entry for the last of them if that has not ended.
     ///
@@ -209,6 +213,25 @@ struct TurnStateMachine {
         line.append(slot, in: &entries)
         count = 1
         runningCount = 1
+    }
+
+    // MARK: Pausing
+
+    /// Lets no turn come until `resume` is called.
+    ///
+    /// - Returns: Whether the queue was not paused before.
+    mutating func pause() -> Bool {
+        defer { isPaused = true }
+        return !isPaused
+    }
+
+    /// Lets turns come again.
+    ///
+    /// - Returns: Whether the queue was paused, and the continuation of the task whose turn has come, to be resumed.
+    mutating func resume() -> (hasChanged: Bool, calling: Waiter?) {
+        guard isPaused else { return (false, nil) }
+        isPaused = false
+        return (true, callNext())
     }
 
     // MARK: Leaving
@@ -380,7 +403,7 @@ extension TurnStateMachine {
                 precondition(hasPassedNext, "an entry that waits is not before the next one")
             case .parked:
                 precondition(hasPassedNext && !isTurn(of: slot), "no entry sleeps through its turn")
-            case .called: precondition(slot == next && hasRoom, "an entry that is called is the next one")
+            case .called: precondition(slot == next, "an entry that is called is the next one")
             }
             precondition((entry.phase == .parked) == (entry.waiter != nil), "a parked entry has a waiter")
         }

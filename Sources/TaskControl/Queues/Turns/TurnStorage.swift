@@ -149,6 +149,20 @@ final class _TurnStorage: Sendable {
     @inline(__always)
     func passOn(_ id: ID) { carryOut(state.withMachine { $0.finish(id) }) }
 
+    // MARK: Pausing
+
+    var isPaused: Bool { state.withMachine { $0.isPaused } }
+
+    func pause() {
+        if state.withMachine({ $0.pause() }) { source.emit(.paused) }
+    }
+
+    func resume() {
+        let (hasChanged, calling) = state.withMachine { $0.resume() }
+        calling?.resume(returning: .reached)
+        if hasChanged { source.emit(.resumed) }
+    }
+
     // MARK: Looking
 
     var count: Int { state.withMachine { $0.count } }
