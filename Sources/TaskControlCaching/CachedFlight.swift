@@ -304,7 +304,9 @@ extension CachedFlight {
 
     package func refuse(waiting: WaitingWorkBehavior) { _storage.flights.refuse(waiting: waiting) }
 
-    package func cutOff(for cause: CancellationCause) async -> [String] { await _storage.flights.cutOff(for: cause) }
+    package func cutOff(for cause: CancellationCause, within limit: CancellationLimit?) async -> ShutdownReport {
+        await _storage.flights.cutOff(for: cause, within: limit)
+    }
 
     package func cancelAll(for cause: CancellationCause) { _storage.flights.cancelAll(cause) }
 

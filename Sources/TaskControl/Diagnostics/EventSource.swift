@@ -34,6 +34,11 @@ package struct EventSource: Sendable {
         if let moment { deliver(kind, change, subject, moment, isInside) }
     }
 
+    /// Returns a text that names a task together with its owner, this instance.
+    package func place(of task: String) -> String {
+        "\"\(task)\" of \(primitive)\(name.map { " \"\($0)\"" } ?? "")"
+    }
+
     /// Emits an event like `emit(_:_:about:at:isInside:)`. The other parameters are the values of the event: see the
     /// properties of ``TaskEvent`` with the same names. The texts are made only while an observer is registered.
     @inline(__always)

@@ -19,7 +19,9 @@ extension RegistryOwner {
 
     package func refuse(waiting: WaitingWorkBehavior) { registry.refuse(waiting: waiting) }
 
-    package func cutOff(for cause: CancellationCause) async -> [String] { await registry.cutOff(because: cause) }
+    package func cutOff(for cause: CancellationCause, within limit: CancellationLimit?) async -> ShutdownReport {
+        await registry.cutOff(because: cause, within: limit)
+    }
 
     package func cancelAll(for cause: CancellationCause) { registry.cancelAll(because: cause) }
 

@@ -83,26 +83,36 @@ public protocol TaskOwner: AnyObject, Sendable {
     /// Refuses later tasks, gives the present ones some time to end, cancels the rest, and waits for them to end.
     ///
     /// ```swift
-    /// let cutOff = await uploads.shutdown(grace: .seconds(10))
-    /// if !cutOff.isEmpty { print("cancelled: \(cutOff)") }
+    /// let report = await uploads.shutdown(grace: .seconds(10), cancellationGrace: .seconds(5))
+    /// if !report.isEmpty { print(report) }
     /// ```
     ///
-    /// Never call this function from a task of this owner: the task would wait for itself forever.
+    /// Without a `cancellationGrace`, the call waits for the cancelled tasks however long they take: when it returns, the
+    /// owner has no tasks and accepts none. With it, work that ignores its cancellation is left behind, and the report
+    /// names it. A task of `addTask(mustFinish: true)` is not cancelled, and has both times together.
+    ///
+    /// Never call this function from a task of this owner: the task would wait for itself, without a `cancellationGrace`
+    /// forever.
     ///
     /// ## Cancellation
-    /// Cancelling the caller ends the grace period early; the call still waits for the tasks to end. When the call
-    /// returns, the owner has no tasks and accepts none.
+    /// Cancelling the caller ends the grace period early; the call still waits for the tasks to end.
     ///
     /// - Parameters:
     ///   - grace: The time that the present tasks have to end. If zero or negative, they are cancelled at once.
     ///   - waiting: The rule for tasks that have not begun, and for further attempts of `retry` and `poll` in tasks that run.
-    ///   - clock: Measures `grace`. Its `sleep` must end when its task is cancelled, as the `Clock` protocol requires:
+    ///   - cancellationGrace: The time that the tasks have to end after they were cancelled; `nil` for any time. If zero or
+    ///     negative, the call waits for no cancelled task.
+    ///   - clock: Measures the times. Its `sleep` must end when its task is cancelled, as the `Clock` protocol requires:
     ///     otherwise the call lasts as long as `grace`, even if all tasks have ended before.
-    /// - Returns: The names of the tasks that were cancelled because the grace period was over, or because the caller was
-    ///   cancelled; empty if there were none. A task without a name has the text of its key, as in ``TaskEvent/key``, and
-    ///   without a key "a task". On Apple systems before those of 2026, names cannot be read.
+    /// - Returns: The tasks that were cancelled because the grace period was over, or because the caller was cancelled, and
+    ///   those that were left behind.
     @discardableResult
-    func shutdown(grace: Duration, waiting: WaitingWorkBehavior, clock: any Clock<Duration>) async -> [String]
+    func shutdown(
+        grace: Duration,
+        waiting: WaitingWorkBehavior,
+        cancellationGrace: Duration?,
+        clock: any Clock<Duration>
+    ) async -> ShutdownReport
 }
 
 extension TaskOwner {
@@ -112,40 +122,34 @@ extension TaskOwner {
     /// Whether ``count`` is zero. Tasks that the owner has cancelled may still run: ``drain()`` waits for them.
     public var isEmpty: Bool { count == 0 }
 
-    /// Refuses later tasks, gives the present ones some time to end, cancels the rest, and waits for them to end. The
-    /// same as ``shutdown(grace:waiting:clock:)`` with a `ContinuousClock`.
-    ///
-    /// Never call this function from a task of this owner: the task would wait for itself forever.
-    ///
-    /// ## Cancellation
-    /// Cancelling the caller ends the grace period early; the call still waits for the tasks to end.
-    ///
-    /// - Parameters:
-    ///   - grace: The time that the present tasks have to end. If zero or negative, they are cancelled at once.
-    ///   - waiting: The rule for tasks that have not begun, and for further attempts of `retry` and `poll` in tasks that run. By
-    ///     default, both begin during the grace period.
-    /// - Returns: The names of the tasks that were cancelled because the grace period was over, or because the caller was
-    ///   cancelled.
+    /// Does the same as ``shutdown(grace:waiting:cancellationGrace:clock:)`` with a `ContinuousClock`.
     @discardableResult
-    public func shutdown(grace: Duration, waiting: WaitingWorkBehavior = .run) async -> [String] {
-        await shutdown(grace: grace, waiting: waiting, clock: ContinuousClock())
+    public func shutdown(
+        grace: Duration,
+        waiting: WaitingWorkBehavior = .run,
+        cancellationGrace: Duration? = nil
+    ) async -> ShutdownReport {
+        await shutdown(grace: grace, waiting: waiting, cancellationGrace: cancellationGrace, clock: ContinuousClock())
     }
 
-    /// Refuses later tasks, gives the present ones some time to end, cancels the rest, and waits for them to end. The
-    /// same as ``shutdown(grace:waiting:clock:)`` with ``WaitingWorkBehavior/run``.
-    ///
-    /// Never call this function from a task of this owner: the task would wait for itself forever.
-    ///
-    /// ## Cancellation
-    /// Cancelling the caller ends the grace period early; the call still waits for the tasks to end.
-    ///
-    /// - Parameters:
-    ///   - grace: The time that the present tasks have to end. If zero or negative, they are cancelled at once.
-    ///   - clock: Measures `grace`.
-    /// - Returns: The names of the tasks that were cancelled because the grace period was over, or because the caller was
-    ///   cancelled.
+    /// Does the same as ``shutdown(grace:waiting:cancellationGrace:clock:)``, and waits for the cancelled tasks however long
+    /// they take.
     @discardableResult
-    public func shutdown(grace: Duration, clock: any Clock<Duration>) async -> [String] {
-        await shutdown(grace: grace, waiting: .run, clock: clock)
+    public func shutdown(
+        grace: Duration,
+        waiting: WaitingWorkBehavior = .run,
+        clock: any Clock<Duration>
+    ) async -> ShutdownReport {
+        await shutdown(grace: grace, waiting: waiting, cancellationGrace: nil, clock: clock)
+    }
+
+    /// Does the same as ``shutdown(grace:waiting:cancellationGrace:clock:)`` with ``WaitingWorkBehavior/run``.
+    @discardableResult
+    public func shutdown(
+        grace: Duration,
+        cancellationGrace: Duration?,
+        clock: any Clock<Duration>
+    ) async -> ShutdownReport {
+        await shutdown(grace: grace, waiting: .run, cancellationGrace: cancellationGrace, clock: clock)
     }
 }

@@ -71,8 +71,8 @@ public final class CancellableQueue<UnderlyingQueue: Sendable>: TaskOwner, Regis
         turns.resume()
     }
 
-    package func cutOff(for cause: CancellationCause) async -> [String] {
-        await registry.cutOff(because: cause) { turns.resume() }
+    package func cutOff(for cause: CancellationCause, within limit: CancellationLimit?) async -> ShutdownReport {
+        await registry.cutOff(because: cause, within: limit) { turns.resume() }
     }
 }
 

@@ -129,7 +129,9 @@ public final class SingleFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
 
     package func refuse(waiting: WaitingWorkBehavior) { _flights.refuse(waiting: waiting) }
 
-    package func cutOff(for cause: CancellationCause) async -> [String] { await _flights.cutOff(for: cause) }
+    package func cutOff(for cause: CancellationCause, within limit: CancellationLimit?) async -> ShutdownReport {
+        await _flights.cutOff(for: cause, within: limit)
+    }
 
     package func cancelAll(for cause: CancellationCause) { _flights.cancelAll(cause) }
 

@@ -16,14 +16,32 @@ public struct ShutdownError: Error, Sendable {
         /// The names of what was cancelled because the grace was over, or because the caller was cancelled: the tasks of an
         /// owner, the children of a supervisor, or the operation. Empty if the step has failed without that.
         public let cancelledNames: [String]
+        /// The tasks that had not ended when the plan's `cancellationGrace` was over, each with its name and its owner. They still
+        /// run, because they ignore their cancellation.
+        public let leftBehind: [String]
+
+        init(
+            name: String,
+            error: any Error,
+            hasExceededGrace: Bool,
+            cancelledNames: [String],
+            leftBehind: [String] = []
+        ) {
+            self.name = name
+            self.error = error
+            self.hasExceededGrace = hasExceededGrace
+            self.cancelledNames = cancelledNames
+            self.leftBehind = leftBehind
+        }
 
         /// The name and the error of the step, and the names of what was cancelled if they are others.
         public var description: String {
             let text =
                 hasExceededGrace && !(error is TimeoutError)
                 ? "\(name): \(error), after its grace" : "\(name): \(error)"
-            if cancelledNames.isEmpty || cancelledNames == [name] { return text }
-            return "\(text) (cancelled: \(cancelledNames.joined(separator: ", ")))"
+            let cancelled = cancelledNames == [name] ? [] : cancelledNames
+            let report = ShutdownReport(cancelled: cancelled, leftBehind: leftBehind)
+            return report.isEmpty ? text : "\(text) (\(report))"
         }
     }
 

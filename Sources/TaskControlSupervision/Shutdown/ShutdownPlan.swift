@@ -27,24 +27,34 @@ public struct ShutdownPlan: Sendable {
     public let name: String?
     private let steps: [Step]
     private let clock: any Clock<Duration>
+    private let cancellationGrace: Duration?
 
     /// Creates a plan.
     ///
     /// - Parameters:
     ///   - name: The name of the plan, shown in its description; `nil` if it has none.
-    ///   - clock: Measures the graces (time limits) of the steps. A supervisor measures the graces of its children with
-    ///     its own clock.
+    ///   - cancellationGrace: The time that the work of a step has to end after it was cancelled, and each child of a
+    ///     supervisor; `nil` for any time. Work that takes longer ignores its cancellation: it is left behind, and the error
+    ///     of the plan names it. 10 seconds, because a system that ends a process gives it about 30, and a server that waits
+    ///     without end for one request serves no other.
+    ///   - clock: Measures the times of the steps. A supervisor measures the graces of its children with its own clock.
     ///   - steps: The steps, the first one first.
-    public init(name: String? = nil, clock: any Clock<Duration> = ContinuousClock(), steps: [Step]) {
+    public init(
+        name: String? = nil,
+        cancellationGrace: Duration? = .seconds(10),
+        clock: any Clock<Duration> = ContinuousClock(),
+        steps: [Step]
+    ) {
         self.name = name
+        self.cancellationGrace = cancellationGrace
         self.clock = clock
         self.steps = steps
     }
 
     /// Performs all steps in order, also those after a step that has failed.
     ///
-    /// A step that takes longer than its grace (its time limit) is cancelled, and the plan waits for the end of the
-    /// step: no step is abandoned.
+    /// A step that takes longer than its grace (its time limit) is cancelled, and left behind if its work has not ended
+    /// when the plan's `cancellationGrace` has passed too.
     ///
     /// Never call this function from a task for which a step waits, such as a child of a supervisor of the plan: the
     /// task would wait for itself.
@@ -55,11 +65,13 @@ public struct ShutdownPlan: Sendable {
     /// When this function returns or throws, all steps have been performed.
     ///
     /// - Throws: ``ShutdownError`` with the errors of all steps that have failed, and with the names of the tasks that were
-    ///   cancelled because a grace was over. If no step has failed, this function returns, even if the caller is cancelled.
+    ///   cancelled because a grace was over, or that were left behind. If no step has failed, this function returns, even if the caller is cancelled.
     public func shutdown() async throws(ShutdownError) {
         var failures: [ShutdownError.FailedStep] = []
         for step in steps {
-            if let failure = await step.perform(clock) { failures.append(failure) }
+            if let failure = await step.perform(clock, cancellationGrace: cancellationGrace) {
+                failures.append(failure)
+            }
         }
         if !failures.isEmpty { throw ShutdownError(failures: failures) }
     }

@@ -17,7 +17,8 @@ extension ShutdownPlan {
         /// Creates a step that shuts down an owner, such as a lifetime, a bag, a store or a cancellable queue.
         ///
         /// The step has failed if tasks were cancelled because the grace was over, or because the caller was cancelled:
-        /// ``ShutdownError/FailedStep/cancelledNames`` has their names. A step whose grace is zero or negative never fails.
+        /// ``ShutdownError/FailedStep/cancelledNames`` has their names. Tasks that a grace of zero cancels at once are no
+        /// failure, but those that are left behind are one.
         ///
         /// - Parameters:
         ///   - owner: The owner, which refuses tasks from the beginning of the step.
@@ -59,8 +60,8 @@ extension ShutdownPlan {
         ///   - name: The name of the step and of its task.
         ///   - grace: The time, counted from the beginning of the step, after which the operation is cancelled. If it
         ///     is zero or negative, the operation is cancelled at once.
-        ///   - operation: Runs in the isolation of the code that calls this function, in a child task of the task that
-        ///     performs the plan. The step has failed if the operation throws, and has succeeded if the operation
+        ///   - operation: Runs in the isolation of the code that calls this function, in a task of its own with the
+        ///     task-local values of the caller of the plan. The step has failed if the operation throws, and has succeeded if the operation
         ///     returns, even after it was cancelled.
         public static func operation(
             _ name: String,
@@ -73,104 +74,146 @@ extension ShutdownPlan {
 }
 
 extension ShutdownPlan.Step {
-    private enum Event: Sendable {
-        /// The operation has ended, with the given error if it has failed. `isLate`: its grace was over by then.
-        case ended((any Error)?, isLate: Bool)
-        case graceEnded
-        case clockFailed(any Error)
-    }
-
-    /// Performs the step, whose grace `clock` measures, and waits for its end.
+    /// Performs the step, whose times `clock` measures, and waits for its end.
     ///
+    /// - Parameter cancellationGrace: The time after a cancellation for which the step waits; `nil` for any time.
     /// - Returns: The failure; `nil` if the step has succeeded.
-    func perform(_ clock: any Clock<Duration>) async -> ShutdownError.FailedStep? {
+    func perform(_ clock: any Clock<Duration>, cancellationGrace: Duration?) async -> ShutdownError.FailedStep? {
         switch action {
         case .owner(let owner, let grace, let waiting):
-            let cutOff = await owner.shutdown(grace: grace, waiting: waiting, clock: clock)
-            return grace > .zero ? failure(cutOff, grace) : nil
-        case .supervisor(let supervisor, let grace, let waiting):
-            let cutOff = Locked<[SupervisionEngine.CutOffChild]>([])
-            let failed = await perform(
-                {
-                    let children = await supervisor.engine.shutdown(waiting: waiting)
-                    cutOff.withLock { $0 = children }
-                },
-                grace,
-                clock
+            let report = await owner.shutdown(
+                grace: grace,
+                waiting: waiting,
+                cancellationGrace: cancellationGrace,
+                clock: clock
             )
-            let children = cutOff.withLock(\.self)
-            return failed ?? failure(children.map(\.name), grace ?? children.first?.grace ?? .zero)
+            return failure(grace > .zero ? report.cancelled : [], report.leftBehind, grace)
+        case .supervisor(let supervisor, let grace, let waiting):
+            let engine = supervisor.engine
+            let (cutOff, left) =
+                if let grace {
+                    await engine.shutdown(
+                        grace: grace,
+                        waiting: waiting,
+                        cancellationGrace: cancellationGrace,
+                        clock: clock
+                    )
+                } else {
+                    await engine.shutdown(waiting: waiting, cancellationGrace: cancellationGrace)
+                }
+            return failure(cutOff.map(\.name), left, grace ?? cutOff.first?.grace ?? .zero)
         case .operation(let grace, let operation):
-            return await perform(operation, grace, clock)
+            return await perform(operation, grace, CancellationLimit(cancellationGrace, on: clock), clock)
         }
     }
 
-    /// Returns the failure of a step that has cancelled tasks of an owner; `nil` if it has cancelled none.
-    private func failure(_ cutOff: [String], _ grace: Duration) -> ShutdownError.FailedStep? {
-        if cutOff.isEmpty { return nil }
+    /// Returns the failure of a step that has cancelled tasks, or has left tasks behind; `nil` if there are none.
+    private func failure(
+        _ cutOff: [String],
+        _ leftBehind: [String],
+        _ grace: Duration
+    ) -> ShutdownError.FailedStep? {
+        if cutOff.isEmpty, leftBehind.isEmpty { return nil }
         let isOver = !Task.isCancelled
         let error: any Error = isOver ? TimeoutError(duration: grace) : CancellationError()
-        return .init(name: name, error: error, hasExceededGrace: isOver, cancelledNames: cutOff)
+        return .init(
+            name: name,
+            error: error,
+            hasExceededGrace: isOver,
+            cancelledNames: cutOff,
+            leftBehind: leftBehind
+        )
     }
 
-    /// Runs the operation, even in a cancelled task, and cancels it at the end of its grace, which `clock` measures.
-    /// If `grace` is `nil`, the operation is not cancelled. Returns the failure of the step; `nil` if the operation has
-    /// succeeded.
+    /// The end of an operation.
+    private struct End: Sendable {
+        /// The error of the operation; `nil` if it has returned.
+        let error: (any Error)?
+        /// Whether the grace of the operation was over by then.
+        let isLate: Bool
+    }
+
+    /// Runs the operation, even in a cancelled task, cancels it at the end of its grace, and leaves it behind if it does not
+    /// end within a limit after that.
     ///
     /// This does not use `withTimeout`, which does not run its operation if the caller is cancelled.
     private func perform(
         _ operation: @escaping @isolated(any) @Sendable () async throws -> Void,
-        _ grace: Duration?,
+        _ grace: Duration,
+        _ limit: CancellationLimit?,
         _ clock: any Clock<Duration>
     ) async -> ShutdownError.FailedStep? {
-        let limit = grace.map { StopwatchLimit($0, of: Stopwatch(clock)) }
-        return await withTaskGroup(of: Event.self) { group in
-            group.addTask(name: name) {
-                var failure: (any Error)?
-                do { try await operation() } catch { failure = error }
-                // The clock decides: the task of the grace may have had no thread.
-                return .ended(failure, isLate: limit?.hasPassed ?? false)
+        let graceLimit = StopwatchLimit(grace, of: Stopwatch(clock))
+        let end = Locked<End?>(nil)
+        let startsCancelled = Task.isCancelled
+        // No child of this task, which would have to wait for it; and not created by the owner, whose tasks do not begin
+        // if they were cancelled before.
+        let work = Task(name: name) {
+            if startsCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+            var failure: (any Error)?
+            do { try await operation() } catch { failure = error }
+            // The clock decides: the task that measures the grace may have had no thread.
+            end.withLock { [failure] in $0 = End(error: failure, isLate: graceLimit.hasPassed) }
+        }
+        let owner = AsyncLifetime()
+        work.bind(to: owner)
+        let (isOver, clockError) = await waitForGrace(of: owner, grace, clock)
+        let isCancelled = isOver || Task.isCancelled
+        if isCancelled { work.cancel() }
+        let hasEnded = await waitForCancelledTasks(within: isCancelled ? limit : nil) {
+            (stays: Bool) throws(CancellationError) in
+            try await owner.drain(staysWhenCancelled: stays)
+        }
+        let hasExceededGrace = isOver && clockError == nil && !Task.isCancelled
+        guard hasEnded, let end = end.withLock(\.self) else {
+            return ShutdownError.FailedStep(
+                name: name,
+                error: clockError ?? TimeoutError(duration: grace),
+                hasExceededGrace: hasExceededGrace,
+                cancelledNames: [name],
+                leftBehind: ["\"\(name)\" of ShutdownPlan"]
+            )
+        }
+        return end.error.map { failure($0, grace, hasExceededGrace || end.isLate, clockError) }
+    }
+
+    /// Waits until the operation has ended, its grace is over, or the caller is cancelled.
+    ///
+    /// - Returns: Whether the grace is over; and the error of the clock if it could not measure the grace, which is then over.
+    private func waitForGrace(
+        of owner: AsyncLifetime,
+        _ grace: Duration,
+        _ clock: any Clock<Duration>
+    ) async -> (isOver: Bool, clockError: (any Error)?) {
+        await withTaskGroup(of: (isOver: Bool, clockError: (any Error)?).self) { group in
+            group.addTask {
+                try? await owner.drain()
+                return (false, nil)
             }
-            if let grace {
-                group.addTask {
-                    do {
-                        if grace > .zero { try await sleep(for: grace, on: clock) }
-                        return .graceEnded
-                    } catch {
-                        return .clockFailed(error)
-                    }
+            group.addTask {
+                do {
+                    if grace > .zero { try await sleep(for: grace, on: clock) }
+                    return (true, nil)
+                } catch {
+                    // A clock that is cancelled with the caller has not failed.
+                    return Task.isCancelled ? (false, nil) : (true, error)
                 }
             }
-            var (hasExceededGrace, clockError) = (false, (any Error)?.none)
-            while let event = await group.next() {
-                switch event {
-                case .ended(let error, let isLate):
-                    // The grace period no longer matters.
-                    group.cancelAll()
-                    return error.map { failure($0, grace, hasExceededGrace || isLate, clockError) }
-                case .graceEnded:
-                    hasExceededGrace = true
-                    group.cancelAll()
-                case .clockFailed(let error):
-                    // A clock that is cancelled with the caller has not failed. Without a clock the grace has no end, so it is over.
-                    if !Task.isCancelled { clockError = error }
-                    group.cancelAll()
-                }
-            }
-            return nil
+            defer { group.cancelAll() }
+            return await group.next() ?? (false, nil)
         }
     }
 
     private func failure(
         _ error: any Error,
-        _ grace: Duration?,
+        _ grace: Duration,
         _ hasExceededGrace: Bool,
         _ clockError: (any Error)?
     ) -> ShutdownError.FailedStep {
         var error = error
         // A time limit is reported as a TimeoutError, never as a cancellation.
         if isInterruption(error) {
-            if hasExceededGrace, let grace {
+            if hasExceededGrace {
                 error = TimeoutError(duration: grace)
             } else if let clockError {
                 error = clockError

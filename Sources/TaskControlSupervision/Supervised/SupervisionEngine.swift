@@ -28,6 +28,8 @@ final class SupervisionEngine: Sendable {
         /// The children that a shutdown has cancelled at the end of their grace periods, or before; `nil` before the first
         /// shutdown.
         var cutOff: [CutOffChild]?
+        /// The names of the children that a shutdown has left behind.
+        var leftBehind: [String] = []
     }
 
     /// A child whose run was cancelled at the end of its grace period, or before its end.
@@ -108,10 +110,21 @@ final class SupervisionEngine: Sendable {
     ///   - graceIsOfOwner: Whether the owner of the coordinator's task decides how long the children can continue, by
     ///     cancelling this task. If `false`, each child has its own grace period.
     ///   - waiting: The rule for further attempts of `retry` and `poll` in the runs, from the moment at which each is asked to stop.
-    func close(isAbrupt: Bool, graceIsOfOwner: Bool = false, waiting: WaitingWorkBehavior = .run) {
+    ///   - cancellationGrace: The time after which a cancelled run that has not ended is left behind; `nil` for none.
+    func close(
+        isAbrupt: Bool,
+        graceIsOfOwner: Bool = false,
+        waiting: WaitingWorkBehavior = .run,
+        cancellationGrace: Duration? = nil
+    ) {
         let (answer, moment) = state.withLock { books in
             if waiting == .cancel { books.waiting = .cancel }
-            return (books.machine.close(isAbrupt: isAbrupt, graceIsOfOwner: graceIsOfOwner), Diagnostics.moment)
+            let answer = books.machine.close(
+                isAbrupt: isAbrupt,
+                graceIsOfOwner: graceIsOfOwner,
+                cancellationGrace: cancellationGrace
+            )
+            return (answer, Diagnostics.moment)
         }
         answer.waking?.resume(returning: .reached)
         // No coordinator has begun, so no child runs.
@@ -219,14 +232,22 @@ final class SupervisionEngine: Sendable {
     /// Stops all children, and waits for their end. Cancelling the caller ends the grace periods early; the caller
     /// still waits for the children.
     ///
-    /// - Parameter waiting: The rule for further attempts of `retry` and `poll` in the runs.
-    /// - Returns: The children that were cancelled at the end of their grace periods, or before. Another call does not
-    ///   return them.
-    func shutdown(waiting: WaitingWorkBehavior) async -> [CutOffChild] {
+    /// - Parameters:
+    ///   - waiting: The rule for further attempts of `retry` and `poll` in the runs.
+    ///   - cancellationGrace: The time after which a cancelled run that has not ended is left behind; `nil` for none.
+    /// - Returns: The children that were cancelled at the end of their grace periods, or before, and texts that name those
+    ///   that were left behind. Another call does not return them.
+    func shutdown(
+        waiting: WaitingWorkBehavior,
+        cancellationGrace: Duration? = nil
+    ) async -> (cutOff: [CutOffChild], leftBehind: [String]) {
         state.withLock { if $0.cutOff == nil { $0.cutOff = [] } }
-        close(isAbrupt: Task.isCancelled, waiting: waiting)
+        close(isAbrupt: Task.isCancelled, waiting: waiting, cancellationGrace: cancellationGrace)
         await waitForEnd()
-        return state.withLock { exchange(&$0.cutOff, with: []) ?? [] }
+        let (cutOff, left) = state.withLock {
+            (exchange(&$0.cutOff, with: []) ?? [], exchange(&$0.leftBehind, with: []))
+        }
+        return (cutOff, left.map { source.place(of: $0) })
     }
 
     /// Waits for the end of all children. Cancelling the caller ends the grace periods.
@@ -393,6 +414,7 @@ private struct Coordinator {
             case .requestStop(let index): engine.requestStop(of: child(index))
             case .cancel(let index, let isFinal): cancel(child(index), isFinal)
             case .down(let index, let isFinal): down(child(index), isFinal)
+            case .leave(let index): leave(child(index))
             case .wait(let time): await wait(until: time)
             case .end(let end): return try finish(end)
             }
@@ -531,6 +553,11 @@ private struct Coordinator {
         }
     }
 
+    private mutating func leave(_ child: SupervisedChild) {
+        engine.state.withLock { $0.leftBehind.append(child.name) }
+        down(child, true)
+    }
+
     private func finish(_ end: SupervisionEngine.Machine.End) throws(SupervisionError) {
         engine.publishEnd()
         engine.source.emit(.closed)
@@ -545,7 +572,8 @@ private struct Coordinator {
     ///
     /// - Parameter time: The time, measured as ``now``; `nil` to wait only for an event.
     private mutating func wait(until time: Duration?) async {
-        guard let time, !isCancelled else { return await park() }
+        guard let time else { return await park() }
+        if isCancelled { return await waitInCancelledTask(until: time) }
         let sleep = await withTaskGroup(of: Sleep.self) { [stopwatch, engine, self] group in
             group.addTask {
                 var end = Sleep.reached
@@ -564,8 +592,22 @@ private struct Coordinator {
         switch sleep {
         case .reached: floor = time
         case .left: break
-        case .failed(let error): clockFailed(error)
+        case .failed(let error): clockFailed(error, at: time)
         }
+    }
+
+    /// Waits like `wait(until:)` in a cancelled task, in which a sleep would end at once.
+    private mutating func waitInCancelledTask(until time: Duration) async {
+        let timer = Task.detached(name: "TaskControl: waits for the end of a limit") { [stopwatch, engine] in
+            var hasPassed = true
+            do { try await stopwatch.sleep(until: time) } catch { hasPassed = !Task.isCancelled }
+            engine.state.withLock { $0.machine.wake() }?.resume(returning: .reached)
+            return hasPassed
+        }
+        await park()
+        timer.cancel()
+        // Without a clock, the limit has no end, so it is over.
+        if await timer.value { floor = time }
     }
 
     private enum Sleep: Sendable {
@@ -577,9 +619,14 @@ private struct Coordinator {
     /// without a delay its restarts would follow each other forever. If no child waits for a restart, the sleep was for
     /// a grace period: all grace periods end now.
     ///
-    /// - Parameter error: The error that the clock has thrown.
-    private mutating func clockFailed(_ error: any Error) {
-        guard let index = engine.state.withLock({ $0.machine.clockFailed() }) else { return }
+    /// - Parameters:
+    ///   - error: The error that the clock has thrown.
+    ///   - time: The time until which it should have slept.
+    private mutating func clockFailed(_ error: any Error, at time: Duration) {
+        guard let index = engine.state.withLock({ $0.machine.clockFailed() }) else {
+            floor = time
+            return
+        }
         record(error, of: child(index))
         fail(child(index))
     }

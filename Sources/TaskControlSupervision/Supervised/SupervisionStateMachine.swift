@@ -22,6 +22,8 @@ struct SupervisionStateMachine {
     private var closing: End?
     private var isAbrupt = false
     private var graceIsOfOwner = false
+    /// The time that a cancelled child has to end while all children are stopped; `nil` for any time.
+    private var cancellationGrace: Duration?
     private var hasBegun = false
     private(set) var hasEnded = false
     /// Whether the end of the supervision is about to be published, and no child can be added any more.
@@ -67,10 +69,17 @@ struct SupervisionStateMachine {
     ///   - isAbrupt: Whether the children are cancelled at once, without a grace period.
     ///   - graceIsOfOwner: Whether the owner of the coordinator's task ends the grace periods, by cancelling this task.
     ///     If `false`, each child has its own grace period.
+    ///   - cancellationGrace: The time after which a cancelled child that has not ended is left behind; `nil` for none. Of
+    ///     several calls, the shortest time counts.
     /// - Returns: The continuation of the coordinator if it must be resumed; and whether the caller must publish the
     ///   end of all children, because no coordinator has begun.
-    mutating func close(isAbrupt: Bool, graceIsOfOwner: Bool = false) -> (waking: Waiter?, isEnd: Bool) {
+    mutating func close(
+        isAbrupt: Bool,
+        graceIsOfOwner: Bool = false,
+        cancellationGrace: Duration? = nil
+    ) -> (waking: Waiter?, isEnd: Bool) {
         if isEnding { return (nil, false) }
+        self.cancellationGrace = earliest(self.cancellationGrace, cancellationGrace)
         if closing == nil { self.graceIsOfOwner = graceIsOfOwner }
         if isAbrupt { self.isAbrupt = true }
         if closing == nil { close(.stopped) }
@@ -270,11 +279,21 @@ struct SupervisionStateMachine {
             children[child].stop = Stop(deadline: deadline)
             return .requestStop(child)
         }
-        if stop.isCancelled { return .wait(until: nil) }
+        if stop.isCancelled { return wait(forCancelled: child, at: now) }
         // If the owner decides about the grace period, it ends the period by cancelling the coordinator.
         if !isAbrupt, stop.deadline.map({ now < $0 }) ?? true { return .wait(until: stop.deadline) }
         children[child].stop?.isCancelled = true
         return .cancel(child, isFinal: isFinal(child))
+    }
+
+    /// Waits until a cancelled child has ended, or leaves it behind.
+    private mutating func wait(forCancelled child: Int, at now: Duration) -> Action {
+        guard closing != nil, let cancellationGrace else { return .wait(until: nil) }
+        let deadline = children[child].stop?.leftAt ?? now + cancellationGrace
+        children[child].stop?.leftAt = deadline
+        if now < deadline { return .wait(until: deadline) }
+        _ = down(child)
+        return .leave(child)
     }
 
     private mutating func start(at now: Duration) -> Action {
@@ -510,6 +529,8 @@ extension SupervisionStateMachine {
         /// Publish that the child with the given number was stopped: permanently if `isFinal`, otherwise until it is
         /// restarted.
         case down(Int, isFinal: Bool)
+        /// Publish that the child with the given number was stopped permanently, although its run has not ended.
+        case leave(Int)
         /// Wait for an event, at most until the given time, measured from the beginning of the supervision; `nil` for
         /// no limit.
         case wait(until: Duration?)
@@ -530,6 +551,8 @@ extension SupervisionStateMachine {
         /// of the coordinator's task decides when, by cancelling this task.
         let deadline: Duration?
         var isCancelled = false
+        /// The time at which the child is left behind; `nil` before the coordinator has seen that it was cancelled.
+        var leftAt: Duration?
     }
 
     /// The state of a child, from its addition to its removal.

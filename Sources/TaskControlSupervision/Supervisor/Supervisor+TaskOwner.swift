@@ -49,20 +49,45 @@ extension Supervisor: TaskOwner {
     /// - Parameters:
     ///   - grace: The time that all children together have to end. If zero or negative, they are cancelled at once.
     ///   - waiting: The rule for further attempts of `retry` and `poll` in a child that is asked to stop.
+    ///   - cancellationGrace: The time that each child has to end after it was cancelled, measured by the clock of the
+    ///     supervisor; `nil` for any time. A child that takes longer is left behind.
     ///   - clock: Measures `grace`. If its `sleep` fails, the time is over.
     /// - Returns: The names of the children that have a grace period, and were cancelled because it was over, `grace` was
-    ///   over, or the caller was cancelled.
+    ///   over, or the caller was cancelled; and the children that were left behind.
     @discardableResult
-    public func shutdown(grace: Duration, waiting: WaitingWorkBehavior, clock: any Clock<Duration>) async -> [String] {
+    public func shutdown(
+        grace: Duration,
+        waiting: WaitingWorkBehavior,
+        cancellationGrace: Duration?,
+        clock: any Clock<Duration>
+    ) async -> ShutdownReport {
         if grace <= .zero { close() }
-        return await withTaskGroup(of: Void.self) { group in
-            group.addTask { [engine] in
+        let (cutOff, left) = await engine.shutdown(
+            grace: grace,
+            waiting: waiting,
+            cancellationGrace: cancellationGrace,
+            clock: clock
+        )
+        return ShutdownReport(cancelled: cutOff.map(\.name), leftBehind: left)
+    }
+}
+
+extension SupervisionEngine {
+    /// Stops all children like `shutdown(waiting:cancellationGrace:)`. When `grace` has passed, no child that is left has a
+    /// grace period.
+    func shutdown(
+        grace: Duration,
+        waiting: WaitingWorkBehavior,
+        cancellationGrace: Duration?,
+        clock: any Clock<Duration>
+    ) async -> (cutOff: [CutOffChild], leftBehind: [String]) {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
                 do { try await sleep(for: grace, on: clock) } catch  where Task.isCancelled { return } catch {}
-                engine.close(isAbrupt: true)
+                self.close(isAbrupt: true)
             }
-            let cutOff = await engine.shutdown(waiting: waiting)
-            group.cancelAll()
-            return cutOff.map(\.name)
+            defer { group.cancelAll() }
+            return await self.shutdown(waiting: waiting, cancellationGrace: cancellationGrace)
         }
     }
 }

@@ -164,12 +164,20 @@ public final class Supervisor: Sendable {
     /// ## Cancellation
     /// If the caller is cancelled, the grace periods end early, and this function still waits for the children to end.
     ///
-    /// - Parameter waiting: The rule for further attempts of `retry` and `poll` in a child that is asked to stop. By default, they are
-    ///   made.
+    /// - Parameters:
+    ///   - waiting: The rule for further attempts of `retry` and `poll` in a child that is asked to stop. By default, they are
+    ///     made.
+    ///   - cancellationGrace: The time that each child has to end after it was cancelled, measured by the clock of the
+    ///     supervisor; `nil` for any time. A child that takes longer is left behind: it still runs, its state is
+    ///     ``SupervisedWork/State/stopped``, and no later child waits for it.
     /// - Returns: The names of the children that have a grace period, and were cancelled because it was over or the caller
-    ///   was cancelled.
+    ///   was cancelled; and the children that were left behind.
     @discardableResult
-    public func shutdown(waiting: WaitingWorkBehavior = .run) async -> [String] {
-        await engine.shutdown(waiting: waiting).map(\.name)
+    public func shutdown(
+        waiting: WaitingWorkBehavior = .run,
+        cancellationGrace: Duration? = nil
+    ) async -> ShutdownReport {
+        let (cutOff, left) = await engine.shutdown(waiting: waiting, cancellationGrace: cancellationGrace)
+        return ShutdownReport(cancelled: cutOff.map(\.name), leftBehind: left)
     }
 }

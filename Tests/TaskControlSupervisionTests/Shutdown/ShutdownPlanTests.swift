@@ -4,6 +4,14 @@ import TaskControlTesting
 import TestSupport
 import Testing
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 @Suite(.timeLimit(.minutes(15)))
 struct ShutdownPlanTests {
     private let clock = TestClock()
@@ -340,5 +348,104 @@ struct ShutdownPlanTests {
         try await plan.shutdown()
         #expect(log.events == ["flush", "flush"])
         try await ShutdownPlan(steps: []).shutdown()
+    }
+
+    // MARK: What is left behind
+
+    /// Work that ignores its cancellation keeps no step waiting: each names it, and the next begins.
+    @Test func workThatIgnoresItsCancellationIsLeftBehindAndNamed() async throws {
+        let (gate, owner) = (Gate(), AsyncLifetime(name: "requests"))
+        owner.addTask(name: "upload") { await gate.waitIgnoringCancellation() }
+        let supervisor = Supervisor(name: "backend", clock: clock)
+        let child = supervisor.keepRunning("feed") { run in
+            run.markReady()
+            await gate.waitIgnoringCancellation()
+        }
+        let run = Task { try await supervisor.run() }
+        try await child.waitUntilReady()
+        let plan = ShutdownPlan(
+            cancellationGrace: .seconds(5),
+            clock: clock,
+            steps: [
+                .owner(owner, grace: .seconds(10)),
+                .supervisor(supervisor),
+                .operation("metrics", grace: .seconds(1)) { await gate.waitIgnoringCancellation() },
+                .operation("last", grace: .seconds(1)) { [log] in log.record("last") },
+            ]
+        )
+        let shutdown = Task { await failedSteps(of: plan) }
+        for time in [10, 5, 5, 1, 5] {
+            try await clock.waitForSleepers()
+            await clock.advance(by: .seconds(time))
+        }
+        let failures = await shutdown.value
+        try await run.value
+        #expect(
+            failures.map(\.leftBehind) == [
+                ["\"upload\" of AsyncLifetime \"requests\""], ["\"feed\" of Supervisor \"backend\""],
+                ["\"metrics\" of ShutdownPlan"],
+            ]
+        )
+        #expect(failures.map(\.cancelledNames) == [["upload"], [], ["metrics"]])
+        #expect(log.events == ["last"] && owner.count == 0)
+        #expect("\(failures[0])".contains("left behind: \"upload\""))
+        gate.open()
+        try await owner.drain()
+    }
+
+    @Test func aPlanWithoutALimitWaitsForWorkThatIgnoresItsCancellation() async throws {
+        let (gate, cancelled, owner) = (Gate(), Gate(), AsyncLifetime())
+        owner.addTask {
+            await withTaskCancellationHandler {
+                await gate.waitIgnoringCancellation()
+            } onCancel: {
+                cancelled.open()
+            }
+        }
+        let plan = ShutdownPlan(cancellationGrace: nil, clock: clock, steps: [.owner(owner, grace: .zero)])
+        let shutdown = Task { await failedSteps(of: plan) }
+        try await cancelled.wait()
+        gate.open()
+        #expect(await shutdown.value.isEmpty)
+    }
+
+    // MARK: Signals
+
+    /// The signals of these tests have no other use in the process of the tests.
+    @Test func aSignalBeginsThePlanAndASecondOneEndsItsGraces() async throws {
+        let plan = ShutdownPlan(
+            clock: clock,
+            steps: [hanging("first", grace: .seconds(100)), hanging("second", grace: .seconds(100))]
+        )
+        let run = Task { await plan.run(on: [SIGUSR1, SIGUSR2]) }
+        // A signal that comes before the call would end the process.
+        signal(SIGUSR1, SIG_IGN)
+        signal(SIGUSR2, SIG_IGN)
+        let sender = Task {
+            while log.count < 1 {
+                kill(getpid(), SIGUSR1)
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            while log.count < 4 {
+                kill(getpid(), SIGUSR2)
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        let report = await run.value
+        try await sender.value
+        #expect(report.signal == SIGUSR1 && report.failures.map(\.name) == ["first", "second"])
+        #expect(
+            log.events == ["first begins", "first is cancelled", "second begins", "second is cancelled"]
+        )
+        #expect("\(report)".hasPrefix("signal \(SIGUSR1): first"))
+    }
+
+    @Test func aCancelledCallerBeginsThePlanWithoutGraces() async throws {
+        let plan = ShutdownPlan(clock: clock, steps: [hanging("first", grace: .seconds(100))])
+        let run = Task { await plan.run(on: []) }
+        run.cancel()
+        let report = await run.value
+        #expect(report.signal == nil && report.failures.map(\.name) == ["first"])
+        #expect("\(report)".hasPrefix("cancelled: first"))
     }
 }

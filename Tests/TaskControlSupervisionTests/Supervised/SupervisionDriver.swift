@@ -32,6 +32,10 @@ struct SupervisionDriver: MachineDriver {
     private let strategy: Supervisor.Strategy
     private let limit: Int
     private let grace: Int
+    /// The time that cancelled runs have to end while all children are stopped; `nil` for any time.
+    private let patience: Int?
+    /// The time at which the coordinator was asked first about a cancelled run that it waits for.
+    private var cancelledSince: [Int: Int] = [:]
     private let rules: SupervisionStateMachine.Rules
     /// How many children there may be.
     private let most: Int
@@ -55,8 +59,10 @@ struct SupervisionDriver: MachineDriver {
         rule: RestartRule = .onFailure,
         limit: Int = 2,
         grace: Int = 0,
+        patience: Int? = nil,
         most: Int = 0
     ) {
+        self.patience = patience
         self.strategy = strategy
         self.limit = limit
         self.grace = grace
@@ -126,7 +132,10 @@ struct SupervisionDriver: MachineDriver {
         case .close(let isAbrupt):
             isClosed = true
             if isAbrupt { self.isAbrupt = true }
-            let (waking, isEnd) = machine.close(isAbrupt: isAbrupt)
+            let (waking, isEnd) = machine.close(
+                isAbrupt: isAbrupt,
+                cancellationGrace: patience.map { .seconds($0) }
+            )
             #expect(!isEnd, "the coordinator publishes the end")
             woken(waking)
         case .stop(let child), .cancel(let child):
@@ -212,7 +221,18 @@ struct SupervisionDriver: MachineDriver {
             #expect(runs[child] == nil)
             #expect(isFinal || !isClosed)
             if isFinal { publishEnd(of: child) }
+        case .leave(let child):
+            let run = runs[child]!
+            #expect(isClosed && run.isCancelled, "a run that was cancelled is left behind")
+            let since = cancelledSince[child] ?? time
+            #expect(patience.map { time - since >= $0 } == true, "it had time to end")
+            runs[child] = nil
+            publishEnd(of: child)
+            expect(machine.ended(child, run: run.number, .threw), nil, "its late end finds nothing")
         case .wait(let until):
+            if isClosed, let last = runs.lastIndex(where: { $0 != nil }), runs[last]!.isCancelled {
+                if cancelledSince[last] == nil { cancelledSince[last] = time }
+            }
             if machine.park(1) { break }
             isParked = true
             wakesAt = until.map { Int($0.components.seconds) }

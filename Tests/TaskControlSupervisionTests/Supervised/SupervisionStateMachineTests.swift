@@ -14,6 +14,17 @@ struct SupervisionStateMachineTests {
         #expect(steps > 300)
     }
 
+    /// The rules hold also if runs that ignore their cancellation are left behind.
+    @Test(arguments: Supervisor.Strategy.allCases, [0, 2])
+    func everyShortSequenceWithALimitAfterTheCancellationKeepsTheRules(
+        _ strategy: Supervisor.Strategy,
+        _ patience: Int
+    ) {
+        let driver = SupervisionDriver(strategy, children: 2, limit: 1, grace: 1, patience: patience)
+        let steps = driver.playEverySequence(upTo: fullSize(11, inDebug: 5)) { $0.events }
+        #expect(steps > 300)
+    }
+
     @Test(arguments: Supervisor.Strategy.allCases, RestartRule.allCases)
     func longRandomSequencesKeepTheRulesAndEnd(_ strategy: Supervisor.Strategy, _ rule: RestartRule) {
         var random = SeededGenerator(seed: 7)
@@ -24,6 +35,7 @@ struct SupervisionStateMachineTests {
                 rule: rule,
                 limit: program % 5,
                 grace: program % 3,
+                patience: program % 7 > 3 ? program % 3 : nil,
                 most: 5
             )
             for _ in 0..<Int.random(in: 10...120, using: &random) {
@@ -416,6 +428,7 @@ struct SupervisionStateMachineTests {
             case .requestStop: time += .seconds(1)
             case .cancel(let child, _): _ = machine.ended(child, run: runs[child]!, .threw)
             case .down(let child, let isFinal): if isFinal { _ = machine.wakeEnded(child) }
+            case .leave: Issue.record("No run has a limit after its cancellation.")
             case .wait(let until?): time = until
             case .wait(nil):
                 guard readyCount >= count, !isClosed else {

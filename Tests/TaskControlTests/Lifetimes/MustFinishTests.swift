@@ -67,7 +67,7 @@ struct MustFinishTests {
         await clock.advance(by: .seconds(5))
         #expect(!task.isCancelled)
         gate.open()
-        #expect(await shutdown.value == ["other"])
+        #expect(await shutdown.value.cancelled == ["other"])
         #expect(log.events == ["begun", "finished"])
     }
 

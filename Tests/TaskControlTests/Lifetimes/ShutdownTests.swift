@@ -27,7 +27,7 @@ struct ShutdownTests {
         // The grace, and the task that has the place of the first one.
         try await clock.waitForSleepers(count: 2)
         await clock.advance(by: .seconds(5))
-        #expect(await shutdown.value == ["upload of a", "b.jpg", "c.jpg"])
+        #expect(await shutdown.value.cancelled == ["upload of a", "b.jpg", "c.jpg"])
         #expect(await store.shutdown(grace: .zero).isEmpty, "each is named once")
     }
 
@@ -40,7 +40,6 @@ struct ShutdownTests {
         try await clock.waitForSleepers()
         gate.open()
         #expect(await shutdown.value.isEmpty)
-        #expect(lifetime.registry.state.withLock(\.cutOff).isEmpty)
     }
 
     @Test func everyOwnerNamesWhatItCutsOff() async throws {
@@ -67,13 +66,12 @@ struct ShutdownTests {
         }
         _ = queue.addTask(name: "second", whenCancelledWaiting: .skip) { Issue.record("is behind the first one") }
         try await begun.waitForEvents(count: 3)
-        #expect(await lifetime.shutdown(grace: .zero) == ["async task"])
+        #expect(await lifetime.shutdown(grace: .zero).cancelled == ["async task"])
         // Code of the client has created it, and waits for its end elsewhere.
-        #expect(await bag.shutdown(grace: .zero) == ["a task"])
-        #expect(await flight.shutdown(grace: .zero) == ["feed"])
-        #expect(await queue.shutdown(grace: .zero) == ["first", "second"])
+        #expect(await bag.shutdown(grace: .zero).cancelled == ["a task"])
+        #expect(await flight.shutdown(grace: .zero).cancelled == ["feed"])
+        #expect(await queue.shutdown(grace: .zero).cancelled == ["first", "second"])
         await #expect(throws: CancellationCause.shutdown(name: nil)) { try await caller.value }
-        #expect(lifetime.registry.state.withLock(\.cutOff).isEmpty && queue.registry.state.withLock(\.cutOff).isEmpty)
     }
 
     @Test func aCancelledCallerLearnsWhatItCutsOff() async throws {
@@ -85,7 +83,7 @@ struct ShutdownTests {
         try await begun.wait()
         let shutdown = Task { await lifetime.shutdown(grace: .seconds(5), clock: clock) }
         shutdown.cancel()
-        #expect(await shutdown.value == ["a"])
+        #expect(await shutdown.value.cancelled == ["a"])
     }
 
     // MARK: Work that waits
@@ -289,5 +287,74 @@ struct ShutdownTests {
         await delays.advance(by: .seconds(1))
         #expect(await shutdown.value.isEmpty)
         #expect(ends.events == [waiting == .run ? "2" : "\(PollTimeoutError(calls: 1, lastValue: 1))"])
+    }
+
+    // MARK: What is left behind
+
+    @Test func workThatIgnoresItsCancellationIsLeftBehindAndNamed() async throws {
+        let (store, gate) = (TaskStore<String>(name: "uploads"), Gate())
+        store.addTask(forKey: "a.jpg", name: "upload of a") { await gate.waitIgnoringCancellation() }
+        store.addTask(forKey: "b.jpg") { await gate.waitIgnoringCancellation() }
+        store.addTask(forKey: "c.jpg") { try? await Gate().wait() }
+        let shutdown = Task { await store.shutdown(grace: .zero, cancellationGrace: .seconds(5), clock: clock) }
+        try await clock.waitForSleepers()
+        try await store.drain(forKey: "c.jpg")
+        await clock.advance(by: .seconds(5))
+        let report = await shutdown.value
+        #expect(report.cancelled == ["upload of a", "b.jpg", "c.jpg"])
+        #expect(
+            report.leftBehind == [
+                "\"upload of a\" of TaskStore \"uploads\"", "\"b.jpg\" of TaskStore \"uploads\"",
+            ]
+        )
+        #expect(
+            "\(report)" == """
+                cancelled: upload of a, b.jpg, c.jpg; left behind: "upload of a" of TaskStore "uploads", \
+                "b.jpg" of TaskStore "uploads"
+                """
+        )
+        gate.open()
+        try await store.drain()
+    }
+
+    /// The caller's cancellation ends the grace, and not the time that the cancelled tasks have.
+    @Test func aCancelledCallerWaitsForTheCancelledTasksWithinTheLimit() async throws {
+        let (lifetime, gate) = (AsyncLifetime(), Gate())
+        lifetime.addTask(name: "a") { await gate.waitIgnoringCancellation() }
+        let shutdown = Task {
+            await lifetime.shutdown(grace: .seconds(100), cancellationGrace: .seconds(5), clock: clock)
+        }
+        shutdown.cancel()
+        try await clock.waitForSleepers()
+        gate.open()
+        #expect(await shutdown.value == ShutdownReport(cancelled: ["a"]))
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1)])
+    func withoutTimeAfterTheCancellationNothingIsAwaited(limit: Duration) async throws {
+        let (flights, gate, begun) = (SingleFlight<String, Int>(name: "loads"), Gate(), Gate())
+        let caller = Task {
+            try await flights.value(for: "feed") {
+                begun.open()
+                await gate.waitIgnoringCancellation()
+                return 1
+            }
+        }
+        try await begun.wait()
+        let report = await flights.shutdown(grace: .zero, cancellationGrace: limit)
+        #expect(report == ShutdownReport(cancelled: ["feed"], leftBehind: ["\"feed\" of SingleFlight \"loads\""]))
+        gate.open()
+        await #expect(throws: CancellationCause.self) { try await caller.value }
+        try await flights.drain()
+    }
+
+    @Test func aTaskThatMustFinishIsLeftBehindWithoutACancellation() async throws {
+        let (lifetime, gate) = (AsyncLifetime(), Gate())
+        let task = lifetime.addTask(name: "payment", mustFinish: true) { await gate.waitIgnoringCancellation() }
+        let report = await lifetime.shutdown(grace: .zero, cancellationGrace: .zero)
+        #expect(report.cancelled.isEmpty && report.leftBehind == ["\"payment\" of AsyncLifetime"])
+        #expect(!task.isCancelled)
+        gate.open()
+        await task.value
     }
 }

@@ -178,18 +178,28 @@ struct TaskOwnerTests {
             func shutdown(
                 grace: Duration,
                 waiting: WaitingWorkBehavior,
+                cancellationGrace: Duration?,
                 clock: any Clock<Duration>
-            ) async -> [String] {
-                var cutOff: [String] = []
-                for owner in owners { cutOff += await owner.shutdown(grace: grace, waiting: waiting, clock: clock) }
-                return cutOff
+            ) async -> ShutdownReport {
+                var report = ShutdownReport()
+                for owner in owners {
+                    let part = await owner.shutdown(
+                        grace: grace,
+                        waiting: waiting,
+                        cancellationGrace: cancellationGrace,
+                        clock: clock
+                    )
+                    report.cancelled += part.cancelled
+                    report.leftBehind += part.leftBehind
+                }
+                return report
             }
             private var owners: [any TaskOwner] { [first, second] }
         }
         let service = Service()
         service.second.addTask { try? await Gate().wait() }
         #expect(service.count == 1 && !service.isEmpty)
-        #expect(await service.shutdown(grace: .zero).count == 1)
+        #expect(await service.shutdown(grace: .zero).cancelled.count == 1)
         #expect(service.isEmpty)
     }
 }

@@ -189,7 +189,7 @@ struct TaskStoreWaitingTests {
         let shutdown = Task { await store.shutdown(grace: .seconds(5), clock: clock) }
         try await clock.waitForSleepers()
         await clock.advance(by: .seconds(5))
-        #expect(await shutdown.value.count == 1 && log.events == [])
+        #expect(await shutdown.value.cancelled.count == 1 && log.events == [])
     }
 
     /// A new search replaces the running one when its quiet time is over, but not in a pause.

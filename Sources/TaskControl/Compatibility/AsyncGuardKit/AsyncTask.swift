@@ -34,6 +34,7 @@ public final class AsyncTask: Sendable {
     /// report, and need not take the lock of `life`.
     // Written under the lock of `life`; read by `deinit` alone, which comes after everything else.
     nonisolated(unsafe) private var isDecided = false
+    private let name: String?
 
     /// Creates a task and enqueues it.
     ///
@@ -48,6 +49,7 @@ public final class AsyncTask: Sendable {
         @_inheritActorContext
         operation: sending @escaping @isolated(any) () async throws -> Void
     ) {
+        self.name = name
         Diagnostics.open(Self.identity(of: life))
         let operation = received(operation)
         task = spawn(
@@ -76,6 +78,7 @@ public final class AsyncTask: Sendable {
         @_inheritActorContext
         onError: @escaping @isolated(any) @Sendable (any Error) async -> Void
     ) {
+        self.name = name
         Diagnostics.open(Self.identity(of: life))
         let operation = received(operation)
         task = spawn(
@@ -123,6 +126,7 @@ public final class AsyncTask: Sendable {
         }
         // Earlier events, or the lifetime that the task has left, have settled the identity of the task.
         if subject == nil, let settled { lifetime.registry.setSubject(settled, of: id) }
+        if let name { lifetime.registry.setName(name, of: id) }
         // The binding that the task has left: the previous one, or the new one if the task has ended meanwhile.
         if let obsolete { leave(obsolete) }
         if let subject {
@@ -224,10 +228,7 @@ extension AsyncTask {
             }
             let moment = Diagnostics.moment
             let binding = life.withLock { $0.change { $0.finish() } }
-            if let binding {
-                if _isTaskCancelled { binding.registry.noteName(binding.id) }
-                binding.registry.finish(binding.id)
-            }
+            if let binding { binding.registry.finish(binding.id) }
             CancellationCauses.forget(.running)
             if let moment { AsyncTask.emitEnd(end, life, binding, at: moment) }
         }

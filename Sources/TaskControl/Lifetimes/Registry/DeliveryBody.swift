@@ -44,7 +44,7 @@ struct _DeliveryPlace: Sendable {
 
     @usableFromInline
     func attach(_ task: Task<DeliveryOutcome, Never>, _ name: String?) {
-        registry.attach(id, RegisteredTask(handle: task.handle, isDelivery: true))
+        registry.attach(id, RegisteredTask(handle: task.handle, isDelivery: true), name: name)
         registry.emitEntered(.added(id), name, nil)
     }
 

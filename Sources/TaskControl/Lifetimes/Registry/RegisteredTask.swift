@@ -56,7 +56,6 @@ extension TaskRegistry {
     ///   - hasRun: Whether the work of the task has run.
     func leave(_ id: ID, hasRun: Bool) {
         let moment = Diagnostics.moment
-        if !hasRun || _isTaskCancelled { noteName(id) }
         finish(id)
         CancellationCauses.forget(.running)
         emitEnd(of: id, hasRun: hasRun, at: moment)

@@ -333,28 +333,23 @@ extension TaskRegistry {
     /// Cancels the present tasks for a cause at the end of the grace period of a shutdown, and waits until all tasks have
     /// ended, also if the caller is cancelled.
     ///
-    /// - Parameter afterCancelling: Called between the two steps.
-    /// - Returns: The names of the tasks that this call has cancelled, in the order in which they were added.
-    func cutOff(because cause: CancellationCause, afterCancelling: () -> Void = {}) async -> [String] {
-        let ids = rarelySorted(cancelAll(isClosing: false, emitsClosed: false, notesNames: true, cause), by: \.number)
+    /// - Parameters:
+    ///   - limit: The limit on this wait.
+    ///   - afterCancelling: Called between the two steps.
+    /// - Returns: The tasks that this call has cancelled, and those that are left when the limit has passed, in the order in
+    ///   which they were added.
+    func cutOff(
+        because cause: CancellationCause,
+        within limit: CancellationLimit?,
+        afterCancelling: () -> Void = {}
+    ) async -> ShutdownReport {
+        let cancelled = cancelAll(isClosing: false, emitsClosed: false, notesNames: true, cause)
         afterCancelling()
-        // A cancelled caller continues to wait.
-        try? await drain(staysWhenCancelled: true)
-        if ids.isEmpty { return [] }
-        // The keys are released here, where the lock is free.
-        let tasks = state.withLock { books in ids.map { books.cutOff.removeValue(forKey: $0) } }
-        return tasks.map { $0?.name ?? $0?.key?.text ?? "a task" }
-    }
-
-    /// Stores the name of the current task, if a shutdown has cancelled the task at the end of its grace period. Called
-    /// by a task that was cancelled, before it calls `finish(_:)`.
-    ///
-    /// - Parameter id: The ID of the current task.
-    @inline(never)
-    func noteName(_ id: ID) {
-        state.withLock { books in
-            if !books.cutOff.isEmpty { books.cutOff[id]?.name = Diagnostics.currentTaskName }
+        let hasEnded = await waitForCancelledTasks(within: limit) { (stays: Bool) throws(CancellationError) in
+            try await self.drain(staysWhenCancelled: stays)
         }
+        let left = hasEnded ? [] : state.withLock { $0.machine.remaining.map($0.machine.text) }
+        return ShutdownReport(cancelled: cancelled, leftBehind: left.map { source.place(of: $0) })
     }
 
     private func notify(_ handlers: RareDictionary<UInt64, @Sendable (OwnerEnd) -> Void>, _ end: OwnerEnd) {
@@ -374,15 +369,16 @@ extension TaskRegistry {
         source.emit(.deallocated)
     }
 
-    /// - Parameter notesNames: Whether the cancelled tasks store their names when they end: see `cutOff(because:)`.
-    /// - Returns: The tasks that this call has cancelled.
+    /// - Parameter notesNames: Whether the names of the cancelled tasks are needed.
+    /// - Returns: The names of the tasks that this call has cancelled, in the order in which they were added.
     @discardableResult
     private func cancelAll(
         isClosing: Bool,
         emitsClosed: Bool,
         notesNames: Bool = false,
         _ cause: CancellationCause
-    ) -> [ID] {
+    ) -> [String] {
+        var names: [String] = []
         var moment: EventMoment?
         var effects = Effects()
         let handlers = decideInBooks(&effects, cause: { _ in .known(cause) }) { books, effects in
@@ -390,9 +386,8 @@ extension TaskRegistry {
             if isClosing { books.machine.close() }
             books.machine.cancelAll(&effects)
             if notesNames {
-                for id in effects.actions?.retired ?? [] {
-                    books.cutOff[id] = Books.CutOffTask(key: books.machine.key(of: id))
-                }
+                let cancelled = rarelySorted(effects.actions?.retired ?? [], by: \.number)
+                names = cancelled.map(books.machine.text)
             }
             return books.endHandlers
         }
@@ -404,6 +399,6 @@ extension TaskRegistry {
         // An owner that ends without tasks cancels nothing.
         if count > 0 || !isClosing { source.emit(.cancelledAll, count: count, at: moment) }
         emitCancelled(effects)
-        return effects.actions?.retired ?? []
+        return names
     }
 }

@@ -94,7 +94,7 @@ final class TaskRegistry: Sendable {
                 isDetached
                 ? spawnDetached(name: name, priority: priority, body)
                 : spawn(name: name, priority: priority, isolatedTo: isolation, body)
-            attach(id, RegisteredTask(handle: task.handle, isDelivery: Work.isDelivery))
+            attach(id, RegisteredTask(handle: task.handle, isDelivery: Work.isDelivery), name: name)
             added = .added(task)
         case .existing(let id, let job): added = .existing(id, job)
         case .refused: added = .refused
@@ -136,9 +136,14 @@ final class TaskRegistry: Sendable {
 
     /// Attaches the handle of a task that has been created. Cancels or escalates the task if that was requested while
     /// the task was being created.
-    func attach(_ id: ID, _ job: Job) {
+    ///
+    /// - Parameter name: The name of the task; `nil` if it has none.
+    func attach(_ id: ID, _ job: Job, name: String? = nil) {
         var effects = Effects()
-        decide(&effects, cause: { $0.cause(of: id) }) { $0.attach(id, job: job.word, &$1) }
+        decide(&effects, cause: { $0.cause(of: id) }) {
+            $0.attach(id, job: job.word, &$1)
+            if let name { $0.setName(name, of: id) }
+        }
         if effects.raisingTo > 0 { TaskControl.raise([job.handle], to: TaskPriority(rawValue: effects.raisingTo)) }
         perform(effects)
     }
@@ -224,6 +229,11 @@ final class TaskRegistry: Sendable {
         return true
     }
 
+    /// Sets the name of a registered task, unless it has finished.
+    func setName(_ name: String, of id: ID) {
+        state.withLock { $0.machine.setName(name, of: id) }
+    }
+
     /// Sets the identity in events of a registered task, unless it has finished.
     func setSubject(_ subject: TaskEvent.Identity, of id: ID) {
         state.withLock { $0.machine.setSubject(subject, of: id) }
@@ -290,14 +300,6 @@ extension TaskRegistry {
         /// The closures that were passed to `onEnd(_:)`. The key of each closure is a number that increases in the order of
         /// registration.
         var endHandlers = RareDictionary<UInt64, @Sendable (OwnerEnd) -> Void>()
-        /// The tasks that a shutdown has cancelled at the end of its grace period, until it has returned.
-        var cutOff = RareDictionary<ID, CutOffTask>()
-
-        struct CutOffTask {
-            let key: Key?
-            /// The name of the task, which the task itself stores when it ends; `nil` if it has none.
-            var name: String?
-        }
     }
 
     /// Asks the state machine for a decision under the lock.

@@ -462,6 +462,17 @@ struct TaskRegistryStateMachine {
         entries.contains(id) ? sides[id.slot]?.subject : nil
     }
 
+    /// Stores the name of a task, for the report of a shutdown. Does nothing if the task has finished.
+    mutating func setName(_ name: String, of id: ID) {
+        if entries.contains(id) { sides[id.slot, default: Side()].name = name }
+    }
+
+    /// Returns the text that names a task in the report of a shutdown: its name, or that of its key.
+    func text(of id: ID) -> String {
+        let name = entries.contains(id) ? sides[id.slot]?.name : nil
+        return name ?? key(of: id)?.text ?? "a task"
+    }
+
     /// Stores the cause of cancellation of a task that is being created: `attach` cancels it later. Does nothing if the
     /// handle of the task is attached, if a cause is already stored, or if the task has finished.
     ///
@@ -570,6 +581,8 @@ extension TaskRegistryStateMachine {
         /// The rule for the running tasks at the end of the quiet time of a task with the behavior `debounce`; `nil` for
         /// other tasks.
         var afterQuietTime: TaskStoreDuplicateKeyBehavior.AfterQuietTime?
+        /// The name of the task; `nil` if it has none.
+        var name: String?
         /// The identity in events of a task that is not identified by its ID in this registry.
         var subject: TaskEvent.Identity?
         /// The cause of cancellation of a task that was cancelled while it was being created.

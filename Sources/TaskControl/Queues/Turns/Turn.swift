@@ -207,7 +207,7 @@ enum Membership: Sendable {
     func attach(_ task: _TaskHandle, name: String?) {
         switch self {
         case .member(let group, let id):
-            group.attach(id, .plain(task))
+            group.attach(id, .plain(task), name: name)
         case .refused(let group):
             task.cancel()
             group.source.emit(.refused, taskName: name)
@@ -232,7 +232,6 @@ enum Membership: Sendable {
 
     func end() {
         if case .member(let group, let id) = self {
-            if _isTaskCancelled { group.noteName(id) }
             group.finish(id)
         }
         CancellationCauses.forget(.running)

@@ -409,8 +409,9 @@ struct FlightStateMachine<Payload> {
         var ids: [ID] = []
         var jobs: [Job] = []
         var waiters: [Waiter] = []
-        /// The payloads of the flights with keys. The storage tells each the reason before it resumes the callers.
-        var payloads: [Payload] = []
+        /// The payloads of the flights in `ids`; `nil` for those without keys. The storage tells each the reason before it
+        /// resumes the callers.
+        var payloads: [Payload?] = []
         /// The flights that callers could still join, to be released outside the lock.
         var remains = KeyTable<Current>()
     }
@@ -429,7 +430,7 @@ struct FlightStateMachine<Payload> {
             clearing.ids.append(id)
             let isCurrent = flights[slot].phase == .current
             let payload = isCurrent ? clearing.remains[flights[slot].link].payload : forgotten[slot]
-            if let payload { clearing.payloads.append(payload) }
+            clearing.payloads.append(payload)
             if let job = cancel(id) { clearing.jobs.append(job) }
         }
         return clearing
@@ -478,6 +479,9 @@ struct FlightStateMachine<Payload> {
 
     /// Returns whether a flight is in the machine: `true` until its work has ended, even after a cancellation.
     func isThere(_ id: ID) -> Bool { flights.contains(id) }
+
+    /// The number of flights whose work has not ended, also of those that were cancelled.
+    var unfinishedCount: Int { flights.count }
 }
 
 extension FlightStateMachine.Leaving: Sendable where Payload: Sendable {}

@@ -419,7 +419,7 @@ package final class _FlightTable: PlaceOwner {
         let (clearing, tasks, moment) = state.withLock { machine in
             let clearing = machine.cancelAll()
             // Under the lock: a caller that has not parked yet reads it after it has parked.
-            for flight in clearing.payloads { flight.cancellation = cause }
+            for flight in clearing.payloads { flight?.cancellation = cause }
             for id in clearing.ids { _PlaceWaits.areOver(for: Place(id, in: self)) }
             let tasks = clearing.jobs.map(\.task)
             for task in tasks { CancellationCauses.record(.known(cause), for: task.address) }
@@ -448,13 +448,22 @@ package final class _FlightTable: PlaceOwner {
     /// Cancels the flights in progress for a cause at the end of the grace period of a shutdown, and waits until all flights
     /// have ended, also if the caller is cancelled.
     ///
-    /// - Returns: A text for each flight that this call has cancelled: that of its key.
-    package func cutOff(for cause: CancellationCause) async -> [String] {
+    /// - Parameter limit: The limit on this wait.
+    /// - Returns: A text for each flight that this call has cancelled: that of its key. If the limit has passed, also one
+    ///   for all flights that are left, since a cancelled flight no longer has a key.
+    package func cutOff(for cause: CancellationCause, within limit: CancellationLimit?) async -> ShutdownReport {
         let flights = clear(cause)
-        // A cancelled caller continues to wait.
-        try? await drain(staysWhenCancelled: true)
-        let names = flights.payloads.map { $0.key?.text ?? "a task" }
-        return names + Array(repeating: "a task", count: flights.ids.count - names.count)
+        let texts = flights.payloads.map { $0?.key?.text ?? "a task" }
+        let hasEnded = await waitForCancelledTasks(within: limit) { (stays: Bool) throws(CancellationError) in
+            try await self.drain(staysWhenCancelled: stays)
+        }
+        if hasEnded { return ShutdownReport(cancelled: texts) }
+        let (left, count) = state.withLock { machine in
+            (zip(flights.ids, texts).filter { machine.isThere($0.0) }.map(\.1), machine.unfinishedCount)
+        }
+        // Flights that were cancelled before the shutdown, when their last callers left.
+        let others = Array(repeating: "a task", count: max(0, count - left.count))
+        return ShutdownReport(cancelled: texts, leftBehind: (left + others).map { source.place(of: $0) })
     }
 
     /// Waits until all flights have ended: those present, those that begin meanwhile, and cancelled flights.
