@@ -103,6 +103,7 @@ struct KeyIsolationTests {
         try await playStores(key)
         await playBag(key)
         await playFlights(key)
+        try await playReplies(key)
     }
 
     private func playStores<Key: Hashable>(_ key: @escaping @MainActor (Int) -> sending Key) async throws {
@@ -182,6 +183,23 @@ struct KeyIsolationTests {
         shared.open()
         for caller in callers { _ = await caller.value }
         await end(flights)
+    }
+
+    private func playReplies<Key: Hashable>(_ key: @escaping @MainActor (Int) -> sending Key) async throws {
+        let replies = PendingReplies<Key, Int>()
+        let callers = try (0..<5).map { number in
+            let reply = try replies.expect(key(number))
+            return Task.detached { try? await reply.value }
+        }
+        let again = try replies.expect(key(1))
+        await elsewhere()
+        replies.resume(key(0), returning: 1)
+        replies.resume(key(2), throwing: Failure())
+        replies.resume(key(9), returning: 2)
+        callers[3].cancel()
+        await Task.detached { replies.close() }.value
+        for caller in callers { _ = await caller.value }
+        await Task.detached { withExtendedLifetime(again) {} }.value
     }
 
     private let policy = CachePolicy(

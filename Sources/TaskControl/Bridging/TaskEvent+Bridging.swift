@@ -1,6 +1,8 @@
 extension TaskEvent.Primitive {
     /// The primitive in events of calls of `withCancellableContinuation`.
     public static var withCancellableContinuation: Self { Self("withCancellableContinuation", [.call]) }
+    /// The primitive in events of a ``PendingReplies``.
+    public static var pendingReplies: Self { Self("PendingReplies", [.call]) }
 }
 
 extension TaskEvent.Kind {
@@ -15,6 +17,8 @@ extension TaskEvent.Kind {
     /// A continuation was resumed after the closure that was passed to `withCancellableContinuation` had thrown an
     /// error. The result is ignored.
     public static var resumedAfterFailure: Self { Self("resumedAfterFailure") }
+    /// A reply came for an ID that a ``PendingReplies`` does not expect: too late, a second time, or to no request. It is ignored.
+    public static var unexpectedReply: Self { Self("unexpectedReply") }
 }
 
 extension TaskOrigin {
