@@ -1,6 +1,8 @@
 extension TaskEvent.Primitive {
     /// The primitive in events of calls of `withCancellableContinuation`.
     public static var withCancellableContinuation: Self { Self("withCancellableContinuation", [.call]) }
+    /// The primitive in events of an ``AsyncPromise``.
+    public static var asyncPromise: Self { Self("AsyncPromise", [.call]) }
     /// The primitive in events of a ``PendingReplies``.
     public static var pendingReplies: Self { Self("PendingReplies", [.call]) }
 }

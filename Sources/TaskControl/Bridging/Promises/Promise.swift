@@ -1,5 +1,6 @@
 // The engine of results that are set once, from the outside in:
 //
+//     AsyncPromise                            the face: a promise that can be reset
 //     PendingReplies, and its table           a promise per request, found by the ID of the request
 //       ReplyStateMachine                     which IDs are registered, and whether the connection has ended
 //     _TypedPromise, _Promise                 the lock, and the value or the error
