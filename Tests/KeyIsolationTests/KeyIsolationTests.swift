@@ -104,6 +104,7 @@ struct KeyIsolationTests {
         await playBag(key)
         await playFlights(key)
         try await playReplies(key)
+        await playTurns(key)
     }
 
     private func playStores<Key: Hashable>(_ key: @escaping @MainActor (Int) -> sending Key) async throws {
@@ -200,6 +201,18 @@ struct KeyIsolationTests {
         await Task.detached { replies.close() }.value
         for caller in callers { _ = await caller.value }
         await Task.detached { withExtendedLifetime(again) {} }.value
+    }
+
+    private func playTurns<Key: Hashable>(_ key: @escaping @MainActor (Int) -> sending Key) async {
+        let (queue, gate) = (KeyedFIFOQueue<Key>(), Gate())
+        let callers = [0, 0, 1, 2, 2].map { number in
+            Task { try? await queue.run(forKey: key(number)) { try await gate.wait() } }
+        }
+        await elsewhere()
+        callers[1].cancel()
+        callers[3].cancel()
+        gate.open()
+        for caller in callers { _ = await caller.value }
     }
 
     private let policy = CachePolicy(

@@ -22,7 +22,7 @@
 ///
 /// Related types: ``ConcurrentQueue`` runs more than one task at once. ``ActorQueue`` keeps only the order in which
 /// tasks *begin*, on an actor; it lets the next task begin when the running task suspends. ``CancellableQueue`` can
-/// cancel all tasks that were sent through it. ``TaskStore`` keeps an order for each key.
+/// cancel all tasks that were sent through it. ``KeyedFIFOQueue`` has a queue for each key.
 ///
 /// ## Ordering
 /// Tasks take their places in the order of the calls that create them, regardless of their priorities; the same applies

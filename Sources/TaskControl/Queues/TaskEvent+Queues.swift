@@ -3,6 +3,8 @@ extension TaskEvent.Primitive {
     public static var fifoQueue: Self { Self("FIFOQueue", [.line, .drainsEarlier]) }
     /// The primitive in events of a ``ConcurrentQueue``.
     public static var concurrentQueue: Self { Self("ConcurrentQueue", [.line, .drainsEarlier]) }
+    /// The primitive in events of the turns of one key of a ``KeyedFIFOQueue``.
+    public static var keyedFIFOQueue: Self { Self("KeyedFIFOQueue", [.line, .drainsEarlier]) }
     /// The primitive in events of an ``ActorQueue``.
     public static var actorQueue: Self { Self("ActorQueue", [.drainsEarlier]) }
 }
