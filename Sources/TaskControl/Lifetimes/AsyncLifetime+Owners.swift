@@ -125,6 +125,17 @@ extension AsyncLifetime {
     /// if case .delivered = await listening.value { reconnect() }       // `updates` has ended
     /// ```
     ///
+    /// A connection whose other side has vanished ends neither with an error nor with an element. A limit on silence makes
+    /// a failure of it:
+    ///
+    /// ```swift
+    /// lifetime.forEach(updates, for: self, silenceLimit: .seconds(30)) { model, update in
+    ///     await model.apply(update)
+    /// } onError: { model, error in                   // a TimeoutError, after 30 seconds without an update
+    ///     model.alert = Alert(error)
+    /// }
+    /// ```
+    ///
     /// ## Ordering
     /// Elements are handled one after the other: the next element is awaited when the previous one has been handled.
     ///
@@ -136,6 +147,12 @@ extension AsyncLifetime {
     ///   - owner: The object that receives the elements. Held weakly, except while it handles an element.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
+    ///   - silenceLimit: The time for which the iteration waits for an element, including the first one. The wait begins
+    ///     when the previous element has been handled, so the time that the owner needs does not count. At the limit, the
+    ///     wait is cancelled and awaited, and the iteration fails with ``TimeoutError``; an element, an error or an end
+    ///     that comes at the limit or later, by the clock, does not count. Zero or less: the first wait fails. `nil`, the
+    ///     default: no limit.
+    ///   - clock: Measures `silenceLimit`.
     ///   - perform: Handles an element. Runs in the isolation of the code that calls this function.
     ///   - onError: Receives the error that ended the sequence. Runs like `perform`. If `nil`, the error is
     ///     reported to diagnostics instead. If the owner was deallocated, the error is neither received nor reported. In
@@ -152,13 +169,16 @@ extension AsyncLifetime {
         for owner: Owner,
         name: String? = nil,
         priority: TaskPriority? = nil,
+        silenceLimit: Duration? = nil,
+        clock: some Clock<Duration> = ContinuousClock(),
         @_inheritActorContext perform: @escaping @isolated(any) @Sendable (Owner, Elements.Element) async -> Void,
         @_inheritActorContext onError: (@isolated(any) @Sendable (Owner, any Error) async -> Void)? = nil,
         @_inheritActorContext onEnd: (@isolated(any) @Sendable (Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
         if perform.isolation == nil { _reportUnisolatedDelivery(to: Owner.self, in: .lifetimeForEach) }
         let receiver = _IsolatedReceiver(perform, onError, onEnd)
-        let work = _WeakOwner(owner).iteration(of: elements, receiver, in: .lifetimeForEach)
+        let silence = silenceLimit.map { SilenceLimit($0, clock: clock) }
+        let work = _WeakOwner(owner).iteration(of: elements, receiver, silence, in: .lifetimeForEach)
         return registry.addTask(nil, .runConcurrently, name, priority, work)
     }
 
@@ -173,12 +193,15 @@ extension AsyncLifetime {
         for owner: Owner,
         name: String? = nil,
         priority: TaskPriority? = nil,
+        silenceLimit: Duration? = nil,
+        clock: some Clock<Duration> = ContinuousClock(),
         perform: @escaping @Sendable (isolated Owner, Elements.Element) async -> Void,
         onError: (@Sendable (isolated Owner, any Error) async -> Void)? = nil,
         onEnd: (@Sendable (isolated Owner, DeliveryOutcome) async -> Void)? = nil
     ) -> Task<DeliveryOutcome, Never> where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
         let receiver = ActorReceiver(deliver: perform, onError: onError, onEnd: onEnd)
-        let work = _WeakOwner(owner).iteration(of: elements, receiver, in: .lifetimeForEach)
+        let silence = silenceLimit.map { SilenceLimit($0, clock: clock) }
+        let work = _WeakOwner(owner).iteration(of: elements, receiver, silence, in: .lifetimeForEach)
         return registry.addTask(nil, .runConcurrently, name, priority, work)
     }
 

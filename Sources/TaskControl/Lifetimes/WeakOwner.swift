@@ -41,10 +41,12 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - elements: The sequence, which only the task iterates.
+    ///   - silence: The limit of each wait for an element; `nil` for none.
     ///   - origin: The public function that started the work, for the report of an error.
     func iteration<Receiver: _Receiver<Owner, Elements.Element>, Elements: AsyncSequence & SendableMetatype>(
         of elements: sending Elements,
         _ receiver: Receiver,
+        _ silence: SilenceLimit?,
         in origin: _WorkOrigin
     ) -> DeliveryWork where Elements.AsyncIterator: SendableMetatype {
         // Sent to this call, and from here to the one task that iterates it.
@@ -52,11 +54,12 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
         return DeliveryWork { end in
             if let end { return await self.end(end, receiver, in: origin) }
             do {
-                var outcome = DeliveryOutcome.delivered
-                for try await element in elements {
-                    outcome = await receiver.deliver(element, to: self)
-                    guard case .delivered = outcome else { break }
-                }
+                var outcome =
+                    if let silence {
+                        try await silence.run { try await pass(silence.limiting(elements), to: receiver) }
+                    } else {
+                        try await pass(elements, to: receiver)
+                    }
                 if case .delivered = outcome, Task.isCancelled { outcome = .cancelledNow }
                 if receiver.isNotified { await receiver.notify(outcome, of: self) }
                 return outcome
@@ -64,6 +67,19 @@ struct _WeakOwner<Owner: AnyObject & Sendable>: Sendable {
                 return await settle(error, receiver, in: origin)
             }
         }
+    }
+
+    /// Passes each element of a sequence to `receiver`, until one is not delivered.
+    @inline(__always)
+    private func pass<Receiver: _Receiver<Owner, Elements.Element>, Elements: AsyncSequence>(
+        _ elements: Elements,
+        to receiver: Receiver
+    ) async throws -> DeliveryOutcome {
+        for try await element in elements {
+            let outcome = await receiver.deliver(element, to: self)
+            guard case .delivered = outcome else { return outcome }
+        }
+        return .delivered
     }
 
     /// Runs `work` without the owner. Then passes the result, or the error that `work` threw, to `receiver`, and the

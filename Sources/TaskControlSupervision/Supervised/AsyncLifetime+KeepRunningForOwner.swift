@@ -39,8 +39,12 @@ extension AsyncLifetime {
     ///   - limit: The largest number of restarts per period. By default 5 in 60 seconds.
     ///   - backoff: The delay before each restart: see ``TaskControl/RetryBackoff/supervision`` for the default.
     ///   - stableAfter: After a connection of this length, the delays begin again with the first one.
+    ///   - silenceLimit: The time for which a connection waits for an element, including the first one. The wait begins
+    ///     when `connect` has returned, and when `deliver` has returned: the time that the owner needs does not count. At
+    ///     the limit, the connection is cancelled and awaited, and has failed with `TimeoutError`, so that it is made again.
+    ///     `nil`, the default: no limit. To limit `connect`, use `withTimeout` in it.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - clock: Measures the delays and the period of the limit.
+    ///   - clock: Measures the delays, the period of the limit, and `silenceLimit`.
     ///   - connect: Connects. Receives the last element that was delivered; `nil` if there is none. Returns the elements. If the
     ///     closure has more than one statement, the compiler needs the type of its parameter, as in the example.
     ///     Runs on no actor, with the task-locals of the code that calls this function. It must not capture the owner.
@@ -55,6 +59,7 @@ extension AsyncLifetime {
         limit: RestartLimit = .restarts(5, per: .seconds(60)),
         backoff: RetryBackoff = .supervision,
         stableAfter: Duration = .seconds(60),
+        silenceLimit: Duration? = nil,
         priority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         connect: @escaping @Sendable (_ last: Elements.Element?) async throws -> Elements,
@@ -64,6 +69,20 @@ extension AsyncLifetime {
             reportUnisolatedDelivery(to: Owner.self, in: TaskOrigin("AsyncLifetime.keepRunning", .keepRunning))
         }
         let (owner, last) = (TickOwner(owner), Locked<Elements.Element?>(nil))
+        /// Returns whether the sequence has ended: `false` if the owner was deallocated.
+        @Sendable func receive<Source: AsyncSequence>(_ elements: Source) async throws -> Bool
+        where Source.Element == Elements.Element {
+            for try await element in elements {
+                guard try await owner.hand(element, deliver, isolation: deliver.isolation) else { return false }
+                let old = last.withLock { last in
+                    defer { last = element }
+                    return last
+                }
+                // Released here, where the lock is free.
+                withExtendedLifetime(old) {}
+            }
+            return true
+        }
         return keepRunning(
             name,
             restart: restart,
@@ -76,15 +95,16 @@ extension AsyncLifetime {
             guard owner.exists else { return run.endWork() }
             let elements = try await connect(last.withLock(\.self))
             run.storage.ready()
-            for try await element in elements {
-                guard try await owner.hand(element, deliver, isolation: deliver.isolation) else { return run.endWork() }
-                let old = last.withLock { last in
-                    defer { last = element }
-                    return last
-                }
-                // Released here, where the lock is free.
-                withExtendedLifetime(old) {}
+            let hasEnded: Bool
+            if let silenceLimit {
+                // Only the child task of the limit iterates the sequence.
+                nonisolated(unsafe) let elements = elements
+                let silence = SilenceLimit(silenceLimit, clock: clock)
+                hasEnded = try await silence.run { try await receive(silence.limiting(elements)) }
+            } else {
+                hasEnded = try await receive(elements)
             }
+            guard hasEnded else { return run.endWork() }
             // A sequence ends without an error when its task is cancelled.
             try Task.checkCancellation()
         }
@@ -112,8 +132,10 @@ extension AsyncLifetime {
     ///   - limit: The largest number of restarts per period. By default 5 in 60 seconds.
     ///   - backoff: The delay before each restart.
     ///   - stableAfter: After a connection of this length, the delays begin again with the first one.
+    ///   - silenceLimit: The time for which a connection waits for an element before it has failed with `TimeoutError`.
+    ///     `nil`, the default: no limit.
     ///   - priority: The priority; `nil` for that of the caller.
-    ///   - clock: Measures the delays and the period of the limit.
+    ///   - clock: Measures the delays, the period of the limit, and `silenceLimit`.
     ///   - connect: Connects, and returns the elements. It must not capture the owner.
     ///   - deliver: Receives the owner and an element, in the isolation of the code that calls this function.
     /// - Returns: A handle with which the state of the work can be observed, and the work stopped.
@@ -125,6 +147,7 @@ extension AsyncLifetime {
         limit: RestartLimit = .restarts(5, per: .seconds(60)),
         backoff: RetryBackoff = .supervision,
         stableAfter: Duration = .seconds(60),
+        silenceLimit: Duration? = nil,
         priority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         connect: @escaping @Sendable () async throws -> Elements,
@@ -137,6 +160,7 @@ extension AsyncLifetime {
             limit: limit,
             backoff: backoff,
             stableAfter: stableAfter,
+            silenceLimit: silenceLimit,
             priority: priority,
             clock: clock,
             connect: { _ in try await connect() },

@@ -111,4 +111,72 @@ struct KeepRunningForOwnerTests {
         await lifetime.shutdown(grace: .zero)
         #expect(lifetime.isEmpty)
     }
+
+    /// A connection whose other side has vanished is cancelled and made again, after the last element that was delivered.
+    @Test func aSilentConnectionIsMadeAgain() async throws {
+        let (clock, model, starts, ends) = (
+            TestClock(advancesAutomatically: true), Model(), OrderRecorder<Int?>(), OrderRecorder<Int?>()
+        )
+        let work = model.lifetime.keepRunning(
+            "feed",
+            for: model,
+            restart: .onFailure,
+            silenceLimit: .seconds(30),
+            clock: clock
+        ) { (last: Int?) in
+            starts.record(last)
+            let connection = Connection()
+            connection.input.onTermination = { _ in ends.record(last) }
+            connection.input.yield((last ?? 0) + 1)
+            if last == 2 { connection.input.finish() }
+            return connection.elements
+        } deliver: { model, element in
+            model.log.record("\(element)")
+        }
+        for await state in work.states where state.isFinal { break }
+        if case .completed = work.state {} else { Issue.record("The state is \(String(describing: work.state)).") }
+        #expect(model.log.events == ["1", "2", "3"])
+        #expect(starts.events == [nil, 1, 2] && ends.events == [nil, 1, 2])
+    }
+
+    @Test func theErrorOfASilentConnectionIsItsFailure() async throws {
+        let (clock, model, connection) = (TestClock(), Model(), Connection())
+        let work = model.lifetime.keepRunning(
+            "feed",
+            for: model,
+            restart: .never,
+            silenceLimit: .seconds(30),
+            clock: clock
+        ) {
+            connection.elements
+        } deliver: { _, _ in
+        }
+        try await work.waitUntilReady()
+        try await clock.waitForSleepers()
+        await clock.advance(by: .seconds(30))
+        for await state in work.states where state.isFinal { break }
+        guard case .failed(let causes) = work.state else {
+            Issue.record("The work is not failed.")
+            return
+        }
+        #expect(causes.map { $0.error as? TimeoutError } == [TimeoutError(duration: .seconds(30))])
+    }
+
+    @Test func theOwnerOfASilentConnectionIsNotRetained() async throws {
+        let (connection, ended) = (Connection(), Gate())
+        connection.input.onTermination = { _ in ended.open() }
+        var model: Model? = Model()
+        weak let weak = model
+        let work = try #require(model).lifetime
+            .keepRunning("feed", for: try #require(model), silenceLimit: .seconds(30), clock: TestClock()) {
+                connection.elements
+            } deliver: { _, _ in
+            }
+        try await work.waitUntilReady()
+        model = nil
+        #expect(weak == nil)
+        try await ended.wait()
+        for await state in work.states where state.isFinal { break }
+        if case .stopped = work.state {} else { Issue.record("The state is \(String(describing: work.state)).") }
+    }
 }
