@@ -3,19 +3,12 @@
 /// The time is measured from the moment at which the reader is ready for an element, so the handling of an element does
 /// not count. One task watches all waits of the reader: an element costs two readings of the clock, and no task.
 ///
-/// ```swift
-/// let silence = SilenceLimit(.seconds(30), clock: ContinuousClock())
-/// try await silence.run {
-///     for try await element in silence.limiting(elements) { … }
-/// }
-/// ```
+/// Iterate the sequence that `limiting(_:)` returns inside the operation of `run(_:)`.
 package struct SilenceLimit: Sendable {
     private struct Books {
         var machine: SilenceStateMachine
         /// The task that runs the operation; `nil` before it begins and after it has ended.
         var reader: Word?
-        /// The error of a clock that cannot sleep; `nil` if there is none.
-        var failure: (any Error)?
     }
 
     private let duration: Duration
@@ -43,54 +36,46 @@ package struct SilenceLimit: Sendable {
         let (caller, name) = (TaskAddress.running, Diagnostics.currentTaskName)
         let result = await withTaskGroup(of: Result<Value, any Error>?.self) { group in
             group.addTask(name: name) { await read(operation, caller) }
-            group.addTask {
-                await watch()
-                return nil
-            }
+            group.addTask { await watch().map { .failure($0) } }
             var result: Result<Value, any Error>?
-            while let end = await group.next() {
-                // Only the sleep of the watch is cancelled here.
-                if let end {
-                    result = end
-                    group.cancelAll()
-                }
+            for await end in group {
+                result = result ?? end
+                // When the reader has ended, the sleep of the watch; after an error of the clock, the reader.
+                if result != nil { group.cancelAll() }
             }
             return result
         }
-        let (isSilent, failure) = books.withLock { ($0.machine.isSilent, $0.failure) }
-        // A cancelled caller receives CancellationError, regardless of the error of the operation.
-        if isSilent || failure != nil { try Task.checkCancellation() }
-        if isSilent { throw TimeoutError(duration: duration) }
-        if let failure { throw failure }
+        if books.withLock(\.machine.isSilent) {
+            // A cancelled caller receives CancellationError, regardless of the error of the operation.
+            try Task.checkCancellation()
+            throw TimeoutError(duration: duration)
+        }
         guard let result else { preconditionFailure("The operation has ended.") }
         return try result.get()
     }
 
-    /// Returns a sequence of the same elements, whose iterator reports its waits to this limit.
+    /// Returns a sequence of the same elements, whose iterator reports its waits to this limit. It is iterated once.
     package func limiting<Elements: AsyncSequence>(_ elements: Elements) -> Limited<Elements> {
-        Limited(elements: elements, limit: self)
+        Limited(iterator: elements.makeAsyncIterator(), limit: self)
     }
 
     /// The elements of a sequence, up to the first one for which the limit has passed.
-    package struct Limited<Elements: AsyncSequence>: AsyncSequence {
-        fileprivate let elements: Elements
+    package struct Limited<Elements: AsyncSequence>: AsyncSequence, AsyncIteratorProtocol {
+        fileprivate var iterator: Elements.AsyncIterator
         fileprivate let limit: SilenceLimit
 
-        package func makeAsyncIterator() -> Iterator {
-            Iterator(iterator: elements.makeAsyncIterator(), limit: limit)
-        }
+        package func makeAsyncIterator() -> Self { self }
 
-        package struct Iterator: AsyncIteratorProtocol {
-            fileprivate var iterator: Elements.AsyncIterator
-            fileprivate let limit: SilenceLimit
-
-            @concurrent package mutating func next() async throws -> Elements.Element? {
-                limit.wait()
-                let result: Result<Elements.Element?, any Error>
-                do { result = .success(try await iterator.next()) } catch { result = .failure(error) }
-                guard limit.receive() else { throw TimeoutError(duration: limit.duration) }
-                return try result.get()
+        @concurrent package mutating func next() async throws -> Elements.Element? {
+            let start = limit.stopwatch.now
+            limit.books.withLock { $0.machine.wait(at: start) }?.resume(returning: .reached)
+            let result: Result<Elements.Element?, any Error>
+            do { result = .success(try await iterator.next()) } catch { result = .failure(error) }
+            let end = limit.stopwatch.now
+            guard limit.books.withLock({ $0.machine.receive(at: end) }) else {
+                throw TimeoutError(duration: limit.duration)
             }
+            return try result.get()
         }
     }
 
@@ -114,26 +99,17 @@ package struct SilenceLimit: Sendable {
         return result
     }
 
-    private func wait() {
-        let now = stopwatch.now
-        books.withLock { $0.machine.wait(at: now) }?.resume(returning: .reached)
-    }
-
-    private func receive() -> Bool {
-        let now = stopwatch.now
-        return books.withLock { $0.machine.receive(at: now) }
-    }
-
-    // MARK: The watch
-
-    private func watch() async {
+    /// Cancels the reader when it has waited for the limit, and returns when it has ended.
+    ///
+    /// - Returns: The error of the clock, if the clock cannot sleep.
+    private func watch() async -> (any Error)? {
         // A clock that ends a sleep too early must not make this loop spin.
         var floor = Duration.zero
         while true {
             let now = max(floor, stopwatch.now)
             switch books.withLock({ $0.machine.step(at: now) }) {
-            case .end: return
-            case .cancel: return cancelReader(because: .deadline)
+            case .end: return nil
+            case .cancel: cancelReader()
             case .park:
                 _ = await suspend { waiter in
                     books.withLock { $0.machine.park(Word(waiter)) } ? nil : WaitOutcome.reached
@@ -144,27 +120,17 @@ package struct SilenceLimit: Sendable {
                     floor = time
                 } catch {
                     // If this task is cancelled, the reader has ended, or it is cancelled, too.
-                    if !Task.isCancelled { fail(error) }
-                    return
+                    return Task.isCancelled ? nil : error
                 }
             }
         }
     }
 
-    private func fail(_ error: any Error) {
-        let mustCancel = books.withLock { books in
-            guard books.machine.fail() else { return false }
-            books.failure = error
-            return true
-        }
-        if mustCancel { cancelReader(because: nil) }
-    }
-
-    private func cancelReader(because cause: CancellationCause?) {
+    private func cancelReader() {
         let task = books.withLock { books in
             // Retained under the lock, and its cause recorded: the task has not ended, because its end needs the lock first.
             let task = books.reader?.task
-            if let task, let cause { CancellationCauses.record(.known(cause), for: task.address) }
+            if let task { CancellationCauses.record(.known(.deadline), for: task.address) }
             return task
         }
         task?.cancel()

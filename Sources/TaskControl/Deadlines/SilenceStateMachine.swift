@@ -9,12 +9,6 @@
 ///
 /// Times are durations since the creation of the stopwatch.
 struct SilenceStateMachine {
-    private enum Reader {
-        case working
-        case waiting(since: Duration)
-        case silent, ended
-    }
-
     /// The next step of the watch.
     enum Step: Hashable {
         case sleep(until: Duration)
@@ -26,19 +20,22 @@ struct SilenceStateMachine {
     }
 
     private let limit: Duration
-    private var reader = Reader.working
+    /// The time since which the reader waits; `nil` while it works.
+    private var waitsSince: Duration?
+    /// Whether the reader has waited for the limit.
+    private(set) var isSilent = false
+    private var hasEnded = false
     private var watch: Word?
 
     init(_ limit: Duration) { self.limit = limit.saturated }
 
-    /// Whether the reader has waited for the limit.
-    var isSilent: Bool { if case .silent = reader { true } else { false } }
+    private var isWorking: Bool { !isSilent && !hasEnded && waitsSince == nil }
 
     /// Records that the reader waits for an element from the time `now` on. Returns the continuation of the watch if it
     /// must be resumed.
     mutating func wait(at now: Duration) -> Word? {
-        guard case .working = reader else { return nil }
-        reader = .waiting(since: now)
+        guard isWorking else { return nil }
+        waitsSince = now
         return watch.take()
     }
 
@@ -46,45 +43,30 @@ struct SilenceStateMachine {
     ///
     /// - Returns: Whether that was before the limit, so that the reader may use the element.
     mutating func receive(at now: Duration) -> Bool {
-        guard case .waiting(let since) = reader else { return !isSilent }
-        reader = now - since < limit ? .working : .silent
+        if let waitsSince, now - waitsSince >= limit { isSilent = true }
+        waitsSince = nil
         return !isSilent
     }
 
     /// Records that the reader has ended, also one that is silent. Returns the continuation of the watch if it must be
     /// resumed.
     mutating func end() -> Word? {
-        if !isSilent { reader = .ended }
+        (waitsSince, hasEnded) = (nil, true)
         return watch.take()
     }
 
     /// Returns the next step of the watch at the time `now`.
     mutating func step(at now: Duration) -> Step {
-        switch reader {
-        case .working: return .park
-        case .silent, .ended: return .end
-        case .waiting(let since):
-            let end = since + limit
-            if now < end { return .sleep(until: end) }
-            reader = .silent
-            return .cancel
-        }
+        if isSilent || hasEnded { return .end }
+        guard let waitsSince else { return .park }
+        if now < waitsSince + limit { return .sleep(until: waitsSince + limit) }
+        isSilent = true
+        return .cancel
     }
 
     /// Stores the continuation of the watch. Returns `false` if the watch must continue at once instead.
     mutating func park(_ watch: Word) -> Bool {
-        guard case .working = reader else { return false }
-        self.watch = watch
-        return true
-    }
-
-    /// Records that the clock of the watch cannot sleep. Returns whether the watch must cancel the reader.
-    mutating func fail() -> Bool {
-        switch reader {
-        case .working, .waiting:
-            reader = .ended
-            return true
-        case .silent, .ended: return false
-        }
+        if isWorking { self.watch = watch }
+        return isWorking
     }
 }

@@ -25,7 +25,7 @@ struct SilenceStateMachineTests {
 }
 
 private enum SilenceEvent: CaseIterable {
-    case tick, wait, receive, end, step, park, fail
+    case tick, wait, receive, end, step, park
 }
 
 /// The events and their times: all that the answers follow from.
@@ -33,7 +33,7 @@ private struct SilenceModel: Hashable {
     /// The time for which the reader has waited; `nil` while it does not wait.
     var waited: Int?
     var isSilent = false
-    /// Whether the reader has ended, or the clock has failed.
+    /// Whether the reader has ended, and is not silent.
     var isOver = false
     var isParked = false
 }
@@ -80,10 +80,6 @@ private struct SilenceDriver: MachineDriver {
             let parks = !model.isSilent && !model.isOver && model.waited == nil
             #expect(machine.park(1) == parks)
             if parks { model.isParked = true }
-        case .fail:
-            let fails = !model.isSilent && !model.isOver
-            #expect(machine.fail() == fails)
-            if fails { (model.isOver, model.waited) = (true, nil) }
         }
         #expect(machine.isSilent == model.isSilent)
     }
