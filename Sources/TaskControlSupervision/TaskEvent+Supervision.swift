@@ -1,7 +1,7 @@
 @_spi(Observers) public import TaskControl
 
 extension TaskEvent.Primitive {
-    /// The primitive in events of calls of ``TaskControl/AsyncLifetime/keepRunning(_:restart:limit:backoff:stableAfter:grace:priority:clock:operation:)``.
+    /// The primitive in events of calls of ``TaskControl/AsyncLifetime/keepRunning(_:restart:limit:backoff:stableAfter:waitingFor:grace:priority:clock:operation:)``.
     public static var keepRunning: Self { Self("keepRunning", []) }
     /// The primitive in events of calls of
     /// ``TaskControl/AsyncLifetime/every(_:timing:jitter:initialDelay:backoff:for:name:priority:clock:using:work:deliver:onError:)``.

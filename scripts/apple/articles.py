@@ -99,7 +99,7 @@ class Articles:
         run([str(self.sdk.toolchain / "bin/swiftc"), "-emit-library", "-parse-as-library", "-module-name", "PreviewsMacros",
              "-I", str(host), "-L", str(host), "-lSwiftSyntax", "-lSwiftSyntaxMacros", "-o", str(self.macros),
              str(stubs / "PreviewsMacros.swift")])
-        for name in ["UIKit", "SwiftUI"]:
+        for name in ["UIKit", "SwiftUI", "Network"]:
             run(self.sdk.base_command(self.platform) + self.flags + [
                 "-emit-module", "-parse-as-library", str(stubs / f"{name}.swift"), "-module-name", name,
                 "-swift-version", "6", "-suppress-warnings", "-o", str(self.work / f"{name}.swiftmodule")])

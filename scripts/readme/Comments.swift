@@ -58,6 +58,9 @@ let savings = Savings()
 let cluster = Cluster()
 var log: Journal { fatalError() }
 
+let network = Network()
+
+struct Network: Sendable { var isAvailable: AsyncStream<Bool> { AsyncStream { $0.finish() } } }
 struct Battery: Sendable { var isLow: Bool { false } }
 actor Savings { var balance = 0 }
 actor Cluster { var termCount = 0 }
@@ -129,6 +132,7 @@ extension Server {
 }
 
 extension Model {
+    func send(on connection: Server.Live) {}
     func load() {}
     var article: Article {
         get { Article() }
@@ -290,7 +294,11 @@ extension Library {
 }
 
 extension Server {
-    struct Live: Sendable { let updates: AsyncStream<Int> }
+    struct Live: Sendable {
+        let updates: AsyncStream<Int>
+        func send(_ text: String) async throws {}
+    }
+
     func connect() async throws -> Live { Live(updates: updates) }
     func refreshToken(of account: String) async throws -> Token { Token() }
 }

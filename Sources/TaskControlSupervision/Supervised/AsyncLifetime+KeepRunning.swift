@@ -48,6 +48,10 @@ extension AsyncLifetime {
     ///     custom backoff that returns `nil` for an error fails the work permanently. An error that conforms to
     ///     `RetryAdvising` can make the delay longer, even longer than a cap of the backoff.
     ///   - stableAfter: After a run that was ready for this time, the delays begin again with the first one.
+    ///   - condition: Returns the reports of a condition for which the work waits before it is restarted, such as whether the
+    ///     network can be reached: first its state, and then each change. While the last report is `false`, and before the
+    ///     first report, no run begins, also after the delay; a `true` after a `false` ends the delay. A stream that ends
+    ///     holds up nothing. Runs on no actor. The first run does not wait. `nil`, the default: no condition.
     ///   - grace: The time for which the run can continue after ``SupervisedWork/stop()`` before it is cancelled. By
     ///     default, the run is cancelled at once. Give work that calls ``SupervisedRun/waitForStop()`` the time that it
     ///     needs, for example 5 seconds, as in Erlang/OTP.
@@ -68,6 +72,7 @@ extension AsyncLifetime {
         limit: RestartLimit = .restarts(5, per: .seconds(60)),
         backoff: RetryBackoff = .supervision,
         stableAfter: Duration = .seconds(60),
+        waitingFor condition: (@Sendable () async -> AsyncStream<Bool>)? = nil,
         grace: Duration = .zero,
         priority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
@@ -76,7 +81,7 @@ extension AsyncLifetime {
     ) -> SupervisedWork {
         let engine = SupervisionEngine(.keepRunning, name: name, .one, limit)
         let rules = SupervisionEngine.Machine.Rules(restart, stableAfter, grace)
-        let work = engine.add(name, rules, backoff, priority, operation)
+        let work = engine.add(name, rules, backoff, priority, condition, operation)
         let token = CoordinatorToken(
             engine,
             onEnd { end in

@@ -18,7 +18,7 @@ extension AsyncLifetime {
     /// the connection is then cancelled. Otherwise the work ends at the next element.
     ///
     /// The work is running, as ``SupervisedWork/waitUntilReady()`` understands it, when `connect` has returned. Delays,
-    /// limit and states are those of ``keepRunning(_:restart:limit:backoff:stableAfter:grace:priority:clock:operation:)``:
+    /// limit and states are those of ``keepRunning(_:restart:limit:backoff:stableAfter:waitingFor:grace:priority:clock:operation:)``:
     /// after more restarts than `limit` allows, the next failure is final.
     ///
     /// ## Ordering
@@ -43,6 +43,10 @@ extension AsyncLifetime {
     ///     when `connect` has returned, and when `deliver` has returned: the time that the owner needs does not count. At
     ///     the limit, the connection is cancelled and awaited, and has failed with `TimeoutError`, so that it is made again.
     ///     `nil`, the default: no limit. To limit `connect`, use `withTimeout` in it.
+    ///   - condition: Returns the reports of a condition for which the work waits before it is restarted, such as whether the
+    ///     network can be reached: first its state, and then each change. While the last report is `false`, and before the
+    ///     first report, no run begins, also after the delay; a `true` after a `false` ends the delay. A stream that ends
+    ///     holds up nothing. The first run does not wait. `nil`, the default: no condition.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - clock: Measures the delays, the period of the limit, and `silenceLimit`.
     ///   - connect: Connects. Receives the last element that was delivered; `nil` if there is none. Returns the elements. If the
@@ -60,6 +64,7 @@ extension AsyncLifetime {
         backoff: RetryBackoff = .supervision,
         stableAfter: Duration = .seconds(60),
         silenceLimit: Duration? = nil,
+        waitingFor condition: (@Sendable () async -> AsyncStream<Bool>)? = nil,
         priority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         connect: @escaping @Sendable (_ last: Elements.Element?) async throws -> Elements,
@@ -69,10 +74,20 @@ extension AsyncLifetime {
             reportUnisolatedDelivery(to: Owner.self, in: TaskOrigin("AsyncLifetime.keepRunning", .keepRunning))
         }
         let (owner, last) = (TickOwner(owner), Locked<Elements.Element?>(nil))
-        /// Returns whether the sequence has ended: `false` if the owner was deallocated.
-        @Sendable func receive<Source: AsyncSequence>(_ elements: Source) async throws -> Bool
-        where Source.Element == Elements.Element {
-            for try await element in elements {
+        return keepRunning(
+            name,
+            restart: restart,
+            limit: limit,
+            backoff: backoff,
+            stableAfter: stableAfter,
+            waitingFor: condition,
+            priority: priority,
+            clock: clock
+        ) { @Sendable run in
+            guard owner.exists else { return run.endWork() }
+            let elements = try await connect(last.withLock(\.self))
+            run.storage.ready()
+            let hasEnded = try await pass(elements, within: silenceLimit, on: clock) { element in
                 guard try await owner.hand(element, deliver, isolation: deliver.isolation) else { return false }
                 let old = last.withLock { last in
                     defer { last = element }
@@ -80,29 +95,7 @@ extension AsyncLifetime {
                 }
                 // Released here, where the lock is free.
                 withExtendedLifetime(old) {}
-            }
-            return true
-        }
-        return keepRunning(
-            name,
-            restart: restart,
-            limit: limit,
-            backoff: backoff,
-            stableAfter: stableAfter,
-            priority: priority,
-            clock: clock
-        ) { @Sendable run in
-            guard owner.exists else { return run.endWork() }
-            let elements = try await connect(last.withLock(\.self))
-            run.storage.ready()
-            let hasEnded: Bool
-            if let silenceLimit {
-                // Only the child task of the limit iterates the sequence.
-                nonisolated(unsafe) let elements = elements
-                let silence = SilenceLimit(silenceLimit, clock: clock)
-                hasEnded = try await silence.run { try await receive(silence.limiting(elements)) }
-            } else {
-                hasEnded = try await receive(elements)
+                return true
             }
             guard hasEnded else { return run.endWork() }
             // A sequence ends without an error when its task is cancelled.
@@ -134,6 +127,8 @@ extension AsyncLifetime {
     ///   - stableAfter: After a connection of this length, the delays begin again with the first one.
     ///   - silenceLimit: The time for which a connection waits for an element before it has failed with `TimeoutError`.
     ///     `nil`, the default: no limit.
+    ///   - condition: Returns the reports of a condition for which the work waits before it is restarted. `nil`, the default: no
+    ///     condition.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - clock: Measures the delays, the period of the limit, and `silenceLimit`.
     ///   - connect: Connects, and returns the elements. It must not capture the owner.
@@ -148,6 +143,7 @@ extension AsyncLifetime {
         backoff: RetryBackoff = .supervision,
         stableAfter: Duration = .seconds(60),
         silenceLimit: Duration? = nil,
+        waitingFor condition: (@Sendable () async -> AsyncStream<Bool>)? = nil,
         priority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         connect: @escaping @Sendable () async throws -> Elements,
@@ -161,6 +157,7 @@ extension AsyncLifetime {
             backoff: backoff,
             stableAfter: stableAfter,
             silenceLimit: silenceLimit,
+            waitingFor: condition,
             priority: priority,
             clock: clock,
             connect: { _ in try await connect() },
@@ -172,4 +169,36 @@ extension AsyncLifetime {
 extension SupervisedRun {
     /// Ends the work of a lifetime, which has one child: it is not restarted, and its state becomes `stopped`.
     fileprivate func endWork() { storage.engine.close(isAbrupt: true) }
+}
+
+/// Passes each element of a sequence to a closure, until the closure returns `false`.
+///
+/// - Parameters:
+///   - elements: The sequence.
+///   - silenceLimit: The limit of each wait for an element; `nil` for none.
+///   - clock: Measures `silenceLimit`.
+///   - receive: Receives an element.
+/// - Returns: Whether the sequence has ended.
+/// - Throws: The error of the sequence or of the closure; `TimeoutError` if a wait has lasted for the limit.
+func pass<Elements: AsyncSequence & SendableMetatype>(
+    _ elements: Elements,
+    within silenceLimit: Duration?,
+    on clock: some Clock<Duration>,
+    to receive: @escaping @Sendable (Elements.Element) async throws -> Bool
+) async throws -> Bool where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
+    guard let silenceLimit else { return try await pass(elements, to: receive) }
+    // Only the child task of the limit iterates the sequence.
+    nonisolated(unsafe) let elements = elements
+    let silence = SilenceLimit(silenceLimit, clock: clock)
+    return try await silence.run { try await pass(silence.limiting(elements), to: receive) }
+}
+
+private func pass<Elements: AsyncSequence>(
+    _ elements: Elements,
+    to receive: @Sendable (Elements.Element) async throws -> Bool
+) async throws -> Bool {
+    for try await element in elements {
+        guard try await receive(element) else { return false }
+    }
+    return true
 }

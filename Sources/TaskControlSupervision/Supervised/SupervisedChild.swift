@@ -7,6 +7,7 @@ internal import TaskControl
 /// to other tasks.
 final class SupervisedChild: @unchecked Sendable {
     typealias Operation = @isolated(any) @Sendable (SupervisedRun) async throws -> Void
+    typealias Condition = @Sendable () async -> AsyncStream<Bool>
 
     /// The operation of the child, wrapped in a struct: `Locked<Operation?>`, whose generic argument is an
     /// `@isolated(any)` function, would need the runtime of macOS 15.
@@ -28,6 +29,10 @@ final class SupervisedChild: @unchecked Sendable {
     let subject = TaskEvent.Identity(Diagnostics.nextNumber())
     /// The owner of the task of each run.
     let lifetime: AsyncLifetime
+    /// The condition for which the child waits before it is restarted; `nil` for none.
+    let condition: Condition?
+    /// The owner of the task that reads the reports of the condition; `nil` without a condition.
+    let conditions: AsyncLifetime?
     private let storedRun = Locked<SupervisedRunStorage?>(nil)
     let publication = StatePublication<SupervisedWork.State>(.starting)
     private let failure = Locked<SupervisionError.FailedRun?>(nil)
@@ -37,12 +42,15 @@ final class SupervisedChild: @unchecked Sendable {
         _ grace: Duration,
         _ backoff: RetryBackoff,
         _ priority: TaskPriority?,
+        _ condition: Condition?,
         _ operation: @escaping Operation
     ) {
         self.name = name
         self.grace = grace
         self.backoff = backoff
         self.priority = priority
+        self.condition = condition
+        conditions = condition == nil ? nil : AsyncLifetime(name: name)
         work = Locked(Work(operation: operation))
         lifetime = AsyncLifetime(name: name)
     }
@@ -104,6 +112,7 @@ final class SupervisedChild: @unchecked Sendable {
     func end(_ state: SupervisedWork.State) {
         publication.publish(state, isFinal: state.isFinal)
         lifetime.close()
+        conditions?.close()
         let ended = work.withLock { work in
             defer { work = nil }
             return work
@@ -113,11 +122,16 @@ final class SupervisedChild: @unchecked Sendable {
     }
 
     /// The error that a caller receives if it waits for the child to become ready, but the child ends instead.
-    var error: SupervisionError {
-        switch publication.state {
-        case .failed(let causes): SupervisionError(name: name, reason: .failed, causes: causes)
-        case .completed: SupervisionError(name: name, reason: .completed, causes: [])
-        default: SupervisionError(name: name, reason: .stopped, causes: [])
+    var error: SupervisionError { SupervisionError(of: publication.state, name: name) }
+}
+
+extension SupervisionError {
+    /// Creates the error of a caller that waits for work that has ended with a state.
+    init(of state: SupervisedWork.State, name: String) {
+        switch state {
+        case .failed(let causes): self.init(name: name, reason: .failed, causes: causes)
+        case .completed: self.init(name: name, reason: .completed, causes: [])
+        default: self.init(name: name, reason: .stopped, causes: [])
         }
     }
 }

@@ -2,8 +2,8 @@ public import TaskControl
 
 /// A handle of work that is restarted when it fails, to observe the state of the work and to stop it.
 ///
-/// ``TaskControl/AsyncLifetime/keepRunning(_:restart:limit:backoff:stableAfter:grace:priority:clock:operation:)`` and
-/// ``Supervisor/keepRunning(_:restart:backoff:stableAfter:grace:priority:operation:)`` return this handle. The work
+/// ``TaskControl/AsyncLifetime/keepRunning(_:restart:limit:backoff:stableAfter:waitingFor:grace:priority:clock:operation:)`` and
+/// ``Supervisor/keepRunning(_:restart:backoff:stableAfter:waitingFor:grace:priority:operation:)`` return this handle. The work
 /// does not depend on the handle: it ends with its lifetime or supervisor, whether or not the handle is kept.
 ///
 /// Safe to use from any thread and any isolation.

@@ -56,6 +56,7 @@ final class SupervisionEngine: Sendable {
     ///   - rules: When the child is restarted, and how long its runs may take to stop or to become stable.
     ///   - backoff: The delays before the restarts of the child.
     ///   - priority: The priority of the child's tasks; `nil` for that of the coordinator.
+    ///   - condition: The condition for which the child waits before it is restarted; `nil` for none.
     ///   - operation: The operation that each run calls.
     /// - Returns: The handle of the child.
     func add(
@@ -63,9 +64,12 @@ final class SupervisionEngine: Sendable {
         _ rules: Machine.Rules,
         _ backoff: RetryBackoff,
         _ priority: TaskPriority?,
+        _ condition: SupervisedChild.Condition?,
         _ operation: @escaping SupervisedChild.Operation
     ) -> SupervisedWork {
-        let child = SupervisedChild(name, rules.grace, backoff, priority, operation)
+        var rules = rules
+        rules.isConditional = condition != nil
+        let child = SupervisedChild(name, rules.grace, backoff, priority, condition, operation)
         let (isAdded, coordinator) = state.withLock { books in
             let (index, coordinator) = books.machine.add(rules)
             if let index {
@@ -95,6 +99,11 @@ final class SupervisionEngine: Sendable {
 
     func ready(_ run: SupervisedRunStorage) {
         state.withLock { $0.machine.ready(run.child, run: run.number) }?.resume(returning: .reached)
+    }
+
+    /// Records a report of the condition for which a child waits since the run `run` has failed; `nil` for their end.
+    func report(_ isMet: Bool?, after run: SupervisedRunStorage) {
+        state.withLock { $0.machine.report(run.child, run: run.number, isMet) }?.resume(returning: .reached)
     }
 
     func ended(_ run: SupervisedRunStorage, _ end: Machine.RunEnd) {
@@ -271,7 +280,10 @@ final class SupervisionEngine: Sendable {
             return (books.coordinator, raised.compactMap { books.children[$0] })
         }
         coordinator?.raise(to: priority)
-        for child in children { child.lifetime.raise(to: priority) }
+        for child in children {
+            child.lifetime.raise(to: priority)
+            child.conditions?.raise(to: priority)
+        }
     }
 
     /// Escalates a run that has just been started to the priority to which waiting callers have escalated the child.
@@ -429,7 +441,10 @@ private struct Coordinator {
     private mutating func start(_ child: SupervisedChild, _ number: Int) {
         let run = SupervisedRunStorage(engine, child.index, number)
         child.latestRun = run
-        if number > 1 { child.publication.publish(.starting) }
+        if number > 1 {
+            child.conditions?.cancelAll()
+            child.publication.publish(.starting)
+        }
         let parent = parent
         child.lifetime.addTask(name: child.name, priority: child.priority) {
             await perform(run, child, parent)
@@ -458,6 +473,7 @@ private struct Coordinator {
             let now = now
             if engine.state.withLock({ $0.machine.restart(child.index, after: delay, at: now) }) {
                 restart = (now + delay, failure)
+                waitForCondition(of: child)
                 // The state has the error: a stop during the delay does not report it as unhandled.
                 child.latestRun?.forgetError()
                 child.publication.publish(.waiting(for: delay, after: error))
@@ -465,6 +481,19 @@ private struct Coordinator {
             }
         }
         fail(child)
+    }
+
+    /// Starts the task that reads the reports of the condition of a child that waits for its restart.
+    private func waitForCondition(of child: SupervisedChild) {
+        guard let condition = child.condition, let conditions = child.conditions, let run = child.latestRun else {
+            return
+        }
+        conditions.addTask(name: "\(child.name): condition", priority: child.priority) {
+            await withoutCallersContext {
+                for await isMet in await condition() { run.engine.report(isMet, after: run) }
+            }
+            run.engine.report(nil, after: run)
+        }
     }
 
     @discardableResult

@@ -215,7 +215,7 @@ extension SupervisionStateMachine {
             if child.mustStop {
                 traits.insert(.mustStop)
                 if !child.isRetired { traits.insert(.mustStopInGroup) }
-            } else if child.phase == .pending, child.run > 0 {
+            } else if child.phase == .pending, child.run > 0, !child.isHeld {
                 earliestRestart = child.notBefore
             }
             if child.isRetired, child.phase != .launching {

@@ -183,6 +183,20 @@ struct SupervisionStateMachine {
         return wake()
     }
 
+    /// Records a report of the condition for which a child waits since the run `run` has failed; `nil` for the end of the
+    /// reports. If the condition ends the delay, this also applies to the children that are restarted with the child.
+    /// Returns the continuation of the coordinator if it must be resumed.
+    mutating func report(_ child: Int, run: Int, _ isMet: Bool?) -> Waiter? {
+        guard isRun(child, run), children[child].phase == .pending, children[child].condition != nil else { return nil }
+        let time = children[child].notBefore
+        if children[child].condition?.report(isMet) == true {
+            for other in children.numbers where other == child || strategy.restarts(other, with: child) {
+                if children[other].notBefore == time { children[other].notBefore = .zero }
+            }
+        }
+        return wake()
+    }
+
     mutating func ended(_ child: Int, run: Int, _ end: RunEnd) -> Waiter? {
         guard isRun(child, run), children[child].isActive else { return nil }
         children[child].phase = .ended(end)
@@ -305,10 +319,11 @@ struct SupervisionStateMachine {
         let isAlone = strategy == .one
         let inOrder = children.first(with: isAlone ? .delaysFirstRuns : .delaysOthers)
             .flatMap { children[$0].phase == .pending && !children[$0].mustStop ? $0 : nil }
-        let isDue = inOrder.map { children[$0].notBefore <= now } ?? false
+        let isDue = inOrder.map { !children[$0].isHeld && children[$0].notBefore <= now } ?? false
         let restarting = isAlone ? children.first { $0.earliestRestart.map { $0 <= now } ?? false } : nil
         if let child = [isDue ? inOrder : nil, restarting].compactMap(\.self).min() { return start(child, at: now) }
-        return .wait(until: earliest(inOrder.map { children[$0].notBefore }, isAlone ? summary.earliestRestart : nil))
+        let time = inOrder.flatMap { children[$0].isHeld ? nil : children[$0].notBefore }
+        return .wait(until: earliest(time, isAlone ? summary.earliestRestart : nil))
     }
 
     private mutating func start(_ child: Int, at now: Duration) -> Action {
@@ -342,6 +357,7 @@ struct SupervisionStateMachine {
         children[child].phase = .pending
         children[child].notBefore = time
         children[child].isCounted = true
+        children[child].condition = children[child].rules.isConditional ? ConditionStateMachine() : nil
         for sibling in children.numbers where strategy.restarts(sibling, with: child) && !children[sibling].isOver {
             children[sibling].notBefore = max(children[sibling].notBefore, time)
             if children[sibling].phase != .pending { children[sibling].mustStop = true }
@@ -486,6 +502,8 @@ extension SupervisionStateMachine {
         /// The time for which a run must be ready. After such a run, earlier failures no longer count for the delays of
         /// restarts.
         var stableAfter = Duration.seconds(60)
+        /// Whether the child waits for a condition before it is restarted: see ``SupervisionStateMachine/report(_:run:_:)``.
+        var isConditional = false
     }
 
     /// The way in which a run has ended.
@@ -563,6 +581,8 @@ extension SupervisionStateMachine {
         var run = 0
         var failures = 0
         var notBefore = Duration.zero
+        /// The condition for which the next run waits; `nil` for none.
+        var condition: ConditionStateMachine?
         /// Whether the next run is a restart that counts for the ``RestartLimit``.
         var isCounted = false
         /// Whether the current run is a restart that counts for the ``RestartLimit`` and is not yet in the
@@ -597,6 +617,7 @@ extension SupervisionStateMachine {
         mutating func launch() {
             if isCounted { isUnrecorded = true }
             isCounted = false
+            condition = nil
             readySince = nil
             isReadyPublished = false
             run += 1
@@ -609,6 +630,8 @@ extension SupervisionStateMachine {
             default: false
             }
         }
+
+        var isHeld: Bool { condition?.isHolding ?? false }
 
         var isForgettable: Bool { isEndPublished && readiness.count == 0 && ends.count == 0 }
 

@@ -83,6 +83,8 @@ public final class Supervisor: Sendable {
     ///     error that conforms to `RetryAdvising` can make the delay longer, even longer than a cap of the
     ///     backoff.
     ///   - stableAfter: After a run that was ready for this time, the delays begin again with the first one.
+    ///   - condition: Returns the reports of a condition for which the child waits before it is restarted, in the same way as
+    ///     for ``TaskControl/AsyncLifetime/keepRunning(_:restart:limit:backoff:stableAfter:waitingFor:grace:priority:clock:operation:)``.
     ///   - grace: The time for which the run can continue after it was asked to stop, before it is cancelled. By
     ///     default, the run is cancelled at once. Give work that calls ``SupervisedRun/waitForStop()`` the time that it
     ///     needs, for example 5 seconds, as in Erlang/OTP.
@@ -101,12 +103,14 @@ public final class Supervisor: Sendable {
         restart: RestartRule = .always,
         backoff: RetryBackoff = .supervision,
         stableAfter: Duration = .seconds(60),
+        waitingFor condition: (@Sendable () async -> AsyncStream<Bool>)? = nil,
         grace: Duration = .zero,
         priority: TaskPriority? = nil,
         @_inheritActorContext operation:
             @escaping @isolated(any) @Sendable (_ run: SupervisedRun) async throws -> Void
     ) -> SupervisedWork {
-        engine.add(name, SupervisionEngine.Machine.Rules(restart, stableAfter, grace), backoff, priority, operation)
+        let rules = SupervisionEngine.Machine.Rules(restart, stableAfter, grace)
+        return engine.add(name, rules, backoff, priority, condition, operation)
     }
 
     /// Runs the children, and returns when all of them have completed or were stopped. If a child fails permanently,

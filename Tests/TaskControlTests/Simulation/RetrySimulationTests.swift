@@ -207,3 +207,60 @@ struct RetrySimulationTests {
         }
     }
 }
+
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Simulation.isSupported), .tags(.schedules))
+struct RetryConditionSimulationTests {
+    /// A condition that is lost and comes back at random times, beside the delay, a limit and a cancellation: no attempt
+    /// begins while the condition is not met, except at the moment of a change, and none after the limit.
+    @Test func noAttemptBeginsWhileTheConditionIsNotMet() throws {
+        try simulate(seeds: Schedules.seeds(10_000, inDebug: 300)) { sim in
+            var random = sim.random
+            let start = sim.now
+            let changes = (0..<4).map { _ in Int.random(in: 1...3, using: &random) }
+            let limit = Bool.random(using: &random) ? Duration.seconds(6) : nil
+            // The condition is not met in the first interval, met in the second one, and so on; then it is met.
+            @Sendable func isMet(at time: Duration) -> Bool {
+                var end = Duration.zero
+                for (index, change) in changes.enumerated() {
+                    end += .seconds(change)
+                    if time < end { return index % 2 == 1 }
+                }
+                return true
+            }
+            @Sendable func isChange(at time: Duration) -> Bool {
+                changes.indices.contains { time == .seconds(changes[0...$0].reduce(0, +)) }
+            }
+            let caller = Task {
+                try await retry(
+                    attempts: 4,
+                    backoff: .fixed(.seconds(2)),
+                    maxElapsed: limit,
+                    waitingFor: {
+                        AsyncStream { reports in
+                            let now = sim.now - start
+                            reports.yield(isMet(at: now))
+                            let task = Task {
+                                for second in 1...20 {
+                                    try await Task.sleep(for: .seconds(1))
+                                    reports.yield(isMet(at: now + .seconds(second)))
+                                }
+                            }
+                            reports.onTermination = { _ in task.cancel() }
+                        }
+                    }
+                ) { attempt in
+                    let now = sim.now - start
+                    if attempt > 1 {
+                        sim.expect(isMet(at: now) || isChange(at: now), "\(now), \(changes)")
+                        if let limit { sim.expect(now <= limit, "\(now)") }
+                    }
+                    throw MarkedError("\(attempt)")
+                }
+            }
+            if Bool.random(using: &random) { sim.cancelAtAnyPoint(caller) }
+            let result = await caller.result
+            guard case .failure(let error) = result else { return sim.expect(false) }
+            sim.expect(error is MarkedError || error is CancellationError, "\(error)")
+        }
+    }
+}

@@ -3,7 +3,7 @@
 /// - Note: A spelling of AsyncGuardKit: see <doc:MovingFromAsyncGuardKit>.
 ///
 /// `shouldRetry` is the last argument, so that it can be a trailing closure. Behaves otherwise, also on cancellation,
-/// like ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``.
+/// like ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:waitingFor:clock:onRetry:operation:)-(_,_,_,_,_,_,_,_,()->Value)``.
 ///
 /// ```swift
 /// let receipt = try await retry(attempts: 3, backoff: .exponential(base: .seconds(1))) {

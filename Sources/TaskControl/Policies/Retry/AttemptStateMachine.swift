@@ -38,6 +38,11 @@ struct AttemptStateMachine {
         return elapsed.saturatingAdding(delay) <= maxElapsed
     }
 
+    /// Returns the time in which the next attempt must begin; `nil` for no limit.
+    ///
+    /// - Parameter elapsed: The time since the call.
+    func rest(elapsed: Duration) -> Duration? { maxElapsed.map { max(.zero, $0.saturated - elapsed) } }
+
     /// Records the tokens that the next attempt has taken from the budget; `nil` for none.
     mutating func take(_ tokens: Int?) { self.tokens = tokens }
 

@@ -11,6 +11,7 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
     shouldRetry: (any Error) -> Bool,
     budget: RetryBudget?,
     maxElapsed: Duration?,
+    condition: (@Sendable () async -> AsyncStream<Bool>)?,
     clock: C,
     onRetry: (RetryEvent) -> Void,
     operation: nonisolated(nonsending) (_ attempt: Int) async throws -> Value
@@ -29,6 +30,7 @@ nonisolated(nonsending) func retrying<Value, C: Clock>(
         }
     }
     var run = _Attempts(attempts: attempts, backoff: backoff, budget: budget, maxElapsed: maxElapsed, clock: clock)
+    run.condition = condition
     return try await run.retry(
         after: failure,
         shouldRetry: shouldRetry,
@@ -66,6 +68,7 @@ package nonisolated(nonsending) func _retry<Value>(
         maxElapsed: policy.maxElapsed,
         clock: clock
     )
+    run.condition = policy.waitingFor
     return try await run.retry(
         after: failure,
         shouldRetry: shouldRetry,
@@ -124,6 +127,8 @@ struct _Attempts: ~Copyable {
     private let primitive: TaskEvent.Primitive
     private let budget: RetryBudget?
     private let clock: any Clock<Duration>
+    /// Returns the reports of the condition for which attempts wait; `nil` for no condition.
+    @usableFromInline var condition: (@Sendable () async -> AsyncStream<Bool>)?
     /// Measures the time since the call; `nil` if the call has no `maxElapsed`.
     private let stopwatch: Stopwatch?
     /// The events of the call, from its first failure on; `nil` before that, or if no observer was registered then. A
@@ -284,8 +289,14 @@ struct _Attempts: ~Copyable {
     /// - Parameter failure: The failure of the last attempt.
     /// - Returns: The end of the attempts; `nil` if the next attempt is made.
     private nonisolated(nonsending) mutating func end(during delay: Duration, after failure: Failure) async -> End? {
+        var isLate = false
         do {
-            if delay > .zero {
+            if let condition {
+                let rest = stopwatch.flatMap { machine.rest(elapsed: $0.now) }
+                isLate = try await !waitForCondition(condition(), delay: delay, limit: rest, on: clock)
+                let remaining = Deadline.current?.remaining
+                isLate = isLate || !machine.isInTime(.zero, elapsed: stopwatch?.now, remaining: remaining)
+            } else if delay > .zero {
                 try await sleep(for: delay, on: clock)
             } else if loop.mustYield() {
                 await Task.yield()
@@ -295,6 +306,7 @@ struct _Attempts: ~Copyable {
         }
         // Checked also if there was no delay, or if the clock ignores the cancellation.
         if Task.isCancelled { return .failed(CancellationError()) }
+        if isLate { return .late(failure.error) }
         // The owner of the task may have begun its shutdown during the delay.
         guard CancellationCauses.hasEndedAttempts(.running) else { return nil }
         return .last(failure.error, isLate: failure.isUnsatisfied)

@@ -6,7 +6,7 @@
 ///
 /// The operation runs in the caller's isolation and task, and must be safe to repeat. Ordering and cancellation are the
 /// same as for
-/// ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``, which
+/// ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:waitingFor:clock:onRetry:operation:)-(_,_,_,_,_,_,_,_,()->Value)``, which
 /// takes each setting as a parameter.
 ///
 /// - Parameters:
@@ -53,6 +53,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
         shouldRetry: policy.shouldRetry,
         budget: policy.budget,
         maxElapsed: policy.maxElapsed,
+        condition: policy.waitingFor,
         clock: clock,
         onRetry: onRetry,
         operation: operation

@@ -20,6 +20,15 @@
 /// }
 /// ```
 ///
+/// A call that fails because the network is gone, or because no user is signed in, can wait for that instead of a time:
+///
+/// ```swift
+/// let feed = try await retry(attempts: 5, waitingFor: { network.isAvailable }) { try await fetchFeed() }
+/// ```
+///
+/// Here `isAvailable` returns an `AsyncStream<Bool>`. The first attempt does not wait: only its failure shows that the
+/// condition matters.
+///
 /// ## Ordering
 /// Attempts run one after the other. After a failed attempt, these conditions are checked in this order, and the first
 /// one that does not hold ends the retries:
@@ -32,7 +41,7 @@
 /// - The delay would end by `maxElapsed`, and before the ``Deadline`` of the task, if the task has one.
 /// - The `budget` has enough tokens.
 ///
-/// Then `onRetry` is called, and the delay begins. Without a delay the next attempt begins at once, and the clock does
+/// Then `onRetry` is called, and the delay begins, which a condition can end early or prolong: see `waitingFor`. Without a delay the next attempt begins at once, and the clock does
 /// not sleep.
 ///
 /// ## Cancellation
@@ -53,6 +62,10 @@
 ///     delay before an attempt would end later, the attempt is not made, and the call throws the last error without
 ///     waiting. A running attempt is not ended. `nil`: no limit. With zero, an attempt is repeated only if no time has
 ///     passed and there is no delay; a negative time allows no repetition.
+///   - condition: Returns the reports of a condition, such as whether the network can be reached: first its state, and then each
+///     change. Called after each failure that another attempt follows. While the last report is `false`, and before the
+///     first report, no attempt begins, also after the delay; a `true` after a `false` ends the delay. A stream that ends
+///     holds up nothing. `maxElapsed` and the ``Deadline`` of the task count meanwhile. `nil`, the default: no condition.
 ///   - clock: Measures the delays and `maxElapsed`.
 ///   - onRetry: Receives each failure after which another attempt is planned, before the delay begins.
 ///   - operation: The work to repeat until it succeeds.
@@ -67,6 +80,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     shouldRetry: (any Error) -> Bool = RetryPolicy.isWorthRetrying,
     budget: RetryBudget? = nil,
     maxElapsed: Duration? = nil,
+    waitingFor condition: (@Sendable () async -> AsyncStream<Bool>)? = nil,
     clock: C = ContinuousClock(),
     onRetry: (RetryEvent) -> Void = { _ in },
     operation: nonisolated(nonsending) () async throws -> Value
@@ -77,6 +91,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
         shouldRetry: shouldRetry,
         budget: budget,
         maxElapsed: maxElapsed,
+        condition: condition,
         clock: clock,
         onRetry: onRetry
     ) { _ in try await operation() }
@@ -85,7 +100,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
 /// Calls an operation again when it fails, and passes the number of the attempt, counted from 1, to the operation.
 ///
 /// Behaves otherwise, also on cancellation, like
-/// ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:clock:onRetry:operation:)-(_,_,_,_,_,_,_,()->Value)``, whose
+/// ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:waitingFor:clock:onRetry:operation:)-(_,_,_,_,_,_,_,_,()->Value)``, whose
 /// operation has no parameter.
 ///
 /// ```swift
@@ -100,6 +115,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
     shouldRetry: (any Error) -> Bool = RetryPolicy.isWorthRetrying,
     budget: RetryBudget? = nil,
     maxElapsed: Duration? = nil,
+    waitingFor condition: (@Sendable () async -> AsyncStream<Bool>)? = nil,
     clock: C = ContinuousClock(),
     onRetry: (RetryEvent) -> Void = { _ in },
     operation: nonisolated(nonsending) (_ attempt: Int) async throws -> Value
@@ -110,6 +126,7 @@ public nonisolated(nonsending) func retry<Value, C: Clock>(
         shouldRetry: shouldRetry,
         budget: budget,
         maxElapsed: maxElapsed,
+        condition: condition,
         clock: clock,
         onRetry: onRetry,
         operation: operation

@@ -34,6 +34,10 @@ public struct RetryPolicy: Sendable {
     public var maxElapsed: Duration?
     /// The closure that returns whether another attempt may follow an error; if `false`, the error is thrown.
     public var shouldRetry: @Sendable (any Error) -> Bool
+    /// Returns the reports of a condition for which attempts wait, such as whether the network can be reached: see
+    /// ``retry(attempts:backoff:shouldRetry:budget:maxElapsed:waitingFor:clock:onRetry:operation:)-(_,_,_,_,_,_,_,_,()->Value)``.
+    /// `nil`: no condition.
+    public var waitingFor: (@Sendable () async -> AsyncStream<Bool>)?
 
     /// Creates a policy.
     ///
@@ -48,6 +52,7 @@ public struct RetryPolicy: Sendable {
     ///     limit.
     ///   - shouldRetry: Returns whether another attempt may follow an error; if `false`, the error is thrown. By
     ///     default ``isWorthRetrying(_:)``.
+    ///   - waitingFor: Returns the reports of a condition for which attempts wait. `nil`, the default: no condition.
     ///   - fileID: The file of the call, for ``RetryBudget/perCallSite``.
     ///   - line: The line of the call.
     ///   - column: The column of the call.
@@ -57,6 +62,7 @@ public struct RetryPolicy: Sendable {
         budget: RetryBudget? = .perCallSite,
         maxElapsed: Duration? = nil,
         shouldRetry: @escaping @Sendable (any Error) -> Bool = RetryPolicy.isWorthRetrying,
+        waitingFor: (@Sendable () async -> AsyncStream<Bool>)? = nil,
         fileID: StaticString = #fileID,
         line: Int = #line,
         column: Int = #column
@@ -66,6 +72,7 @@ public struct RetryPolicy: Sendable {
         self.budget = budget === RetryBudget.perCallSite ? .ofCallSite(fileID, line, column) : budget
         self.maxElapsed = maxElapsed
         self.shouldRetry = shouldRetry
+        self.waitingFor = waitingFor
     }
 
     /// Returns whether another attempt could succeed after an error.
