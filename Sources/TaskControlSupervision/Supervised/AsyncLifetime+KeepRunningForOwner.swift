@@ -164,6 +164,87 @@ extension AsyncLifetime {
             deliver: deliver
         )
     }
+
+    /// Receives the elements of a connection for an owner, hands the connection itself to the owner, and connects again when
+    /// the connection ends or fails: for a connection on which the owner also sends.
+    ///
+    /// ```swift
+    /// lifetime.keepRunning("chat", for: model) { (last: Int?) in
+    ///     try await server.connect()
+    /// } elements: { connection in
+    ///     connection.updates
+    /// } connected: { model, connection in
+    ///     model.send(on: connection)
+    /// } deliver: { model, update in
+    ///     await model.apply(update)
+    /// }
+    /// ```
+    ///
+    /// The work is ready when `connected` has returned. A connection that is lost is replaced by the next call of `connected`; a
+    /// call on the lost one fails as the connection itself says. Ordering, cancellation, the owner and the parameters are
+    /// those of the form whose `connect` returns the elements. For a connection of several owners, see ``SharedConnection``.
+    ///
+    /// - Parameters:
+    ///   - name: The name, which debuggers and diagnostics show.
+    ///   - owner: The owner, which is retained only while it receives a connection or an element.
+    ///   - restart: The rule for when the work connects again. By default ``RestartRule/always``.
+    ///   - limit: The largest number of restarts per period. By default 5 in 60 seconds.
+    ///   - backoff: The delay before each restart.
+    ///   - stableAfter: After a connection of this length, the delays begin again with the first one.
+    ///   - silenceLimit: The time for which a connection waits for an element before it has failed with `TimeoutError`.
+    ///     `nil`, the default: no limit.
+    ///   - condition: Returns the reports of a condition for which the work waits before it is restarted. `nil`, the default: no
+    ///     condition.
+    ///   - priority: The priority; `nil` for that of the caller.
+    ///   - clock: Measures the delays, the period of the limit, and `silenceLimit`.
+    ///   - connect: Connects. Receives the last element that was delivered; `nil` if there is none. It must not capture the
+    ///     owner.
+    ///   - elements: Returns the elements of a connection.
+    ///   - connected: Receives the owner and each new connection, before its elements, in the isolation of the code that
+    ///     calls this function.
+    ///   - deliver: Receives the owner and an element, in the isolation of the code that calls this function.
+    /// - Returns: A handle with which the state of the work can be observed, and the work stopped.
+    @discardableResult
+    public func keepRunning<
+        Owner: AnyObject & Sendable,
+        Connection: Sendable,
+        Elements: AsyncSequence & SendableMetatype
+    >(
+        _ name: String,
+        for owner: Owner,
+        restart: RestartRule = .always,
+        limit: RestartLimit = .restarts(5, per: .seconds(60)),
+        backoff: RetryBackoff = .supervision,
+        stableAfter: Duration = .seconds(60),
+        silenceLimit: Duration? = nil,
+        waitingFor condition: (@Sendable () async -> AsyncStream<Bool>)? = nil,
+        priority: TaskPriority? = nil,
+        clock: some Clock<Duration> = ContinuousClock(),
+        connect: @escaping @Sendable (_ last: Elements.Element?) async throws -> Connection,
+        elements: @escaping @Sendable (Connection) -> Elements,
+        @_inheritActorContext connected: @escaping @isolated(any) @Sendable (Owner, Connection) async -> Void,
+        @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Elements.Element) async -> Void
+    ) -> SupervisedWork where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
+        let receiver = TickOwner(owner)
+        return keepRunning(
+            name,
+            for: owner,
+            restart: restart,
+            limit: limit,
+            backoff: backoff,
+            stableAfter: stableAfter,
+            silenceLimit: silenceLimit,
+            waitingFor: condition,
+            priority: priority,
+            clock: clock,
+            connect: { (last: Elements.Element?) -> Elements in
+                let connection = try await connect(last)
+                _ = try await receiver.hand(connection, connected, isolation: connected.isolation)
+                return elements(connection)
+            },
+            deliver: deliver
+        )
+    }
 }
 
 extension SupervisedRun {
