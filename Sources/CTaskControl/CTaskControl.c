@@ -19,6 +19,7 @@
 
 // On separate cache lines, so that taking a number does not invalidate the flag that every call reads.
 _Alignas(128) bool tc_observed = false;
+bool tc_simulates = false;
 _Alignas(128) uint64_t tc_number = 0;
 
 static _Thread_local const void *observerCall;
@@ -26,10 +27,14 @@ static _Thread_local const void *observerCall;
 const void *tc_observerCall(void) { return observerCall; }
 void tc_setObserverCall(const void *call) { observerCall = call; }
 
-static _Thread_local bool simulated;
+static _Thread_local const void *simulatedProcess;
 
-bool tc_isSimulated(void) { return simulated; }
-void tc_setSimulated(bool isSimulated) { simulated = isSimulated; }
+const void *tc_simulatedProcess(void) { return simulatedProcess; }
+
+void tc_setSimulatedProcess(const void *values) {
+    __atomic_store_n(&tc_simulates, true, __ATOMIC_RELAXED);
+    simulatedProcess = values;
+}
 
 static _Thread_local bool insideHandler;
 

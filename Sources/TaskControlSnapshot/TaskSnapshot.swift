@@ -203,7 +203,12 @@ extension TaskSnapshot.Warning {
 }
 
 extension TaskSnapshot {
-    private static let tracker = Guarded<TaskTracker?>(nil)
+    private static let trackerOfProcess = Guarded<TaskTracker?>(nil)
+
+    /// The tracker of this process, or of a simulated one.
+    private static var tracker: Guarded<TaskTracker?> {
+        ProcessValues.value(of: Self.self, trackerOfProcess) { Guarded(nil) }
+    }
 
     /// Starts to track the owners, tasks and calls of this process, so that ``current()`` can return them. Only the
     /// first call has an effect.
@@ -233,5 +238,7 @@ extension TaskSnapshot {
     /// ``startTracking()`` was never called, the snapshot is empty, and its ``isTracking`` is `false`.
     ///
     /// - Complexity: O(*n* log *n*) for *n* existing tasks, owners and calls.
-    public static func current() -> TaskSnapshot { tracker.withLock { $0 }?.snapshot() ?? .untracked }
+    public static func current() -> TaskSnapshot {
+        (tracker.withLock { $0 } ?? trackerOfProcess.withLock { $0 })?.snapshot() ?? .untracked
+    }
 }

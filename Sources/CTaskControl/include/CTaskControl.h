@@ -24,10 +24,18 @@ static inline void tc_setObserved(bool isObserved) {
 const void *tc_observerCall(void);
 void tc_setObserverCall(const void *call);
 
-/// Whether this thread runs a simulation (see `simulate` of TaskControlTesting). All tasks of a simulation run on one
-/// thread.
-bool tc_isSimulated(void);
-void tc_setSimulated(bool isSimulated);
+extern bool tc_simulates;
+
+/// Whether the process has run a simulation (see `simulate` of TaskControlTesting). If not, this load is the whole cost
+/// of the question whether the thread runs one.
+static inline bool tc_hasSimulated(void) {
+    return __atomic_load_n(&tc_simulates, __ATOMIC_RELAXED);
+}
+
+/// The values of the simulated process that this thread runs, as an unretained `ProcessValues`; null outside
+/// simulations. All tasks of a simulation run on one thread.
+const void *tc_simulatedProcess(void);
+void tc_setSimulatedProcess(const void *values);
 
 /// Whether this thread runs code of the client inside a cancellation or priority-escalation handler. The runtime calls
 /// such a handler while it holds a lock of the task.

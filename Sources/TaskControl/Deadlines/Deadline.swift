@@ -28,13 +28,22 @@ public struct Deadline: Sendable, CustomStringConvertible {
     ///
     /// The pair is the closest of several pairs of readings, because the thread may be suspended between the two
     /// readings of a pair. The time is read after the instant, so that a converted deadline is never early.
-    private static let origin: (instant: ContinuousClock.Instant, time: Duration) = {
+    private static var origin: Origin { ProcessValues.value(of: Self.self, originOfProcess, make: readOrigin) }
+
+    private struct Origin: Sendable {
+        let instant: ContinuousClock.Instant
+        let time: Duration
+    }
+
+    private static let originOfProcess = readOrigin()
+
+    private static func readOrigin() -> Origin {
         let readings = (0..<8).map { _ in
             (before: continuousTime(), instant: ContinuousClock.now, after: continuousTime())
         }
         let closest = readings.min { $0.after - $0.before < $1.after - $1.before }!
-        return (closest.instant, closest.after)
-    }()
+        return Origin(instant: closest.instant, time: closest.after)
+    }
 
     /// Creates a deadline at an instant of a clock.
     ///

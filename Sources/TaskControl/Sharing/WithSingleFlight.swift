@@ -45,7 +45,11 @@ public nonisolated(nonsending) func withSingleFlight<Key: Hashable, Value: Senda
 /// The flights of ``withSingleFlight(key:operation:)`` that are in progress in this process.
 @usableFromInline
 enum _SharedFlights {
-    @usableFromInline static let table = _FlightTable(origin: .withSingleFlight)
+    private static let ofProcess = make()
+
+    @usableFromInline static var table: _FlightTable { ProcessValues.value(of: Self.self, ofProcess, make: make) }
+
+    private static func make() -> _FlightTable { _FlightTable(origin: .withSingleFlight) }
 }
 
 /// The key under which ``withSingleFlight(key:operation:)`` shares an operation: the client's key, and the type of the

@@ -198,7 +198,6 @@ struct QueueRaceSimulationTests {
 
     @Test func beginningOnTheMainActorAfterAWait() async throws {
         try await race { sim in
-            // Not `MainActor.queue`: tests that really run share that.
             let (queue, log) = (ActorQueue<MainActor>(), OrderRecorder<Int>())
             queue.adoptExecutionContext(of: MainActor.shared)
             let tasks = (0..<5).map { number in

@@ -63,7 +63,6 @@ final class QueueWorld: Sendable {
     private let twoAtOnce = ConcurrentQueue(maxConcurrentTasks: 2)
     private let place = Place()
     private let ordered = ActorQueue<Place>()
-    /// Not `MainActor.queue`: tests that really run share that.
     private let main = ActorQueue<MainActor>()
     private let cancellable: CancellableQueue<FIFOQueue>
     private let cancellableTwoAtOnce: CancellableQueue<ConcurrentQueue>

@@ -172,7 +172,7 @@ enum EventDelivery {
     ///   - call: The observer call during which the event happened; `nil` if there is none.
     /// - Returns: The event for the observers; `nil` if no observer will receive it.
     private static func prepare(_ event: TaskEvent, _ observation: Observation, _ call: ObserverCall?) -> TaskEvent? {
-        if observation.observers.allSatisfy({ call?.excludes($0.number) ?? false }) { return nil }
+        if !observation.observers.contains(where: { $0.receives(in: call) }) { return nil }
         var event = event
         event.time = observation.time
         if let begun = event.age { event.age = event.time - begun }
@@ -190,9 +190,19 @@ enum EventDelivery {
     ///   this call, and those of the calls around it, are not called.
     private static func hand(_ event: TaskEvent, _ call: ObserverCall?) {
         for observer in current.observers
-        where observer.number < event.sequence && !(call?.excludes(observer.number) ?? false) {
+        where observer.number < event.sequence && observer.receives(in: call) {
             ObserverCall.of(observer.number, within: call).perform { observer.observer.receive(event) }
         }
+    }
+}
+
+extension Observation.Observer {
+    /// Whether the observer receives an event of the current code.
+    ///
+    /// - Parameter call: The observer call during which the event happened; `nil` if there is none.
+    fileprivate func receives(in call: ObserverCall?) -> Bool {
+        if let simulation, simulation != ProcessValues.simulation { return false }
+        return !(call?.excludes(number) ?? false)
     }
 }
 

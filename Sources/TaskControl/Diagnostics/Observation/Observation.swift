@@ -4,6 +4,9 @@ final class Observation: Sendable {
     struct Observer: Sendable {
         let number = Diagnostics.nextNumber()
         let observer: any TaskObserver
+        /// The simulation in which the observer was registered, whose events it receives, and no others; `nil` for an
+        /// observer that receives all events.
+        let simulation = ProcessValues.simulation
     }
 
     let configuration: TaskDiagnostics.Configuration?
@@ -30,7 +33,12 @@ final class Observation: Sendable {
         observers = (log.map { [$0] } ?? []) + added
     }
 
-    private static let origin = ContinuousClock.now
+    /// The instant of the first event.
+    private static var origin: ContinuousClock.Instant {
+        ProcessValues.value(of: Self.self, originOfProcess) { .now }
+    }
+
+    private static let originOfProcess = ContinuousClock.now
 
     /// The current time of the configured clock, as the ``TaskEvent/time`` of an event.
     var time: Duration {
@@ -93,6 +101,12 @@ extension Observation {
 
     static func remove(_ number: UInt64) {
         EventDelivery.replace { $0.with(added: $0.added.filter { $0.number != number }) }
+    }
+
+    /// Removes the observers that were registered in a simulation, which ends.
+    static func removeAll(of simulation: ObjectIdentifier) {
+        guard current.added.contains(where: { $0.simulation == simulation }) else { return }
+        EventDelivery.replace { $0.with(added: $0.added.filter { $0.simulation != simulation }) }
     }
 
     /// Stops writing mistakes to the system's log. For tests, which make mistakes on purpose.

@@ -67,14 +67,6 @@ package nonisolated(nonsending) func cancelOutside(_ task: _TaskHandle) async {
     while !task.isCancelled { tc_yieldThread() }
 }
 
-/// Sets whether the actions of handlers run in tasks instead of on other threads. For simulations, which have one
-/// thread and decide the order of the tasks on it.
-///
-/// - Parameter isSimulated: `true` while a simulation runs; `false` restores the usual behavior.
-package func performHandlerActionsInTasks(_ isSimulated: Bool) {
-    tc_setSimulated(isSimulated)
-}
-
 /// Whether the current code was called by `insideHandler(_:)` on this thread. If so, events are delivered outside the
 /// handler.
 var isInsideHandler: Bool { tc_isInsideHandler() }
@@ -141,7 +133,8 @@ private final class HandlerActions: Sendable {
 
     @inline(never)
     static func perform(_ action: @escaping @Sendable () -> Void, on queue: @autoclosure () -> HandlerActions) {
-        if tc_isSimulated() {
+        if ProcessValues.ofSimulation != nil {
+            // A simulation has one thread, and decides the order of the tasks on it.
             _ = spawnDetached(name: "TaskControl: acts for a handler", priority: .high, HandlerAction(action: action))
         } else {
             let call = ObserverCall.current

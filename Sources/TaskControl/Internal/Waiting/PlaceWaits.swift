@@ -1,4 +1,4 @@
-/// The one ``WaitGraph`` of the process, so that turns and flights of different objects that wait for each other are
+/// The one ``WaitGraph`` of the process (or of a simulated process: ``ProcessValues``), so that turns and flights of different objects that wait for each other are
 /// detected.
 ///
 /// Its lock may be taken while the lock of a flight table is held. Inside it, only the locks of queues are taken.
@@ -22,7 +22,8 @@ package enum _PlaceWaits {
     }
 
     private static let graph = Locked(WaitGraph<Place>())
-    /// The number of waits in the graph, so that flights for which no code in a place waits end without the lock.
+    /// The number of waits in the graph, so that flights for which no code in a place waits end without the lock. Outside
+    /// simulations.
     private static let count = AtomicWord(0)
 
     /// Records that code waits.
@@ -43,12 +44,15 @@ package enum _PlaceWaits {
     /// Records that a flight has ended, or that its callers no longer wait.
     @inline(__always)
     static func areOver(for flight: @autoclosure () -> Place) {
-        if count.value != 0 { change { $0.isOver(flight()) } }
+        if count.value != 0 || ProcessValues.ofSimulation != nil { change { $0.isOver(flight()) } }
     }
 
     @inline(never)
     private static func change<Result>(_ event: (inout WaitGraph<Place>) -> Result) -> Result {
-        graph.withLock { graph in
+        if let process = ProcessValues.ofSimulation {
+            return process.value(of: ObjectIdentifier(Self.self)) { Locked(WaitGraph<Place>()) }.withLock(event)
+        }
+        return graph.withLock { graph in
             defer { count.store(Int64(graph.count)) }
             return event(&graph)
         }

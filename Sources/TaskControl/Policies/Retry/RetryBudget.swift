@@ -23,7 +23,8 @@
 /// The cost of a retry is taken before its delay, when all other conditions allow the retry. If the caller is cancelled
 /// during the delay, the retry is not made, and its cost is returned.
 ///
-/// Safe to use from any thread and any isolation. No call ever waits for tokens.
+/// Safe to use from any thread and any isolation. No call ever waits for tokens. Each seed of a simulation begins with a full
+/// budget.
 public final class RetryBudget: Sendable {
     /// The number of tokens of a full budget.
     public let capacity: Int
@@ -33,6 +34,22 @@ public final class RetryBudget: Sendable {
     /// Whether a client of `TaskControlHTTP` has a copy of this budget for each host.
     package let isPerHost: Bool
     private let tokens: AtomicWord
+
+    /// The tokens of this budget, or, in a simulation, of its copy: each seed begins with a full budget.
+    @inline(__always)
+    private var tokensLeft: AtomicWord { ProcessValues.ofSimulation.map(tokens(in:)) ?? tokens }
+
+    private struct Copy {
+        let copy: RetryBudget
+        let original: RetryBudget
+    }
+
+    @inline(never)
+    private func tokens(in process: ProcessValues) -> AtomicWord {
+        process.value(of: ObjectIdentifier(self)) {
+            Copy(copy: RetryBudget(like: self, isPerHost: isPerHost), original: self)
+        }.copy.tokens
+    }
 
     /// Creates a full budget.
     ///
@@ -85,7 +102,7 @@ public final class RetryBudget: Sendable {
     }
 
     /// The number of tokens that are left. It may have changed by the time the caller uses it.
-    public var available: Int { Int(tokens.value) }
+    public var available: Int { Int(tokensLeft.value) }
 
     /// Takes the cost of a retry from the budget.
     ///
@@ -93,7 +110,7 @@ public final class RetryBudget: Sendable {
     /// - Returns: The number of tokens that were taken; `nil` if no tokens were taken, because the budget has too few.
     package func take(isThrottled: Bool) -> Int? {
         let cost = isThrottled ? throttledCost : cost
-        return tokens.replace { $0 >= cost ? $0 - Int64(cost) : nil } ? cost : nil
+        return tokensLeft.replace { $0 >= cost ? $0 - Int64(cost) : nil } ? cost : nil
     }
 
     /// Puts `count` tokens into the budget, up to its capacity.
@@ -102,6 +119,6 @@ public final class RetryBudget: Sendable {
         let capacity = Int64(capacity)
         // The missing tokens are compared, not the resulting ones: a cost may be as large as an integer can be. A full
         // bucket is not written.
-        _ = tokens.replace { $0 < capacity ? $0 + min(Int64(count), capacity - $0) : nil }
+        _ = tokensLeft.replace { $0 < capacity ? $0 + min(Int64(count), capacity - $0) : nil }
     }
 }

@@ -62,5 +62,13 @@ public nonisolated(nonsending) func withDetachedTimeout<Value: Sendable, C: Cloc
 extension _TimeLimit {
     /// The running operations of all calls of `withDetachedTimeout`, including those that ignored their cancellation at
     /// the limit. Each operation is stored as a flight with one caller (see ``SingleFlight``).
-    @usableFromInline static let abandonable = _FlightTable(origin: .withDetachedTimeout, unheard: .endIsReported)
+    @usableFromInline static var abandonable: _FlightTable {
+        ProcessValues.value(of: Self.self, abandonableOfProcess, make: makeAbandonable)
+    }
+
+    private static let abandonableOfProcess = makeAbandonable()
+
+    private static func makeAbandonable() -> _FlightTable {
+        _FlightTable(origin: .withDetachedTimeout, unheard: .endIsReported)
+    }
 }

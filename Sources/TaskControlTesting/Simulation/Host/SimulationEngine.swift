@@ -84,6 +84,9 @@ final class SimulationEngine: @unchecked Sendable {
     /// Whether the running job reads the clock in a loop, so often that each further read advances virtual time.
     @exclusivity(unchecked) var isPolling = false
 
+    /// The values that the core keeps once per process: those of the body's, and of each process that it simulates.
+    private var processes = [ProcessValues()]
+
     let foreign = ForeignVisits()
     let executor: SimulationTaskExecutor
     let hop: SimulationHopExecutor
@@ -184,9 +187,9 @@ final class SimulationEngine: @unchecked Sendable {
         return withUnsafeMutablePointer(to: &runtime) { runtime in
             tc_enter(runtime, plan.capabilities.includesAny(of: .interposed))
             tc_setNow(schedule.now)
-            performHandlerActionsInTasks(true)
+            ProcessValues.simulate(processes[0])
             defer {
-                performHandlerActionsInTasks(false)
+                ProcessValues.endSimulation()
                 tc_enter(nil, false)
                 tc_setNow(-1)
                 if isOnMain { tc_unlockMain() }
@@ -275,6 +278,7 @@ final class SimulationEngine: @unchecked Sendable {
         if let place = job.actor, !tc_claim(place) { return collided(owner, actor!) }
         actorOfStep = actor
         if isTask, let task = owner { ledger.waits(task, for: nil) }
+        if processes.count > 1 { simulateProcess(of: owner) }
         let firstYield = yields.count
         deadline = nil
         isPolling = false
@@ -664,9 +668,17 @@ extension SimulationEngine: SimulationHost {
         if isHere { plan.goals?.note(condition, message, location) }
     }
 
-    func leave() -> Bool { isHere && tc_setOutside(true) }
+    func leave() -> Bool {
+        guard isHere, tc_setOutside(true) else { return false }
+        ProcessValues.leaveSimulation()
+        return true
+    }
 
-    func beginProcess() -> Int? { isHere ? ledger.beginProcess() : nil }
+    func beginProcess() -> Int? {
+        guard isHere, let number = ledger.beginProcess() else { return nil }
+        while processes.count <= number { processes.append(ProcessValues(in: processes[0])) }
+        return number
+    }
 
     func inProcess(_ process: Int, _ work: () -> Void) {
         guard isHere else { return work() }
@@ -684,7 +696,14 @@ extension SimulationEngine: SimulationHost {
 
     var isCallerLost: Bool { isHere && ledger.current.map { ledger.isLost($0) } ?? false }
 
-    func comeBack() { _ = tc_setOutside(false) }
+    func comeBack() {
+        simulateProcess(of: ledger.current)
+        _ = tc_setOutside(false)
+    }
+
+    private func simulateProcess(of task: Int?) {
+        ProcessValues.simulate(processes[task.map { ledger.process(of: $0) } ?? 0])
+    }
 }
 
 #endif

@@ -100,11 +100,14 @@ struct TaskLedger: ~Copyable {
 
     private mutating func join(_ number: Int) {
         if tc_isDetaching() { return }
-        let process = joinedProcess ?? current.map { $0 < processes.count ? processes[$0] : 0 } ?? 0
+        let process = joinedProcess ?? current.map { self.process(of: $0) } ?? 0
         if process == 0 { return }
         while processes.count <= number { processes.append(0) }
         processes[number] = process
     }
+
+    /// The process to which a task belongs; 0 for none.
+    func process(of number: Int) -> Int { number < processes.count ? processes[number] : 0 }
 
     /// Ends a process: its tasks are lost.
     ///
