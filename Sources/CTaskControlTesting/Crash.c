@@ -29,6 +29,7 @@ static void printNote(void) {
     tc_append(&text, ", ");
     tc_appendCallSite(&text, progress);
     tc_append(&text, "\n");
+    tc_appendLastSteps(&text);
     tc_print(&text);
 }
 

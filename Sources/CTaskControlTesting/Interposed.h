@@ -101,7 +101,7 @@ HIDDEN void tc_passUpTo(int clock, const struct timespec *limit, const char *cal
 /// Forgets the sources of signals that this thread has created in the seed before.
 HIDDEN void tc_forgetSignals(void);
 
-/// Ends the effect of `tc_claim` for an actor that is being deallocated on this thread.
+/// Ends the effect of `tc_actor` and `tc_claim` for an actor that is being deallocated on this thread.
 HIDDEN void tc_unclaim(void *actor);
 
 // MARK: Progress, for the crash note and the watchdog
@@ -169,6 +169,10 @@ HIDDEN void tc_appendNumber(Text *text, uint64_t number);
 HIDDEN void tc_appendPlace(Text *text, const Progress *progress);
 /// Appends a text such as "called at File.swift:12 (replay: …)".
 HIDDEN void tc_appendCallSite(Text *text, const Progress *progress);
+/// Appends the last steps of the seed that this thread runs, one line each.
+HIDDEN void tc_appendLastSteps(Text *text);
+/// Appends the name of an actor's type and, if the seed has several actors of this type, its number.
+HIDDEN void tc_appendActor(Text *text, int64_t actor);
 HIDDEN void tc_print(const Text *text);
 
 /// Installs the signal handlers that print the seed if this thread crashes.

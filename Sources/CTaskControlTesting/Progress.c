@@ -15,6 +15,20 @@ _Thread_local int64_t tc_taskOfStep = -1;
 static _Thread_local char **names;
 static _Thread_local int64_t nameCount;
 
+/// A step that has ended, or something that the program has noted.
+typedef struct {
+    int64_t time, task, actor;
+    uint64_t value;
+    int64_t kind;
+    /// The text after the time, instead of the other fields; `NULL` if there is none. Allocated on the heap.
+    char *text;
+} Step;
+
+/// The last steps of the seed, for the note of a crash: the step with the number n is at n % `KeptSteps`.
+enum { KeptSteps = 20 };
+static _Thread_local Step steps[KeptSteps];
+static _Thread_local int64_t stepCount;
+
 Progress *tc_progress(void) { return isSimulating ? &progress : NULL; }
 
 static void copy(char *to, const char *from, size_t size) {
@@ -48,6 +62,9 @@ void tc_endSeed(void) {
     free(names);
     names = NULL;
     nameCount = 0;
+    for (int index = 0; index < KeptSteps; index++) free(steps[index].text);
+    memset(steps, 0, sizeof steps);
+    stepCount = 0;
 }
 
 void tc_nameTask(int64_t number, const char *name) {
@@ -74,6 +91,12 @@ void tc_beginStep(int64_t step, int64_t task) {
 
 void tc_endStep(void) { SET(progress.isRunning, false); }
 
+void tc_keepStep(int64_t time, int64_t task, int64_t actor, int64_t kind, uint64_t value, const char *text) {
+    Step *step = &steps[stepCount++ % KeptSteps];
+    if (step->text) free(step->text);
+    *step = (Step){time, task, actor, value, kind, text ? strdup(text) : NULL};
+}
+
 void tc_setBlocking(const char *call) {
     if (tc_isProgram()) SET(progress.call, call);
 }
@@ -92,6 +115,79 @@ void tc_appendNumber(Text *text, uint64_t number) {
         number /= 10;
     } while (number);
     tc_append(text, first);
+}
+
+static void appendTask(Text *text, int64_t task) {
+    tc_append(text, "#");
+    tc_appendNumber(text, (uint64_t)task);
+    if (task >= nameCount || !names[task]) return;
+    tc_append(text, " ");
+    tc_append(text, names[task]);
+}
+
+static void appendMilliseconds(Text *text, int64_t nanoseconds) {
+    int64_t microseconds = nanoseconds / 1000;
+    tc_appendNumber(text, (uint64_t)(microseconds / 1000));
+    tc_append(text, ".");
+    for (int64_t digit = 100; digit; digit /= 10) tc_appendNumber(text, (uint64_t)(microseconds / digit % 10));
+    tc_append(text, " ms");
+}
+
+/// Appends the text of a `SimulationStep`.
+static void appendStep(Text *text, const Step *step) {
+    appendMilliseconds(text, step->time);
+    tc_append(text, "  ");
+    if (step->text) {
+        tc_append(text, step->text);
+        return;
+    }
+    if (step->kind == TCStepAction) {
+        tc_append(text, "an action of the program, at a moment that the seed decides");
+        return;
+    }
+    if (step->task >= 0 && step->kind != TCStepActorTurn) appendTask(text, step->task); else tc_append(text, "an actor");
+    if (step->actor >= 0) {
+        tc_append(text, " on ");
+        tc_appendActor(text, step->actor);
+    }
+    tc_append(text, " ");
+    switch (step->kind) {
+    case TCStepActorTurn:
+        tc_append(text, "took its turn");
+        if (step->task < 0) return;
+        tc_append(text, ", for ");
+        appendTask(text, step->task);
+        return;
+    case TCStepReady: tc_append(text, "can continue"); return;
+    case TCStepYielded: tc_append(text, "yielded, and can continue"); return;
+    case TCStepAwaitsContinuation: tc_append(text, "waits for a continuation to be resumed"); return;
+    case TCStepAwaitsChildTasks: tc_append(text, "waits for its child tasks"); return;
+    case TCStepEnded: tc_append(text, "ended"); return;
+    case TCStepSleeps:
+        tc_append(text, "sleeps until ");
+        appendMilliseconds(text, (int64_t)step->value);
+        return;
+    case TCStepAwaitsTask:
+        tc_append(text, "waits for ");
+        if (step->value) appendTask(text, (int64_t)step->value - 1); else tc_append(text, "a task outside the simulation");
+        return;
+    case TCStepAwaitsActor:
+        tc_append(text, "waits for its turn on ");
+        tc_appendActor(text, (int64_t)step->value);
+        return;
+    case TCStepLeft: tc_append(text, "went to an executor outside the simulation"); return;
+    default: tc_append(text, "ran");
+    }
+}
+
+void tc_appendLastSteps(Text *text) {
+    if (stepCount == 0) return;
+    tc_append(text, "simulate: the last steps before (virtual time, the task that ran, its state afterwards):\n");
+    for (int64_t number = stepCount > KeptSteps ? stepCount - KeptSteps : 0; number < stepCount; number++) {
+        tc_append(text, "  ");
+        appendStep(text, &steps[number % KeptSteps]);
+        tc_append(text, "\n");
+    }
 }
 
 void tc_appendPlace(Text *text, const Progress *progress) {

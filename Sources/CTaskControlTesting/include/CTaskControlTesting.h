@@ -125,11 +125,14 @@ void tc_look(bool looks);
 
 // MARK: Several simulations at a time
 
+/// Returns the number of an actor of the simulation of this thread. The actors are numbered from zero, in the order in which
+/// this function sees them first.
+int64_t tc_actor(void *_Nonnull actor);
 /// Notes that the simulation of this thread uses an actor.
 ///
 /// - Returns: `false` if another simulation uses the actor.
 bool tc_claim(void *_Nonnull actor);
-/// Ends the effect of all calls of `tc_claim` on this thread.
+/// Ends the effect of all calls of `tc_actor` and `tc_claim` on this thread.
 void tc_dropClaims(void);
 /// Waits while another simulation runs alone, or, with `alone`, while any other simulation runs. Each call must be
 /// balanced by a call of `tc_endRun` with the same argument.
@@ -183,6 +186,22 @@ void tc_nameTask(int64_t number, const char *_Nonnull name);
 /// - task: The number of the task that runs in the step, or for which work is done; negative if there is none.
 void tc_beginStep(int64_t step, int64_t task);
 void tc_endStep(void);
+
+/// The kind of a step, with the raw values of `ScheduleLog.Kind`.
+typedef enum : int64_t {
+    TCStepActorTurn, TCStepAction, TCStepReady, TCStepYielded, TCStepAwaitsContinuation, TCStepAwaitsChildTasks, TCStepEnded,
+    TCStepRan, TCStepNote, TCStepBlocked, TCStepSleeps, TCStepAwaitsTask, TCStepAwaitsActor, TCStepLeft,
+} TCStepKind;
+
+/// Keeps a step that has ended, for the note of a crash.
+///
+/// - time: The virtual time since the seed began, in nanoseconds.
+/// - task, actor: The numbers of both; negative if there is none.
+/// - kind: A `TCStepKind`.
+/// - value: Depends on the kind, as in `ScheduleLog`.
+/// - text: The text after the time, instead of all of these; `NULL` if there is none.
+void tc_keepStep(
+    int64_t time, int64_t task, int64_t actor, int64_t kind, uint64_t value, const char *_Nullable text);
 
 /// Reads or writes a flag that several threads use.
 static inline bool tc_isSet(const bool *_Nonnull flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }

@@ -127,7 +127,7 @@ extension NetworkStorage {
     private func atSomeMoment(_ action: @escaping @Sendable () -> Void) async {
         guard let simulation else { return action() }
         let done = Gate()
-        simulation.atAnyPoint {
+        simulation.atAnyPoint(isFault: true) {
             action()
             done.open()
         }

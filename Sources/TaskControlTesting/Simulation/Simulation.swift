@@ -177,7 +177,14 @@ public final class Simulation: Sendable {
     /// - Parameter action: Called once, outside all tasks, before the run ends. Not called if the run fails first. The closure must not
     ///   block.
     public func atAnyPoint(_ action: @escaping @Sendable () -> Void) {
-        host.atAnyPoint(action)
+        atAnyPoint(isFault: false, action)
+    }
+
+    /// Calls a closure at a point of the schedule that the seed decides.
+    ///
+    /// - Parameter isFault: Whether the closure is that of a fault, which adds a note itself, and not one of the program.
+    func atAnyPoint(isFault: Bool, _ action: @escaping @Sendable () -> Void) {
+        host.atAnyPoint(isFault: isFault, action)
     }
 }
 
@@ -186,7 +193,7 @@ protocol SimulationHost: AnyObject, Sendable {
     var elapsed: Duration { get }
     func fail(_ reason: Simulation.Failure.Reason)
     func note(_ text: String, _ location: String?)
-    func atAnyPoint(_ action: @escaping @Sendable () -> Void)
+    func atAnyPoint(isFault: Bool, _ action: @escaping @Sendable () -> Void)
     /// Returns the next of the random numbers that are derived from the seed; `nil` if the caller is outside the
     /// simulation.
     func draw() -> UInt64?

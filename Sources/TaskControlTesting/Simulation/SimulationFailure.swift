@@ -72,6 +72,9 @@ extension Simulation {
             /// ``Simulation/Schedule``) that was found. To replay it, pass it to
             /// ``simulate(schedule:maxSteps:fileID:filePath:line:column:_:)``.
             package let schedule: Simulation.Schedule
+            /// The reason of the run with the shortened schedule, and the task that failed. It can name other values than that of the
+            /// seed.
+            package let reason: String
             /// The steps of the run with the shortened schedule, the first step first. If there are more than 100,000, the
             /// first ones can be missing, but at least the last 100,000 are kept.
             package let steps: [SimulationStep]
@@ -125,6 +128,8 @@ extension Simulation {
         public var transcript: [String] { (shrunk?.steps ?? steps).map(\.description) }
         /// The test for which a trait has called `simulate`; `nil` if `simulate` was called directly.
         let test = SimulatedTest.current
+        /// The number and name of the task whose expectation failed; `nil` for another reason, or if the expectation is no task's.
+        package internal(set) var failedTask: String?
         /// The number of schedules that the call has run, with the one that failed.
         package internal(set) var scheduleCount = 0
         /// Whether the simulation has waited, before it ended the run, for a thread outside the simulation that might have
@@ -150,14 +155,21 @@ extension Simulation {
 
         private func description(isComplete: Bool) -> String {
             if case .neverHeld = reason { return "\(reason)" }
-            return "seed \(seed): \(reason)\nreplay: \(replay)\n\(details(isComplete: isComplete))"
+            // The reason and the steps are those of one schedule.
+            return "seed \(seed): \(shrunk?.reason ?? reasonAndTask)\nreplay: \(replay)\n"
+                + details(isComplete: isComplete, isBelowReason: false)
         }
 
-        /// The part of the description after the reason: a text with the shortest schedule, the tasks that have not ended,
-        /// and the last steps.
-        package var details: String { details(isComplete: false) }
+        /// The reason of the seed's run, and the task that failed.
+        package var reasonAndTask: String { "\(reason)" + (failedTask.map { ", by \($0)" } ?? "") }
 
-        private func details(isComplete: Bool) -> String {
+        /// The part of the description after the reason of the seed's run: a text with the shortest schedule, the tasks that have
+        /// not ended, and the last steps.
+        package var details: String { details(isComplete: false, isBelowReason: true) }
+
+        /// - Parameter isBelowReason: Whether the text is shown below the reason of the seed's run, and not below that of the
+        ///   shortest schedule.
+        private func details(isComplete: Bool, isBelowReason: Bool) -> String {
             let (steps, unfinished) = (shrunk?.steps ?? steps, shrunk?.unfinished ?? unfinished)
             var text = ""
             if let shrunk {
@@ -167,6 +179,11 @@ extension Simulation {
                 let simple = shrunk.schedule.simplified.count
                 if simple > 0 { text += ", \(simple) random decisions replaced by the simplest" }
                 text += ", found in \(shrunk.runCount) runs)\n"
+                if shrunk.reason != reasonAndTask {
+                    text +=
+                        isBelowReason
+                        ? "  (it fails with: \(shrunk.reason))\n" : "  (the seed itself: \(reasonAndTask))\n"
+                }
             }
             if let divergence { text += divergence }
             if hasLookedOut {

@@ -53,6 +53,8 @@ struct SimulationResult {
     let decisionCount: Int
     let log: ScheduleLog
     let reason: Simulation.Failure.Reason?
+    /// The task that failed an expectation: see ``Simulation/Failure/failedTask``.
+    var failedTask: String?
     /// Whether the run must be repeated alone: one of its tasks has arrived at an actor that another simulation uses.
     let hasCollided: Bool
     /// Whether the simulation has waited, before it ended the run, for a thread outside the simulation that might have
@@ -254,6 +256,7 @@ struct SimulationRunner {
             steps: result.log.steps,
             unfinished: result.unfinished
         )
+        failure.failedTask = result.failedTask
         failure.hasLookedOut = result.hasLookedOut
         failure.scheduleCount = report.scheduleCount
         return failure
@@ -297,6 +300,7 @@ struct SimulationRunner {
         guard let best else { return nil }
         return Simulation.Failure.Shrunk(
             schedule: best.schedule,
+            reason: best.reasonAndTask,
             steps: best.steps,
             unfinished: best.unfinished,
             runCount: runs

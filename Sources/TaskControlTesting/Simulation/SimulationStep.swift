@@ -109,17 +109,21 @@ package struct SimulationStep: Sendable, Hashable, Codable, CustomStringConverti
     /// One line with the time, the task and the event. The line of a note begins with the location of the note, in the
     /// form of a compiler's message, so that editors turn the location into a link.
     package var description: String {
+        "\(location.map { "\($0): note: " } ?? "")\(time.inMilliseconds)  \(text)"
+    }
+
+    /// The text after the time.
+    var text: String {
         let place = actor.map { " on \($0)" } ?? ""
         let label = task.map { "\($0)" }
-        let text =
-            switch event {
-            case .ran(let state): "\(label ?? "an actor")\(place) \(state)"
-            case .actorTurn: "an actor\(place) took its turn" + (label.map { ", for \($0)" } ?? "")
-            case .note(let text): "“\(text)”" + (label.map { ", by \($0)" } ?? "")
-            case .blocked(let how): "\(label ?? "an actor") blocks its thread \(how)"
-            case .action: "an action of the program, at a moment that the seed decides"
-            }
-        return "\(location.map { "\($0): note: " } ?? "")\(time.inMilliseconds)  \(text)"
+        return switch event {
+        case .ran(let state): "\(label ?? "an actor")\(place) \(state)"
+        case .actorTurn: "an actor\(place) took its turn" + (label.map { ", for \($0)" } ?? "")
+        case .note(let text) where location == nil: "network: \(text)" + (label.map { ", by \($0)" } ?? "")
+        case .note(let text): "“\(text)”" + (label.map { ", by \($0)" } ?? "")
+        case .blocked(let how): "\(label ?? "an actor") blocks its thread \(how)"
+        case .action: "an action of the program, at a moment that the seed decides"
+        }
     }
 }
 

@@ -43,7 +43,7 @@ struct NetworkInSimulationTests {
         }
         guard case .threw(let error) = failure.reason else { throw failure }
         #expect(error is Broken)
-        #expect(failure.description.contains("“error: a task of a has thrown Broken()”"))
+        #expect(failure.description.contains("network: error: a task of a has thrown Broken()"))
     }
 
     @Test func faultsAreNotesOfTheSchedule() throws {
@@ -58,8 +58,8 @@ struct NetworkInSimulationTests {
                 }
             }
         }
-        #expect(failure.description.contains("“partition: {a} | {b, c}”"))
-        #expect(failure.description.contains("“pause: b”"))
+        #expect(failure.description.contains("network: partition: {a} | {b, c}"))
+        #expect(failure.description.contains("network: pause: b"))
     }
 
     @Test func injectedFaultsEndHealedWheneverTheirCallerIsCancelled() throws {

@@ -75,7 +75,7 @@ struct NetworkReportTests {
             }
         }
         let text = "\(failure)"
-        let keys = ["box", "seen", "box, seen"].map { "not synced by smtp, and lost: \($0)”" }
+        let keys = ["box", "seen", "box, seen"].map { "not synced by smtp, and lost: \($0)" }
         #expect(keys.contains { text.contains($0) }, "\(text)")
         #expect(!text.contains("NetworkStorage.swift"))
     }

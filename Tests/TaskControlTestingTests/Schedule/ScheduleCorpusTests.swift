@@ -63,9 +63,9 @@ struct ScheduleCorpusTests {
 
     private func handovers(_ steps: [(task: Int?, isOnActor: Bool)]) -> Set<Int> {
         let log = ScheduleLog()
+        log.add(TypeID(Place.self))
         for (number, step) in steps.enumerated() {
-            let actor = step.isOnActor ? TypeID(Place.self) : nil
-            log.append(.ran(.ready), of: step.task, on: actor, number: number, at: 0)
+            log.append(.ran(.ready), of: step.task, on: step.isOnActor ? 0 : nil, number: number, at: 0)
         }
         return log.handovers
     }

@@ -6,12 +6,14 @@ import Testing
 @Suite(.timeLimit(.minutes(15)), .tags(.machine))
 struct ScheduleLogTests {
     private actor Place {}
+    private actor Other {}
 
     private static func log(capacity: Int = 100_000) -> ScheduleLog {
         let log = ScheduleLog(capacity: capacity)
         log.tasks.append(.body, creator: nil)
         for _ in 0..<299 { log.tasks.append(.asyncLet, creator: 0) }
         log.tasks.set(299, name: "last", creator: 1)
+        for type in [Place.self, Other.self, Place.self] as [any Actor.Type] { log.add(TypeID(type)) }
         return log
     }
 
@@ -33,7 +35,8 @@ struct ScheduleLogTests {
             (.ran(.awaitingTask(nil)), .ran(.awaitingTask(nil))),
             (.ran(.awaitingTask(0)), .ran(.awaitingTask(body))),
             (.ran(.awaitingTask(299)), .ran(.awaitingTask(last))),
-            (.ran(.awaitingActor(place)), .ran(.awaitingActor("Place"))),
+            (.ran(.awaitingActor(0)), .ran(.awaitingActor("Place 1"))),
+            (.ran(.awaitingActor(1)), .ran(.awaitingActor("Other"))),
             (.ran(.outside(executor: place)), .ran(.outside(executor: "Place"))),
             (.actorTurn, .actorTurn),
             (.action, .action),
@@ -43,7 +46,7 @@ struct ScheduleLogTests {
         var expected: [SimulationStep] = []
         for (event, read) in events {
             for task in [nil, 0, 299] {
-                for actor in [nil, place] {
+                for actor in [nil, 1, 2] {
                     for (number, time) in [(0, 0), (1, 0), (2, 5), (2, 5), (9, 5), (8, 1 << 60)] as [(Int, Int64)] {
                         log.append(event, of: task, on: actor, number: number, at: time)
                         let isNote = if case .note = event { true } else { false }
@@ -52,7 +55,7 @@ struct ScheduleLogTests {
                                 number: number,
                                 time: .nanoseconds(time),
                                 task: task.map { log.tasks[$0] },
-                                actor: actor == nil ? nil : "Place",
+                                actor: actor.map { $0 == 1 ? "Other" : "Place 2" },
                                 event: read,
                                 location: isNote ? "file:1" : nil
                             )

@@ -58,6 +58,50 @@ struct CrashNoteTests {
         )
     }
 
+    private actor Account {
+        private var balance = 0
+
+        func add(_ amount: Int) { balance += amount }
+        func end(_ traps: Bool) { if traps { fatalError("on purpose") } }
+    }
+
+    private static let program: @Sendable (_ traps: Bool, Simulation) async -> Void = { traps, sim in
+        let (savings, checking) = (Account(), Account())
+        await Task(name: "worker") {
+            await savings.add(3)
+            sim.note("saved")
+            try? await Task.sleep(for: .milliseconds(2))
+            let other = Task { await checking.add(1) }
+            await other.value
+            usleep(1_000)
+            sim.atAnyPoint {}
+            await withTaskGroup { group in for _ in 0..<2 { group.addTask { await Task.yield() } } }
+            await savings.end(traps)
+            sim.expect(false)
+        }.value
+    }
+
+    /// The same texts as in a failure of the same seed.
+    @Test(.oneProcessAtATime) func aTrapPrintsTheStepsBefore() async throws {
+        let trap = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try simulate(seed: 3, strategy: .random) { await CrashNoteTests.program(true, $0) }
+        }
+        let failure = failure(seed: 3) { await Self.program(false, $0) }
+        let parts = text(trap).components(
+            separatedBy: "simulate: the last steps before (virtual time, the task that ran, its state afterwards):\n"
+        )
+        try #require(parts.count == 2, "\(text(trap))")
+        let lines = parts[1].split(separator: "\n").prefix { $0.hasPrefix("  ") }.map { String($0.dropFirst(2)) }
+        let steps = try #require(failure).steps.map { $0.description.components(separatedBy: ": note: ").last! }
+        #expect(lines.count > 10)
+        #expect(steps.indices.contains { Array(steps[$0...].prefix(lines.count)) == lines }, "\(lines)\n\(steps)")
+        for text in [
+            "“saved”, by #1 worker", "on Account 1", "on Account 2", "for 1.000 ms in", "sleeps until 2.000 ms",
+        ] {
+            #expect(lines.contains { $0.contains(text) }, "\(text): \(lines)")
+        }
+    }
+
     /// The signal is what it is without a simulation.
     @Test(.oneProcessAtATime, .tags(.unsanitized)) func aSignalNamesItsSeed() async {
         expectNote(

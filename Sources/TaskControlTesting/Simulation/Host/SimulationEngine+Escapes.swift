@@ -21,7 +21,7 @@ extension SimulationEngine {
     func checkCurrentTask() -> Bool {
         if ledger.current != nil { return true }
         if depth > 0, tc_currentTask() != nil, reason == nil {
-            let actor = actorOfStep.map { "\($0.type), an" } ?? "an"
+            let actor = actorOfStep.map { "\(log.type(ofActor: $0)), an" } ?? "an"
             reason = .escaped(
                 "a task that is not the simulation's ran on its thread, on \(actor) actor that both use: \(Self.sharing)"
             )
@@ -88,11 +88,11 @@ extension SimulationEngine {
     private static let sharing = "put the tests that use it into one suite with the trait .serialized"
 
     /// Ends the run, which is then repeated alone, because a task has arrived at an actor that another simulation uses.
-    func collided(_ task: Int?, _ actor: TypeID) {
+    func collided(_ task: Int?, _ actor: Int) {
         hasCollided = true
         if reason == nil {
             reason = .escaped(
-                "\(ledger.label(task)) waits for \(actor.type), which another simulation uses at the same time: "
+                "\(ledger.label(task)) waits for \(log.type(ofActor: actor)), which another simulation uses at the same time: "
                     + Self.sharing
             )
         }
@@ -100,10 +100,10 @@ extension SimulationEngine {
 
     /// Fails the run with the reason ``Simulation/Failure/Reason/escaped(_:)``, because a task has arrived at an actor that
     /// runs on another thread.
-    func isElsewhere(_ task: Int?, _ actor: TypeID) {
+    func isElsewhere(_ task: Int?, _ actor: Int) {
         guard reason == nil else { return }
         reason = .escaped(
-            "\(ledger.label(task)) waits for \(actor.type), an actor that another test or thread uses at the same time: "
+            "\(ledger.label(task)) waits for \(log.type(ofActor: actor)), an actor that another test or thread uses at the same time: "
                 + Self.sharing
         )
     }
@@ -116,11 +116,10 @@ extension SimulationEngine {
     ///     pass. In this case, this function is called for each further read.
     /// - Returns: The new virtual time, in nanoseconds.
     func blocked(for nanoseconds: Int64, in call: String?) -> Int64 {
-        if let task = ledger.current, call != nil || !isPolling {
+        if ledger.current != nil, call != nil || !isPolling {
             let duration = Duration.nanoseconds(nanoseconds).inMilliseconds
             let how = call.map { "for \(duration) in \($0)" } ?? "in a loop that looks at the clock: time passes"
-            let event = ScheduleLog.Event.blocked(log.text(how))
-            log.append(event, of: task, on: nil, number: schedule.steps, at: nanosecondsHere)
+            record(.blocked(how), how)
         }
         isPolling = call == nil
         schedule.advance(by: nanoseconds)

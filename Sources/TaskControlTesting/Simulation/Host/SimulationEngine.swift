@@ -40,7 +40,7 @@ final class SimulationEngine: @unchecked Sendable {
     @exclusivity(unchecked) var ledger: TaskLedger
     let log = ScheduleLog()
     /// The actions passed to `Simulation.atAnyPoint` that have not run yet, in the order of the calls.
-    var actions: [(moment: ScheduleChooser.Moment, action: @Sendable () -> Void)] = [] {
+    var actions: [(moment: ScheduleChooser.Moment, isFault: Bool, action: @Sendable () -> Void)] = [] {
         didSet { hasActions = !actions.isEmpty }
     }
     @exclusivity(unchecked) private(set) var hasActions = false
@@ -55,6 +55,8 @@ final class SimulationEngine: @unchecked Sendable {
     /// resumed a task.
     var hasLookedOut = false
     @exclusivity(unchecked) var reason: Simulation.Failure.Reason?
+    /// The number of the task that failed an expectation.
+    private var failedTask: Int?
     /// The deadline of the sleep that the running job has begun, in nanoseconds of virtual time since the simulation
     /// began; `nil` if the job has begun no sleep.
     @exclusivity(unchecked) var deadline: Int64?
@@ -71,8 +73,8 @@ final class SimulationEngine: @unchecked Sendable {
         case came(SimulatedJob)
     }
 
-    /// The type of the actor of the step that runs; `nil` if it runs on none.
-    @exclusivity(unchecked) private(set) var actorOfStep: TypeID?
+    /// The number of the actor of the step that runs; `nil` if it runs on none.
+    @exclusivity(unchecked) private(set) var actorOfStep: Int?
     /// Whether the run must be repeated alone: a task has arrived at an actor that another simulation uses.
     var hasCollided = false
 
@@ -99,7 +101,7 @@ final class SimulationEngine: @unchecked Sendable {
 
     private init(_ plan: SimulationPlan) {
         self.plan = plan
-        ledger = TaskLedger(plan.capabilities, tasks: log.tasks)
+        ledger = TaskLedger(plan.capabilities, log: log)
         let chooser = ScheduleChooser(seed: plan.seed, strategy: plan.strategy)
         schedule = ScheduleStateMachine(chooser: chooser, now: Self.start)
         draws = SeededGenerator(seed: plan.seed ^ 0xD1B5_4A32_D192_ED03)
@@ -224,6 +226,7 @@ final class SimulationEngine: @unchecked Sendable {
             decisionCount: decisionCount,
             log: log,
             reason: reason,
+            failedTask: failedTask.map { ledger.label($0) },
             hasCollided: hasCollided,
             hasLookedOut: hasLookedOut,
             hasLost: ledger.hasLost,
@@ -262,7 +265,7 @@ final class SimulationEngine: @unchecked Sendable {
             return false
         }
         if hasActions, let index = schedule.action(actions.map(\.moment)) {
-            perform(actions.remove(at: index).action)
+            perform(actions.remove(at: index))
             return true
         }
         guard let item = schedule.next() else { return isGoingOnAlthoughIdle() }
@@ -274,7 +277,7 @@ final class SimulationEngine: @unchecked Sendable {
     func run(_ item: ScheduleStateMachine.Item) {
         let (job, owner, number) = (SimulatedJob(item), item.task, schedule.steps - 1)
         if ledger.hasLost, let owner, ledger.isLost(owner) { return }
-        let (isTask, actor) = (job.isTask, actorType(of: job))
+        let (isTask, actor) = (job.isTask, actor(of: job))
         if let place = job.actor, !tc_claim(place) { return collided(owner, actor!) }
         actorOfStep = actor
         if isTask, let task = owner { ledger.waits(task, for: nil) }
@@ -337,10 +340,10 @@ final class SimulationEngine: @unchecked Sendable {
         job.job.runSynchronously(on: executor.asUnownedTaskExecutor())
     }
 
-    func actorType(of job: SimulatedJob) -> TypeID? {
-        if job.isOnMain { return TypeID(MainActor.self) }
+    func actor(of job: SimulatedJob) -> Int? {
+        if job.isOnMain { return log.number(ofActor: Unmanaged.passUnretained(MainActor.shared).toOpaque()) }
         guard let actor = job.actor else { return nil }
-        return TypeID(type(of: Unmanaged<AnyObject>.fromOpaque(actor).takeUnretainedValue()))
+        return log.number(ofActor: actor)
     }
 
     /// Starts a task that is being created before its creator continues, on the creator's stack, if the schedule
@@ -383,11 +386,11 @@ final class SimulationEngine: @unchecked Sendable {
         }
     }
 
-    func perform(_ action: @Sendable () -> Void) {
-        log.append(.action, of: nil, on: nil, number: schedule.steps, at: nanosecondsHere)
+    private func perform(_ item: (moment: ScheduleChooser.Moment, isFault: Bool, action: @Sendable () -> Void)) {
+        if !item.isFault { record(.action, of: nil, on: nil, number: schedule.steps) }
         schedule.note("action")
         tc_beginStep(Int64(schedule.steps), -1)
-        action()
+        item.action()
         tc_endStep()
     }
 }
@@ -416,7 +419,7 @@ extension SimulationEngine {
                 priority: job.isOnMain ? 0 : tc_jobPriority(job.pointer),
                 overtakes: tc_isCreating() && job.actor != nil && tc_isOnActor(job.actor!)
             )
-            if job.isTask, let number { ledger.waits(number, for: actorType(of: job)) }
+            if job.isTask, let number { ledger.waits(number, for: actor(of: job)) }
         }
         schedule.enqueue(job.handle, of: number, on: arrival, hasYielded: isResumingYield)
     }
@@ -479,12 +482,41 @@ extension SimulationEngine {
     /// - Parameters:
     ///   - isTask: Whether the job of the step was a task. (The job itself is possibly deallocated already.)
     ///   - task: The number of the task that ran, or for which an actor did other work; `nil` if there is none.
-    ///   - actor: The type of the actor on which the job ran; `nil` if it ran on none.
+    ///   - actor: The number of the actor on which the job ran; `nil` if it ran on none.
     ///   - number: The number of the step.
-    func append(_ isTask: Bool, of task: Int?, _ actor: TypeID?, _ number: Int) {
+    func append(_ isTask: Bool, of task: Int?, _ actor: Int?, _ number: Int) {
         guard let state = state(of: task) else { return }
         let event = isTask ? ScheduleLog.Event.ran(state) : .actorTurn
-        log.append(event, of: task, on: actor, number: number, at: nanosecondsHere)
+        record(event, of: task, on: actor, number: number)
+    }
+
+    /// Adds an event to the log, and to the last steps that a crash prints.
+    private func record(_ event: ScheduleLog.Event, of task: Int?, on actor: Int?, number: Int) {
+        let time = nanosecondsHere
+        log.append(event, of: task, on: actor, number: number, at: time)
+        let (kind, value) = event.parts
+        tc_keepStep(time, Int64(task ?? -1), Int64(actor ?? -1), Int64(kind.rawValue), value, nil)
+    }
+
+    /// Adds a text to the log, and to the last steps that a crash prints.
+    ///
+    /// - Parameters:
+    ///   - event: The event that has the text.
+    ///   - location: The source location of a note.
+    func record(_ event: SimulationStep.Event, _ text: String, at location: String? = nil) {
+        let (time, task) = (nanosecondsHere, ledger.current)
+        let index = log.text(text, location: location)
+        let isNote = if case .note = event { true } else { false }
+        log.append(isNote ? .note(index) : .blocked(index), of: task, on: nil, number: schedule.steps, at: time)
+        let step = SimulationStep(
+            number: schedule.steps,
+            time: .nanoseconds(time),
+            task: task.map { ledger[$0] },
+            actor: nil,
+            event: event,
+            location: location
+        )
+        tc_keepStep(time, -1, -1, 0, 0, step.text)
     }
 
     /// Returns the state of the task with the given number, to be recorded with a step; `nil` if a failure report
@@ -526,7 +558,7 @@ extension SimulationEngine {
     /// - Returns: Whether to run another step. If `false`, the run has ended: it has failed if ``reason`` is not `nil`.
     func isGoingOnAlthoughIdle() -> Bool {
         if hasActions {
-            perform(actions.remove(at: schedule.action(actions.map(\.moment), mustAct: true)!).action)
+            perform(actions.remove(at: schedule.action(actions.map(\.moment), mustAct: true)!))
             return true
         }
         // Objects that are deallocated with these tasks may create tasks.
@@ -633,24 +665,20 @@ extension SimulationEngine: SimulationHost {
     var elapsed: Duration { isHere ? elapsedHere : .zero }
 
     func fail(_ failure: Simulation.Failure.Reason) {
-        if isHere, reason == nil { reason = failure }
+        guard isHere, reason == nil else { return }
+        reason = failure
+        if case .expectation = failure { failedTask = ledger.current }
     }
 
     func note(_ text: String, _ location: String?) {
         guard isHere else { return }
         schedule.note(text)
-        log.append(
-            .note(log.text(text, location: location)),
-            of: ledger.current,
-            on: nil,
-            number: schedule.steps,
-            at: nanosecondsHere
-        )
+        record(.note(text), text, at: location)
     }
 
-    func atAnyPoint(_ action: @escaping @Sendable () -> Void) {
+    func atAnyPoint(isFault: Bool, _ action: @escaping @Sendable () -> Void) {
         guard isHere else { return }
-        actions.append((schedule.moment(), action))
+        actions.append((schedule.moment(), isFault, action))
     }
 
     func draw() -> UInt64? {

@@ -16,10 +16,11 @@ struct TaskLedger: ~Copyable {
     /// belongs to its parent (`async let`), or the states of tasks cannot be read.
     private var handles = FlatArray<UnsafeMutableRawPointer?>()
     private let tasks: SimulatedTasks
+    private let log: ScheduleLog
     private var numbers = TaskNumbers()
-    /// The types of the actors for which tasks wait, indexed by the numbers of the tasks. Contains no entries after
-    /// that of the last task that has waited for an actor, and is therefore empty in most programs.
-    private var destinations = FlatArray<TypeID?>()
+    /// The numbers of the actors for which tasks wait, indexed by the numbers of the tasks; -1 for
+    /// none. Contains no entries after that of the last task that has waited for an actor, and is therefore empty in most programs.
+    private var destinations = FlatArray<Int>()
     /// The types of the executors outside the simulation to which tasks have moved, indexed by the numbers of the tasks. Another thread may
     /// be running such a task.
     private var foreignExecutors = FlatArray<TypeID?>()
@@ -46,9 +47,10 @@ struct TaskLedger: ~Copyable {
     ///
     /// - Parameters:
     ///   - capabilities: The capabilities of the simulation, on which the ledger relies.
-    ///   - tasks: The list to which the ledger adds the tasks.
-    init(_ capabilities: SimulationCapabilities, tasks: SimulatedTasks) {
-        self.tasks = tasks
+    ///   - log: The log to which the ledger adds the tasks, and the actors for which they wait.
+    init(_ capabilities: SimulationCapabilities, log: ScheduleLog) {
+        self.log = log
+        tasks = log.tasks
         seesCreation = capabilities.includes(.createdTasks)
         readsStates = seesCreation && capabilities.includes(.taskStates)
     }
@@ -151,20 +153,17 @@ struct TaskLedger: ~Copyable {
     /// Returns whether the task with the given number is a timer, which the runtime has created to end a sleep.
     func isTimer(_ number: Int) -> Bool { tasks.isTimer(number) }
 
-    mutating func waits(_ number: Int, for actor: TypeID?) {
-        Self.set(actor, at: number, in: &destinations)
+    mutating func waits(_ number: Int, for actor: Int?) {
+        if number >= destinations.count {
+            if actor == nil { return }
+            while number >= destinations.count { destinations.append(-1) }
+        }
+        destinations[number] = actor ?? -1
     }
 
     mutating func went(_ number: Int, to foreignExecutor: TypeID) {
-        Self.set(foreignExecutor, at: number, in: &foreignExecutors)
-    }
-
-    private static func set(_ type: TypeID?, at number: Int, in types: inout FlatArray<TypeID?>) {
-        if number >= types.count {
-            if type == nil { return }
-            while number >= types.count { types.append(nil) }
-        }
-        types[number] = type
+        while number >= foreignExecutors.count { foreignExecutors.append(nil) }
+        foreignExecutors[number] = foreignExecutor
     }
 
     // MARK: States
@@ -172,7 +171,7 @@ struct TaskLedger: ~Copyable {
     /// Returns the state of the task with the given number; `nil` if the state cannot be read.
     func state(of number: Int) -> ScheduleLog.State? {
         if number < foreignExecutors.count, let type = foreignExecutors[number] { return .outside(executor: type) }
-        if number < destinations.count, let actor = destinations[number] { return .awaitingActor(actor) }
+        if number < destinations.count, destinations[number] >= 0 { return .awaitingActor(destinations[number]) }
         guard let task = handles[number] else { return nil }
         var on: UnsafeMutableRawPointer?
         // The raw values, since `==` of the states is generic, and slow in a debug build.
@@ -186,7 +185,7 @@ struct TaskLedger: ~Copyable {
         case TCTaskAwaitsExecutor.rawValue:
             // A task that waits for an executor, and for no actor, could run.
             guard let on else { return .ready }
-            return .awaitingActor(TypeID(type(of: Unmanaged<AnyObject>.fromOpaque(on).takeUnretainedValue())))
+            return .awaitingActor(log.number(ofActor: on))
         default: return .ready
         }
     }
@@ -259,5 +258,14 @@ struct TaskLedger: ~Copyable {
     subscript(number: Int) -> SimulationTask { tasks[number] }
 
     func label(_ number: Int?) -> String { number.map { "\(self[$0])" } ?? "an actor" }
+}
+
+extension ScheduleLog {
+    /// Returns the number of an actor, which is added to the log when it is first seen.
+    func number(ofActor actor: UnsafeMutableRawPointer) -> Int {
+        let number = Int(tc_actor(actor))
+        if isNew(number) { add(TypeID(Swift.type(of: Unmanaged<AnyObject>.fromOpaque(actor).takeUnretainedValue()))) }
+        return number
+    }
 }
 #endif

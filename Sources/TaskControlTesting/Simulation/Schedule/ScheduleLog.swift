@@ -2,7 +2,7 @@
 /// steps of failures are read.
 final class ScheduleLog {
     /// The state of a task, as in `SimulationTaskState`, but with the number of an awaited task instead of the task,
-    /// and with the IDs of the types of actors and executors instead of the names of the types.
+    /// and with the numbers of actors and the IDs of the types of executors instead of their names.
     ///
     /// Times are in nanoseconds since the beginning of the run. The type is trivial, which makes it quick to record a
     /// step even in a debug build.
@@ -10,7 +10,7 @@ final class ScheduleLog {
         case ready, yielded, awaitingContinuation, awaitingChildTasks, ended, lost, unknown
         case sleeping(until: Int64)
         case awaitingTask(Int?)
-        case awaitingActor(TypeID)
+        case awaitingActor(Int)
         case outside(executor: TypeID)
     }
 
@@ -25,7 +25,7 @@ final class ScheduleLog {
         case blocked(Int)
 
         // Transparent, so that the compiler keeps no variable for the debugger: see FlatArray.
-        fileprivate var parts: (kind: Kind, value: UInt64) {
+        var parts: (kind: Kind, value: UInt64) {
             @_transparent get {
                 switch self {
                 case .actorTurn: (.actorTurn, 0)
@@ -42,7 +42,7 @@ final class ScheduleLog {
                 case .ran(.sleeping(let deadline)): (.sleeping, UInt64(bitPattern: deadline))
                 case .ran(.awaitingTask(.none)): (.awaitingTask, 0)
                 case .ran(.awaitingTask(.some(let number))): (.awaitingTask, UInt64(number) &+ 1)
-                case .ran(.awaitingActor(let type)): (.awaitingActor, type.bits)
+                case .ran(.awaitingActor(let number)): (.awaitingActor, UInt64(number))
                 case .ran(.outside(let type)): (.outside, type.bits)
                 }
             }
@@ -51,7 +51,7 @@ final class ScheduleLog {
 
     /// The kind of a recorded entry. For the kinds from `note` on, the entry contains a value, such as the index of a
     /// text.
-    fileprivate enum Kind: Int {
+    enum Kind: Int {
         case actorTurn, action, ready, yielded, awaitingContinuation, awaitingChildTasks, ended, unknown
         case note, blocked, sleeping, awaitingTask, awaitingActor, outside
     }
@@ -65,23 +65,17 @@ final class ScheduleLog {
     private struct Tape: ~Copyable {
         var numbers = NumberTape()
         var count = 0
-        /// The number, the time and the actor of the last entry. An actor is recorded as the bits in which its type ID
-        /// differs from that of the actor recorded before.
-        private var last: (number: Int, time: Int64, actor: UInt64) = (-1, 0, 0)
+        /// The number and the time of the last entry.
+        private var last: (number: Int, time: Int64) = (-1, 0)
 
-        mutating func append(_ kind: Int, _ value: UInt64, _ task: Int?, _ actor: TypeID?, _ number: Int, _ time: Int64)
-        {
+        mutating func append(_ kind: Int, _ value: UInt64, _ task: Int?, _ actor: Int?, _ number: Int, _ time: Int64) {
             let (isNext, isSameTime) = (number == last.number &+ 1, time == last.time)
             numbers.append(
                 kind | (task == nil ? 0 : 16) | (actor == nil ? 0 : 32) | (isNext ? 0 : 64) | (isSameTime ? 0 : 128)
             )
             if kind >= Kind.note.rawValue { numbers.append(value) }
             if let task { numbers.append(task) }
-            if let actor {
-                let bits = actor.bits
-                numbers.append(bits ^ last.actor)
-                last.actor = bits
-            }
+            if let actor { numbers.append(actor) }
             if !isNext { numbers.append(number) }
             if !isSameTime { numbers.append(UInt64(bitPattern: time)) }
             last.number = number
@@ -96,6 +90,10 @@ final class ScheduleLog {
     @exclusivity(unchecked) private var recent = Tape()
     private var texts: [(text: String, location: String?)] = []
     let tasks = SimulatedTasks()
+    /// The types of the actors, indexed by the numbers of the actors.
+    @exclusivity(unchecked) private var actors = FlatArray<TypeID>()
+    /// The names of the actors, which are made when one is asked for.
+    private var actorNames: [String] = []
 
     /// Creates an empty log.
     ///
@@ -105,7 +103,31 @@ final class ScheduleLog {
         self.capacity = capacity
     }
 
-    func append(_ event: Event, of task: Int?, on actor: TypeID?, number: Int, at time: Int64) {
+    /// Whether the log does not know the actor with a number yet: it must then be added.
+    func isNew(_ actor: Int) -> Bool { actor == actors.count }
+
+    /// Adds the actor with the next number.
+    func add(_ type: TypeID) { actors.append(type) }
+
+    func type(ofActor actor: Int) -> any Any.Type { actors[actor].type }
+
+    /// The name of an actor: that of its type, and a number if the simulation has several actors of this type.
+    func name(ofActor actor: Int) -> String {
+        if actorNames.count < actors.count {
+            var counts: [UInt64: Int] = [:]
+            let numbers = (0..<actors.count).map { index in
+                counts[actors[index].bits, default: 0] += 1
+                return counts[actors[index].bits]!
+            }
+            actorNames = numbers.enumerated().map { index, number in
+                let type = actors[index]
+                return counts[type.bits] == 1 ? "\(type.type)" : "\(type.type) \(number)"
+            }
+        }
+        return actorNames[actor]
+    }
+
+    func append(_ event: Event, of task: Int?, on actor: Int?, number: Int, at time: Int64) {
         if recent.count == capacity {
             swap(&older, &recent)
             recent = Tape()
@@ -130,6 +152,7 @@ final class ScheduleLog {
         recent = Tape()
         texts = []
         tasks.removeAll()
+        actors = FlatArray()
     }
 
     // MARK: Text
@@ -140,20 +163,19 @@ final class ScheduleLog {
         let number: Int
         let time: Int64
         let task: Int?
-        let actor: TypeID?
+        let actor: Int?
         let kind: Kind
         let value: UInt64
     }
 
     private func forEachEntry(of tape: borrowing Tape, _ body: (Entry) -> Void) {
-        var (position, number, time, actorBits) = (0, -1, 0 as Int64, 0 as UInt64)
+        var (position, number, time) = (0, -1, 0 as Int64)
         while position < tape.numbers.end {
             let mark = tape.numbers.integer(at: &position)
             let kind = Kind(rawValue: mark & 15)!
             let value = kind.rawValue >= Kind.note.rawValue ? tape.numbers.number(at: &position) : 0
             let task = mark & 16 == 0 ? nil : tape.numbers.integer(at: &position)
-            if mark & 32 != 0 { actorBits ^= tape.numbers.number(at: &position) }
-            let actor = mark & 32 == 0 ? nil : TypeID(bits: actorBits)
+            let actor = mark & 32 == 0 ? nil : tape.numbers.integer(at: &position)
             number = mark & 64 == 0 ? number + 1 : tape.numbers.integer(at: &position)
             if mark & 128 != 0 { time = Int64(bitPattern: tape.numbers.number(at: &position)) }
             body(Entry(number: number, time: time, task: task, actor: actor, kind: kind, value: value))
@@ -169,7 +191,7 @@ final class ScheduleLog {
                     number: entry.number,
                     time: .nanoseconds(entry.time),
                     task: entry.task.map { tasks[$0] },
-                    actor: entry.actor.map { "\($0.type)" },
+                    actor: entry.actor.map { name(ofActor: $0) },
                     event: event(entry.kind, entry.value),
                     location: entry.kind == .note ? texts[Int(entry.value)].location : nil
                 )
@@ -183,7 +205,8 @@ final class ScheduleLog {
     var handovers: Set<Int> {
         var (handovers, last, counts): (Set<Int>, [UInt64: Int], [Place: Int]) = ([], [:], [:])
         func visit(_ entry: Entry) {
-            guard let task = entry.task, let actor = entry.actor?.bits, entry.kind != .note, entry.kind != .blocked
+            guard let task = entry.task, let actor = entry.actor.map({ actors[$0].bits }), entry.kind != .note,
+                entry.kind != .blocked
             else {
                 return
             }
@@ -226,7 +249,7 @@ final class ScheduleLog {
         case .unknown: .ran(.unknown)
         case .sleeping: .ran(state(.sleeping(until: Int64(bitPattern: value))))
         case .awaitingTask: .ran(state(.awaitingTask(value == 0 ? nil : Int(value) - 1)))
-        case .awaitingActor: .ran(state(.awaitingActor(TypeID(bits: value))))
+        case .awaitingActor: .ran(state(.awaitingActor(Int(value))))
         case .outside: .ran(state(.outside(executor: TypeID(bits: value))))
         }
     }
@@ -242,7 +265,7 @@ final class ScheduleLog {
         case .unknown: .unknown
         case .sleeping(let deadline): .sleeping(until: .nanoseconds(deadline))
         case .awaitingTask(let number): .awaitingTask(number.map { tasks[$0] })
-        case .awaitingActor(let id): .awaitingActor("\(id.type)")
+        case .awaitingActor(let number): .awaitingActor(name(ofActor: number))
         case .outside(let id): .outside(executor: "\(id.type)")
         }
     }
