@@ -277,11 +277,17 @@ extension SnapshotBuilder {
             if subject.primitive.isAwaited {
                 for task in subject.callers.keys { graph.addEdge(from: node(of: task), to: own) }
             }
-            // The subject has not begun, or ends by itself after a time.
-            guard let task = subject.actsIn, !subject.primitive.traits.contains(.limited) else {
+            // The subject has not begun.
+            guard let task = subject.actsIn else { return graph.free(own) }
+            // It ends by itself after a time, and with it what its task waits for.
+            if subject.primitive.traits.contains(.limited) {
+                graph.free(node(of: task))
                 return graph.free(own)
             }
-            guard subject.phase == .waiting else { return graph.addEdge(from: own, to: node(of: task)) }
+            guard subject.phase == .waiting else {
+                return subject.primitive.traits.contains(.movable)
+                    ? graph.free(own) : graph.addEdge(from: own, to: node(of: task))
+            }
             graph.addEdge(from: node(of: task), to: own)
             if subject.isDrain {
                 if let owner = subject.owner, let all = everybody(drainedBy: id, subject, of: owner) {

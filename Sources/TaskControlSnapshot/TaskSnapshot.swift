@@ -47,9 +47,9 @@ public struct TaskSnapshot: Sendable, Hashable {
         public let isClosed: Bool
         /// Whether the owner has been deallocated while some of its tasks still run.
         public let isDeallocated: Bool
-        /// The number of permits of an `AsyncSemaphore` that were taken by `acquire`, `acquirePermit` or `tryAcquire`,
-        /// and are not yet released. The permits of running calls of `withPermit` are not included: these calls are
-        /// among the ``entries``. Zero if the owner is not a semaphore.
+        /// The number of permits of an `AsyncSemaphore` that were taken by `acquire` or `tryAcquire`, and are not yet
+        /// released. The permits of `withPermit` and `acquirePermit` are not included: they are among the ``entries``.
+        /// Zero if the owner is not a semaphore.
         public let permitsOut: Int
         /// The state of a circuit breaker that is open or half-open; `nil` if the breaker is closed and so admits all
         /// calls, or if the owner is not a circuit breaker.

@@ -174,6 +174,56 @@ struct SnapshotTests {
         }
     }
 
+    /// The permit may have moved to another task, which releases it.
+    @Test func aPermitThatIsAValueIsNoCircle() async throws {
+        try await watched { books, recorder in
+            let semaphore = AsyncSemaphore(value: 1)
+            for isBusy in [false, true] {
+                if isBusy { try await semaphore.acquire() }
+                let task = Task {
+                    let permit = try await semaphore.acquirePermit()
+                    try await semaphore.withPermit {}
+                    permit.release()
+                }
+                if isBusy {
+                    try await recorder.wait { $0.named("AsyncSemaphore.waiting").count == 2 }
+                    semaphore.release()
+                }
+                try await recorder.wait { $0.named("AsyncSemaphore.waiting").count == (isBusy ? 3 : 1) }
+                #expect(books.snapshot.warnings == [], "\(books.snapshot)")
+                task.cancel()
+                _ = await task.result
+            }
+        }
+    }
+
+    @Test func aCircleWithATimeLimitInsideIsNoCircle() async throws {
+        try await watched { books, recorder in
+            let (first, second, clock) = (AsyncSemaphore(value: 1), AsyncSemaphore(value: 1), TestClock())
+            let held = Gate()
+            let one = Task {
+                try await first.withPermit {
+                    try await held.wait()
+                    try await second.withPermit {}
+                }
+            }
+            let other = Task {
+                try await withTimeout(.seconds(1), clock: clock) {
+                    try await second.withPermit {
+                        held.open()
+                        try await first.withPermit {}
+                    }
+                }
+            }
+            try await recorder.wait { $0.named("AsyncSemaphore.waiting").count == 2 }
+            #expect(books.snapshot.warnings == [], "\(books.snapshot)")
+            try await clock.waitForSleepers(count: 1)
+            await clock.advance(by: .seconds(1))
+            _ = await other.result
+            try await one.value
+        }
+    }
+
     /// A flight of one kind begins one of another, which asks the first: neither knows of the other.
     @Test func aTaskThatDrainsItsOwnLifetimeIsACircle() async throws {
         try await watched { books, recorder in

@@ -9,6 +9,8 @@ extension TaskEvent.Primitive {
     public static var withDetachedTimeout: Self { Self("withDetachedTimeout", [.call, .awaited]) }
     /// The primitive in events of an ``AsyncSemaphore``.
     public static var asyncSemaphore: Self { Self("AsyncSemaphore", [.call, .line]) }
+    /// The same primitive, in the event that begins a call of ``AsyncSemaphore/acquirePermit(_:)``.
+    static var permitValue: Self { Self("AsyncSemaphore", [.call, .line, .movable]) }
 }
 
 extension TaskEvent.Kind {

@@ -61,6 +61,9 @@ extension TaskEvent {
             /// The trait of calls whose wait ends by itself after a certain time, such as those of `withTimeout`. No
             /// task can wait forever for such a call.
             public static let limited = Traits(rawValue: 32)
+            /// The trait of calls whose result any task may hold and end, once the call runs, such as a permit that is
+            /// a value. Only in the event that begins such a call.
+            public static let movable = Traits(rawValue: 64)
         }
     }
 }

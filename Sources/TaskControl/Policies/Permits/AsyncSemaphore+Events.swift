@@ -6,12 +6,15 @@ public struct _PermitHolding: Sendable {
     fileprivate var number: UInt64 = 0
     /// Whether the call that requested the permits also releases them, as `withPermit(_:)` does.
     fileprivate let isScoped: Bool
+    /// Whether the permits are a value, which another task may hold than the one that requested them.
+    fileprivate var isValue = false
     /// The ID of the request among the waiting requests; `nil` if the permits were available at once, or if the caller
     /// was cancelled before the request.
     var id: PermitStorage.Machine.ID?
 
     @usableFromInline package static var scoped: _PermitHolding { _PermitHolding(isScoped: true) }
     @usableFromInline static var open: _PermitHolding { _PermitHolding(isScoped: false) }
+    static var value: _PermitHolding { _PermitHolding(isScoped: true, isValue: true) }
 
     /// Whether events identify the request by its `number`.
     var isObserved: Bool { number != 0 }
@@ -35,14 +38,16 @@ extension AsyncSemaphore {
             return source.emit(.acquired, count: count, at: moment)
         }
         holding.number = Diagnostics.nextNumber()
-        source.emit(
+        let event = TaskEvent(
+            holding.isValue ? .permitValue : source.primitive,
             isAcquired ? .acquired : .waiting,
             .began(isAcquired ? .running : .waiting),
-            about: holding.subject,
-            count: count,
-            at: moment,
-            isInside: true
+            owner: source.identity,
+            subject: holding.subject,
+            ownerName: source.name,
+            count: count
         )
+        Diagnostics.emit(at: moment, isInside: true, event)
     }
 
     func emitAcquired(_ count: Int, _ holding: _PermitHolding) {

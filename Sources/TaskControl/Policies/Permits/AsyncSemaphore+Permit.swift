@@ -42,7 +42,7 @@ extension AsyncSemaphore {
     /// - Complexity: O(1).
     public nonisolated(nonsending) func acquirePermit(_ count: Int = 1) async throws(CancellationError) -> Permit {
         let count = _permitCount(count)
-        var holding = _PermitHolding.scoped
+        var holding = _PermitHolding.value
         if !_acquireAtOnce(count, &holding) { try await _acquireInLine(count, holding) }
         return Permit(self, count: count, holding)
     }
