@@ -9,9 +9,11 @@
 #else
 #include <sched.h>
 #endif
-#if defined(__APPLE__)
+#if defined(__APPLE__) || defined(__linux__)
 #include <pthread.h>
-#elif defined(__linux__)
+#include <signal.h>
+#endif
+#if defined(__linux__)
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -81,5 +83,23 @@ bool tc_isMainQueue(void) {
     return strcmp(dispatch_queue_get_label(NULL), "com.apple.main-thread") == 0;
 #else
     return tc_isMainThread();
+#endif
+}
+
+bool tc_startThread(void *(*function)(void *), void *context) {
+#if defined(__APPLE__) || defined(__linux__)
+    // The new thread inherits the mask: the program's signals are for its own threads.
+    sigset_t all, former;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &former);
+    pthread_t thread;
+    bool isStarted = pthread_create(&thread, NULL, function, context) == 0;
+    pthread_sigmask(SIG_SETMASK, &former, NULL);
+    if (isStarted) pthread_detach(thread);
+    return isStarted;
+#else
+    (void)function;
+    (void)context;
+    return false;
 #endif
 }

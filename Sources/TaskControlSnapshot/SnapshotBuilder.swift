@@ -184,7 +184,7 @@ struct SnapshotBuilder {
             cancelledAge: subject.cancelledAt.map(age(since:)),
             cancellationCause: subject.cause,
             waitsFor: Array(waitsFor.prefix(Self.mostListed)),
-            waiterCount: subject.callers.values.reduce(0, +),
+            waiterCount: subject.callers.values.reduce(0) { $0 + $1.count },
             calls: (calls[id] ?? []).map { entry($0) }
         )
     }
@@ -245,11 +245,10 @@ extension TaskEvent.Primitive {
 
 extension SnapshotBuilder {
     /// Returns the circles of subjects (tasks and calls) in which each waits for the next, and the last waits for the first: the deadlocks.
-    func circles() -> [[Identity]] {
-        var edges = Edges(self)
-        for (id, subject) in ordered { edges.add(id, subject) }
-        return edges.circles
-    }
+    func circles() -> [[Identity]] { Edges(self).circles }
+
+    /// Returns the subjects (tasks and calls) that never continue: those in circles, and those that wait for them.
+    func stuck() -> Set<Identity> { Edges(self).stuck }
 
     private struct Edges {
         private let builder: SnapshotBuilder
@@ -265,6 +264,7 @@ extension SnapshotBuilder {
         init(_ builder: SnapshotBuilder) {
             self.builder = builder
             for (id, _) in builder.ordered { nodes[id] = graph.addNode() }
+            for (id, subject) in builder.ordered { add(id, subject) }
         }
 
         var circles: [[Identity]] {
@@ -272,7 +272,12 @@ extension SnapshotBuilder {
             return graph.circles().map { $0.compactMap { identities[$0] } }
         }
 
-        mutating func add(_ id: Identity, _ subject: Subject) {
+        var stuck: Set<Identity> {
+            let isFree = graph.everybodyFree()
+            return Set(nodes.lazy.filter { !isFree[$0.value] }.map(\.key))
+        }
+
+        private mutating func add(_ id: Identity, _ subject: Subject) {
             guard let own = nodes[id] else { return }
             if subject.primitive.isAwaited {
                 for task in subject.callers.keys { graph.addEdge(from: node(of: task), to: own) }
@@ -405,7 +410,8 @@ struct WaitGraph {
         return circles
     }
 
-    private func everybodyFree() -> [Bool] {
+    /// Returns, for each node, whether it continues.
+    func everybodyFree() -> [Bool] {
         var isFree = isFree
         var waiting = targets.indices.map { needsAll[$0] ? targets[$0].count : min(1, targets[$0].count) }
         var waiters = [[Node]](repeating: [], count: targets.count)

@@ -210,6 +210,9 @@ extension TaskSnapshot {
         ProcessValues.value(of: Self.self, trackerOfProcess) { Guarded(nil) }
     }
 
+    /// The tracker of ``startTracking()``; `nil` if that was not called.
+    static var processTracker: TaskTracker? { tracker.withLock { $0 } }
+
     /// Starts to track the owners, tasks and calls of this process, so that ``current()`` can return them. Only the
     /// first call has an effect.
     ///

@@ -37,6 +37,12 @@ public final class TaskTracker: TaskObserver {
     /// - Complexity: O(*n* log *n*) for *n* existing tasks, owners and calls. The tracker's lock is held for O(1); the
     ///   next event then copies the tracked data, in O(*n*).
     public func snapshot() -> TaskSnapshot {
-        state.withLock { $0 }.snapshot(at: TaskDiagnostics.eventTime ?? .zero)
+        books.snapshot(at: TaskDiagnostics.eventTime ?? .zero)
     }
+
+    /// A copy of the tracked data. The next event copies the data.
+    var books: TrackerStateMachine { state.withLock { $0 } }
+
+    /// Returns the waits that began at or before a time, without a copy of the tracked data.
+    func waits(since latest: Duration) -> [HangStateMachine.Wait] { state.withLock { $0.waits(since: latest) } }
 }

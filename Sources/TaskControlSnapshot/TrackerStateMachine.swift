@@ -66,8 +66,15 @@ struct TrackerStateMachine {
         var count = 1
         /// The task in which the subject waits or runs; `nil` if it is not known yet.
         var actsIn: TaskIdentity?
-        /// The tasks that wait for the end of the subject, and for each task the number of its waits.
-        var callers: [TaskIdentity: Int] = [:]
+        /// The tasks that wait for the end of the subject.
+        var callers: [TaskIdentity: Caller] = [:]
+    }
+
+    /// A task that waits for the end of a subject.
+    struct Caller {
+        /// The number of its waits.
+        var count = 1
+        let since: Duration
     }
 
     private(set) var owners: [Identity: Owner] = [:]
@@ -178,7 +185,7 @@ struct TrackerStateMachine {
         if event.primitive.isCall || subject.isDrain { subject.actsIn = event.task }
         if event.primitive.isAwaited, let task = event.task {
             subject.actsIn = nil
-            subject.callers = [task: 1]
+            subject.callers = [task: Caller(since: event.time)]
         }
         subject.hasToWait = event.kind == .waiting || subject.isDrain
         subject.count = event.count ?? 1
@@ -217,10 +224,12 @@ struct TrackerStateMachine {
             leave(id, subject.owner)
             subject.owner = nil
         case .joined:
-            if let task = event.task, subject.callers.count < limit { subject.callers[task, default: 0] += 1 }
+            if let task = event.task, subject.callers.count < limit {
+                subject.callers[task, default: Caller(count: 0, since: event.time)].count += 1
+            }
         case .left:
-            if let task = event.task, let count = subject.callers[task] {
-                subject.callers[task] = count > 1 ? count - 1 : nil
+            if let task = event.task, let caller = subject.callers[task] {
+                if caller.count > 1 { subject.callers[task]?.count -= 1 } else { subject.callers[task] = nil }
             }
         default: break
         }

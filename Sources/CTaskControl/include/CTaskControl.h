@@ -49,6 +49,10 @@ bool tc_isMainThread(void);
 /// Lets other threads run before the current thread continues.
 void tc_yieldThread(void);
 
+/// Starts a thread that belongs to no pool, receives no signals, and ends when `function` returns. Returns whether it
+/// was started: `false` if the system has no thread left, and on platforms other than Linux and Apple's.
+bool tc_startThread(void *(*function)(void *context), void *context);
+
 /// Whether the calling code runs on the main dispatch queue, as code of the main actor does.
 bool tc_isMainQueue(void);
 

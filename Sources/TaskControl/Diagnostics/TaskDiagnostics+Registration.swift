@@ -7,10 +7,13 @@ extension TaskDiagnostics {
     /// observation.end()
     /// ```
     public final class Registration: Sendable {
-        private let number: UInt64
+        /// The number of the observer; `nil` if there is none.
+        private let number: UInt64?
+        private let onEnd: (@Sendable () -> Void)?
 
-        init(number: UInt64) {
+        init(number: UInt64?, onEnd: (@Sendable () -> Void)? = nil) {
             self.number = number
+            self.onEnd = onEnd
         }
 
         deinit { end() }
@@ -21,7 +24,8 @@ extension TaskDiagnostics {
         /// another thread during this call may still be reported, a moment later. That thread then releases the observer,
         /// and if it has the last reference, the observer is deallocated there.
         public func end() {
-            Observation.remove(number)
+            if let number { Observation.remove(number) }
+            onEnd?()
         }
     }
 }

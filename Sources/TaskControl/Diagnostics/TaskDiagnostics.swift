@@ -39,6 +39,20 @@ public enum TaskDiagnostics {
         Registration(number: Observation.add(observer))
     }
 
+    /// Adds an observer, unless it is `nil`, and returns a registration that also ends other work.
+    ///
+    /// - Parameters:
+    ///   - observer: The observer; `nil` for none.
+    ///   - onEnd: Called after the observer was removed, perhaps more than once, on any thread.
+    /// - Note: Only with `@_spi(Observers) import TaskControl`.
+    @_spi(Observers)
+    public static func observe(
+        _ observer: (any TaskObserver)?,
+        onEnd: @escaping @Sendable () -> Void
+    ) -> Registration {
+        Registration(number: observer.map(Observation.add), onEnd: onEnd)
+    }
+
     /// Adds an observer for as long as the process runs.
     public static func install(_ observer: some TaskObserver) { _ = Observation.add(observer) }
 

@@ -46,13 +46,13 @@ package enum ComputedNumber {
         return nearest
     }
 
-    /// Returns a duration, or the shortest one that is not zero.
+    /// Returns a duration, or the shortest one that has a meaning: by default, one that is not zero.
     package static func duration(
         _ value: Duration,
+        atLeast shortest: Duration = .nanoseconds(1),
         _ parameter: StaticString,
         _ primitive: TaskEvent.Primitive
     ) -> Duration {
-        let shortest = Duration.nanoseconds(1)
         if value >= shortest { return value.saturated }
         report("\(value)", as: "\(shortest)", parameter, primitive)
         return shortest
