@@ -12,7 +12,7 @@ package func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
             self.run = run
         }
     }
-    if tc_isSimulated() { return false }
+    if ProcessValues.ofSimulation != nil { return false }
     let context = Unmanaged.passRetained(Body(body))
     let isStarted = tc_startThread(
         { context in
