@@ -302,6 +302,48 @@ struct TrackerStateMachineTests {
         #expect(books.subjects[Identity(1, of: 1)]?.phase == .waiting)
     }
 
+    @Test func aWaitIsListedFromItsBeginningOn() {
+        let books = books([
+            event(.created), event(.enqueued, .began(.waiting), 1, at: 1),
+            event(.started, .entered(.running), 1, at: 2),
+            event(.enqueued, .began(.waiting), 2, at: 3), event(.waiting, .entered(.waiting), 2, at: 5),
+        ])
+        #expect(books.waits(since: .seconds(4)) == [])
+        let wait = HangStateMachine.Wait(id: Identity(2, of: 1), number: 4, since: .seconds(5))
+        #expect(books.waits(since: .seconds(5)) == [wait])
+    }
+
+    @Test func aFlightIsAWaitSinceTheFirstOfItsCallers() {
+        var books = books([
+            event(.started, .began(.waiting), 1, in: .singleFlight, task: 7, at: 1),
+            event(.running, .entered(.running), 1, in: .singleFlight, task: 9, at: 1),
+            event(.joined, .noted, 1, in: .singleFlight, task: 8, at: 4),
+        ])
+        #expect(books.waits(since: .seconds(9)).map(\.since) == [.seconds(1)])
+        books.receive(event(.left, .noted, 1, in: .singleFlight, task: 7, at: 5))
+        #expect(books.waits(since: .seconds(9)).map(\.since) == [.seconds(4)])
+        books.receive(event(.left, .noted, 1, in: .singleFlight, task: 8, at: 5))
+        #expect(books.waits(since: .seconds(9)) == [])
+    }
+
+    @Test func aDelayAndALimitedCallAreNoWaits() {
+        var delay = event(.waiting, .entered(.waiting), 1, in: .retry)
+        delay.delay = .seconds(60)
+        let retrying = books([event(.failed, .began(.running), 1, in: .retry), delay])
+        let limited = books([event(.started, .began(.waiting), 1, in: .withTimeout, task: 7)])
+        #expect(retrying.waits(since: .seconds(9)) == [] && limited.waits(since: .seconds(9)) == [])
+    }
+
+    @Test func activeTasksAreTheOldestThatNeedAThread() {
+        let books = books([
+            event(.enqueued, .began(.waiting), 1), event(.enqueued, .began(.waiting), 2),
+            event(.enqueued, .began(.waiting), 3), event(.waiting, .entered(.waiting), 1),
+            event(.started, .entered(.running), 2),
+        ])
+        #expect(books.active(atMost: 9) == [Identity(2, of: 1), Identity(3, of: 1)])
+        #expect(books.active(atMost: 1) == [Identity(2, of: 1)])
+    }
+
     /// Half of the subjects have what the other half waits for.
     private func visits(of count: Int, in primitive: TaskEvent.Primitive, drains: Bool = false) -> Int {
         let half = count / 2

@@ -12,13 +12,17 @@ struct WaitGraphTests {
     ///   - any: The nodes that wait for one of several.
     ///   - free: The nodes that code outside the graph may free.
     private func circles(_ edges: [[Int]], any: Set<Int> = [], free: Set<Int> = []) -> [Set<Int>] {
+        graph(edges, any: any, free: free).circles().map(Set.init)
+    }
+
+    private func graph(_ edges: [[Int]], any: Set<Int>, free: Set<Int> = []) -> TaskControlSnapshot.WaitGraph {
         var graph = WaitGraph()
         for node in edges.indices { #expect(graph.addNode(needsAll: !any.contains(node)) == node) }
         for (node, targets) in edges.enumerated() {
             for target in targets { graph.addEdge(from: node, to: target) }
         }
         for node in free { graph.free(node) }
-        return graph.circles().map(Set.init)
+        return graph
     }
 
     @Test func aChainIsNoCircle() {
@@ -58,6 +62,7 @@ struct WaitGraphTests {
                     }
                 }
                 let found = circles(edges, any: any)
+                #expect(graph(edges, any: any).everybodyFree() == (0..<3).map(free.contains), "\(edges) \(any)")
                 #expect(found.isEmpty == (free.count == 3), "\(edges) \(any)")
                 #expect(found.allSatisfy { $0.isDisjoint(with: free) }, "\(edges) \(any)")
                 for circle in found {
