@@ -150,6 +150,7 @@ struct SnapshotBuilder {
             name: owner.name,
             age: age(since: owner.since),
             isClosed: owner.isClosed,
+            isPaused: owner.isPaused,
             isDeallocated: owner.isDeallocated,
             permitsOut: owner.permitsOut,
             circuit: owner.circuit.map {

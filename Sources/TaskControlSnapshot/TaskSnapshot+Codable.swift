@@ -51,7 +51,8 @@ private protocol KindOfValue {
 
 extension TaskSnapshot.Owner: Codable {
     private enum CodingKeys: String, CodingKey {
-        case id, primitive, name, age, isClosed, isDeallocated, permitsOut, circuit, refusedCount, lastRefusalAge,
+        case id, primitive, name, age, isClosed, isPaused, isDeallocated, permitsOut, circuit, refusedCount,
+            lastRefusalAge,
             entries
     }
 
@@ -63,6 +64,7 @@ extension TaskSnapshot.Owner: Codable {
         name = try container.decodeIfPresent(String.self, forKey: .name)
         age = try container.decodeIfPresent(Duration.self, forKey: .age) ?? .zero
         isClosed = try container.decodeIfPresent(Bool.self, forKey: .isClosed) ?? false
+        isPaused = try container.decodeIfPresent(Bool.self, forKey: .isPaused) ?? false
         isDeallocated = try container.decodeIfPresent(Bool.self, forKey: .isDeallocated) ?? false
         permitsOut = try container.decodeIfPresent(Int.self, forKey: .permitsOut) ?? 0
         circuit = try container.decodeIfPresent(Known<TaskSnapshot.Circuit>.self, forKey: .circuit)?.value
@@ -79,6 +81,7 @@ extension TaskSnapshot.Owner: Codable {
         try container.encodeIfPresent(name, forKey: .name)
         try container.encode(age, forKey: .age)
         try container.encode(isClosed, forKey: .isClosed)
+        try container.encode(isPaused, forKey: .isPaused)
         try container.encode(isDeallocated, forKey: .isDeallocated)
         try container.encode(permitsOut, forKey: .permitsOut)
         try container.encodeIfPresent(circuit, forKey: .circuit)

@@ -81,6 +81,7 @@ extension TaskSnapshot.Owner {
             words +=
                 ", \(refusedCount) call\(refusedCount == 1 ? "" : "s") refused, the last \(lastRefusalAge.inSeconds) ago"
         }
+        if isPaused { words += ", paused" }
         if isDeallocated { words += ", deallocated" } else if isClosed { words += ", closed" }
         return words
     }

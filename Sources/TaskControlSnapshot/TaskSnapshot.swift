@@ -1,4 +1,4 @@
-public import TaskControl
+@_spi(Observers) public import TaskControl
 internal import _TaskControlShared
 
 /// The owners, tasks and calls of TaskControl that existed at one point in time, with the tasks and calls for which
@@ -45,6 +45,9 @@ public struct TaskSnapshot: Sendable, Hashable {
         public let age: Duration
         /// Whether the owner is closed: it accepts no more tasks.
         public let isClosed: Bool
+        /// Whether the owner, a store or a queue, is paused: no task begins until `resume()` is called, so those that wait are
+        /// no hang.
+        public let isPaused: Bool
         /// Whether the owner has been deallocated while some of its tasks still run.
         public let isDeallocated: Bool
         /// The number of permits of an `AsyncSemaphore` that were taken by `acquire` or `tryAcquire`, and are not yet
@@ -183,6 +186,7 @@ extension TaskSnapshot.Owner {
             name: name,
             age: age,
             isClosed: isClosed,
+            isPaused: isPaused,
             isDeallocated: isDeallocated,
             permitsOut: permitsOut,
             circuit: circuit,
@@ -207,7 +211,7 @@ extension TaskSnapshot {
 
     /// The tracker of this process, or of a simulated one.
     private static var tracker: Guarded<TaskTracker?> {
-        ProcessValues.value(of: Self.self, trackerOfProcess) { Guarded(nil) }
+        TaskDiagnostics.processValue(of: Self.self, trackerOfProcess) { Guarded(nil) }
     }
 
     /// The tracker of ``startTracking()``; `nil` if that was not called.

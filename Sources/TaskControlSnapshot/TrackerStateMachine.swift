@@ -20,6 +20,7 @@ struct TrackerStateMachine {
         /// received too.
         var wasCreated = false
         var isClosed = false
+        var isPaused = false
         var isDeallocated = false
         var permitsOut = 0
         /// The total number of permits of a semaphore; `nil` if no event has contained it, or the owner is not a
@@ -106,6 +107,8 @@ struct TrackerStateMachine {
             owners[owner]?.wasCreated = true
             owners[owner]?.capacity = event.count
         case .closed: owners[owner]?.isClosed = true
+        case .paused: owners[owner]?.isPaused = true
+        case .resumed: owners[owner]?.isPaused = false
         case .deallocated:
             owners[owner]?.isDeallocated = true
             leaveIfOver(owner)

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -64,6 +65,16 @@ struct TrackerStateMachineTests {
         #expect(owner?.isDeallocated == true && owner?.isClosed == true)
         books.receive(event(.completed, .ended(.completed), 1))
         #expect(books.owners.isEmpty)
+    }
+
+    @Test func aPausedOwnerIsNamed() throws {
+        var books = books([event(.created), event(.enqueued, .began(.waiting), 1), event(.paused)])
+        let owner = try #require(books.snapshot(at: .zero).owners.first)
+        #expect(owner.isPaused && "\(owner)".contains(", paused"))
+        let copy = try JSONDecoder().decode(TaskSnapshot.Owner.self, from: JSONEncoder().encode(owner))
+        #expect(copy.isPaused)
+        books.receive(event(.resumed))
+        #expect(books.snapshot(at: .zero).owners.first?.isPaused == false)
     }
 
     @Test func anOwnerWhoseEndIsNotToldGoesWithItsLastSubject() {

@@ -70,4 +70,20 @@ public enum TaskDiagnostics {
     ///
     /// - Note: Only with `@_spi(Observers) import TaskControl`.
     @_spi(Observers) public static var eventTime: Duration? { Diagnostics.whileObserved(Observation.current.time) }
+
+    /// Returns a value that an observer keeps once per process: in a simulation, that of the simulated process.
+    ///
+    /// - Note: Only with `@_spi(Observers) import TaskControl`.
+    /// - Parameters:
+    ///   - owner: The type to which the value belongs.
+    ///   - real: The value outside simulations.
+    ///   - make: Makes the value of a simulated process when it is first asked for.
+    @_spi(Observers)
+    public static func processValue<Value: Sendable>(
+        of owner: Any.Type,
+        _ real: @autoclosure () -> Value,
+        make: () -> Value
+    ) -> Value {
+        ProcessValues.value(of: owner, real(), make: make)
+    }
 }

@@ -17,7 +17,7 @@
 /// ```
 ///
 /// The model *can* be deallocated while it loads: `run(for:)` does not retain the model while the work runs, and
-/// `forEach(_:for:)` does not while it waits for an element. ``addTask(name:priority:operation:onError:)`` is for work
+/// `forEach(_:for:)` does not while it waits for an element. ``addTask(name:priority:mustFinish:operation:onError:)`` is for work
 /// that does not use the object that declares the lifetime, or that captures the object weakly (`[weak self]`).
 /// `task.bind(to: lifetime)` gives an existing task to the lifetime.
 ///
@@ -30,7 +30,7 @@
 ///
 /// ## Cancellation
 /// ``TaskOwner/cancelAll()`` cancels the tasks of the lifetime, ``TaskOwner/close()`` also refuses later ones, and
-/// ``TaskOwner/shutdown(grace:waiting:clock:)`` first gives the tasks some time to end. A lifetime that is deallocated is
+/// ``TaskOwner/shutdown(grace:waiting:cancellationGrace:clock:)`` first gives the tasks some time to end. A lifetime that is deallocated is
 /// closed. The functions of a closed lifetime that start a task return a cancelled task whose work never runs, and a
 /// task that is bound to it is cancelled immediately.
 public final class AsyncLifetime: TaskOwner, ObservableOwner {
@@ -60,7 +60,7 @@ public final class AsyncLifetime: TaskOwner, ObservableOwner {
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - mustFinish: Whether the task continues when the lifetime cancels its tasks, is closed or is deallocated, such as
     ///     the handling of a payment, which must not end with a screen. It also begins then, and makes all its attempts.
-    ///     ``TaskOwner/shutdown(grace:waiting:clock:)`` and ``TaskOwner/drain()`` wait for it. Only its own handle cancels it.
+    ///     ``TaskOwner/shutdown(grace:waiting:cancellationGrace:clock:)`` and ``TaskOwner/drain()`` wait for it. Only its own handle cancels it.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
     ///   - onError: Receives the error that the operation throws, in the isolation of the code that calls this
     ///     function; not called for a task that was cancelled. If `nil`, the error is reported to diagnostics.

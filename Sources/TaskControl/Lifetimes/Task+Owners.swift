@@ -7,7 +7,7 @@ extension Task {
     ///
     /// The task leaves the lifetime when it ends. To notice the end, the lifetime awaits the task at utility priority,
     /// which escalates a task that has a lower priority. A task that is created with
-    /// ``AsyncLifetime/addTask(name:priority:operation:onError:)`` needs no such wait. A lifetime that is already closed
+    /// ``AsyncLifetime/addTask(name:priority:mustFinish:operation:onError:)`` needs no such wait. A lifetime that is already closed
     /// cancels the task at once.
     ///
     /// - Complexity: O(1).

@@ -63,7 +63,7 @@ extension TaskStore {
     ///
     /// Cancelling and closing the store have their usual effects. ``TaskOwner/drain()`` waits for the tasks of a paused
     /// store, so it returns after ``resume()``, or when they or its caller are cancelled. The grace period of
-    /// ``TaskOwner/shutdown(grace:waiting:clock:)`` ends also if the store is paused, and its waiting tasks are then cancelled.
+    /// ``TaskOwner/shutdown(grace:waiting:cancellationGrace:clock:)`` ends also if the store is paused, and its waiting tasks are then cancelled.
     ///
     /// - Complexity: O(*n*) in the number of running tasks.
     public func pause() { registry.pause() }

@@ -61,7 +61,7 @@
 /// ``cancelTask(forKey:)`` cancels the running and waiting tasks of a key, ``TaskOwner/cancelAll()`` those of every
 /// key, and ``TaskOwner/close()`` also refuses later ones. ``drain(forKey:)`` and ``TaskOwner/drain()`` wait until the
 /// tasks have ended. A store that is deallocated is closed. Waiting tasks that are cancelled never run their operation.
-/// In the grace period of ``TaskOwner/shutdown(grace:waiting:clock:)``, waiting tasks can still start, unless it cancels them.
+/// In the grace period of ``TaskOwner/shutdown(grace:waiting:cancellationGrace:clock:)``, waiting tasks can still start, unless it cancels them.
 public final class TaskStore<Key: Hashable>: TaskOwner, ObservableOwner {
     let registry: TaskRegistry
     let observation: OwnerObservation

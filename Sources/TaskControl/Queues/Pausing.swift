@@ -51,7 +51,7 @@ extension CancellableQueue {
 
     /// Lets no later turn come until ``resume()`` is called: see ``FIFOQueue/pause()``. The underlying queue is paused,
     /// also for tasks that do not come through this object. Closing this object ends the pause, and so does the end of the
-    /// grace period of ``TaskOwner/shutdown(grace:waiting:clock:)``.
+    /// grace period of ``TaskOwner/shutdown(grace:waiting:cancellationGrace:clock:)``.
     public func pause() { turns.pause() }
 
     /// Ends the pause: waiting tasks begin in their order. Has no effect if the queue is not paused.

@@ -121,7 +121,7 @@ public final class SingleFlight<Key: Hashable, Value: Sendable>: TaskOwner, Clos
     public func cancelAll(because reason: String) { cancelAll(for: .requested(reason: reason)) }
 
     /// Cancels all work in progress, and refuses later work: callers then receive ``CancellationCause``, except those
-    /// that join work in progress during ``TaskOwner/shutdown(grace:waiting:clock:)``.
+    /// that join work in progress during ``TaskOwner/shutdown(grace:waiting:cancellationGrace:clock:)``.
     public func close() {
         refuse(waiting: .run)
         cancelAll(for: .shutdown(name: name))

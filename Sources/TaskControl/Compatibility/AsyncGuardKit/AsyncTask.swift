@@ -1,5 +1,5 @@
 /// A task whose lifetime must be chosen where the task is created. An ``AsyncLifetime`` starts such a task with
-/// ``AsyncLifetime/addTask(name:priority:operation:onError:)``.
+/// ``AsyncLifetime/addTask(name:priority:mustFinish:operation:onError:)``.
 ///
 /// - Note: A spelling of AsyncGuardKit: see <doc:MovingFromAsyncGuardKit>.
 ///
