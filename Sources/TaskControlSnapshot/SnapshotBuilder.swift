@@ -177,6 +177,7 @@ struct SnapshotBuilder {
             name: subject.name,
             key: subject.key,
             detail: subject.detail,
+            begunIn: creator(of: id, subject),
             attempt: subject.attempt,
             phase: subject.phase,
             age: age(since: subject.since),
@@ -188,6 +189,16 @@ struct SnapshotBuilder {
             waiterCount: subject.callers.values.reduce(0) { $0 + $1.count },
             calls: (calls[id] ?? []).map { entry($0) }
         )
+    }
+
+    /// Returns the subject in which another one began; `nil` if it has ended or is not known, or if it contains the other.
+    private func creator(of id: Identity, _ subject: Subject) -> Identity? {
+        guard !inner.contains(id), let task = subject.begunIn, let outer = innermost(in: task, before: subject.order),
+            let creator = self.subject(outer)
+        else { return nil }
+        // A later task may have the same identity as the one in which the subject began.
+        let acts = creator.primitive.runsInOwnTask && !creator.isDrain ? creator.phaseOrder : creator.order
+        return acts < subject.order ? outer : nil
     }
 
     /// Returns the first subjects for which a subject waits, at most ``mostListed``: they run before it, hold a permit

@@ -95,7 +95,7 @@ extension TaskSnapshot.Entry: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, primitive, name, key, detail, attempt, phase, age, phaseAge, delay, cancelledAge, cancellationCause,
             waitsFor
-        case waiterCount, calls
+        case waiterCount, calls, begunIn
     }
 
     /// Decodes a task or a call that this or another version has encoded.
@@ -106,6 +106,7 @@ extension TaskSnapshot.Entry: Codable {
         name = try container.decodeIfPresent(String.self, forKey: .name)
         key = try container.decodeIfPresent(String.self, forKey: .key)
         detail = try container.decodeIfPresent(String.self, forKey: .detail)
+        begunIn = try container.decodeIfPresent(TaskEvent.Identity.self, forKey: .begunIn)
         attempt = try container.decodeIfPresent(Int.self, forKey: .attempt)
         let phase = try container.decodeIfPresent(String.self, forKey: .phase)
         self.phase = phase.flatMap(TaskEvent.Phase.init) ?? .running
@@ -127,6 +128,7 @@ extension TaskSnapshot.Entry: Codable {
         try container.encodeIfPresent(name, forKey: .name)
         try container.encodeIfPresent(key, forKey: .key)
         try container.encodeIfPresent(detail, forKey: .detail)
+        try container.encodeIfPresent(begunIn, forKey: .begunIn)
         try container.encodeIfPresent(attempt, forKey: .attempt)
         try container.encode(phase, forKey: .phase)
         try container.encode(age, forKey: .age)

@@ -104,6 +104,7 @@ extension TaskSnapshot.Entry {
         if !waitsFor.isEmpty {
             words += "\(phase == .waiting ? "," : ", waits") for \(waitsFor.map(\.description).joined(separator: ", "))"
         }
+        if let begunIn { words += ", begun in \(begunIn)" }
         if waiterCount > 0 { words += ", \(waiterCount) wait\(waiterCount == 1 ? "s" : "") for it" }
         if let cancelledAge { words += ", cancelled \(cancelledAge.inSeconds) ago" }
         if let cancellationCause { words += " (\(cancellationCause.flat))" }

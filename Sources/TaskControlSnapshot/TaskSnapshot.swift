@@ -94,6 +94,9 @@ public struct TaskSnapshot: Sendable, Hashable {
         /// The HTTP request that the call sends, or the place in the source where the task or call began, after
         /// redaction by `TaskDiagnostics.Configuration.redact`; `nil` if neither is known.
         public let detail: String?
+        /// The task or call in which this task or call began, if that one has not ended and is known; otherwise `nil`.
+        /// Also `nil` for the ``calls``, which began in the entry that contains them.
+        public let begunIn: TaskEvent.Identity?
         /// The number of the current attempt, beginning with 1; `nil` if the task or call makes no attempts.
         public let attempt: Int?
         /// The phase of the task or call: whether it waits or runs.

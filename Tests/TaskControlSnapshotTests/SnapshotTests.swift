@@ -99,6 +99,8 @@ struct SnapshotTests {
             #expect(task.calls[0].attempt == 2 && task.calls[0].phase == .running)
             #expect(task.calls[0].calls.map(\.primitive) == [.withTimeout])
             #expect(task.calls[0].calls[0].waitsFor == [flight.id] && flight.waiterCount == 1)
+            #expect(flight.begunIn == task.calls[0].calls[0].id && task.calls[0].begunIn == nil)
+            #expect(try JSONDecoder().decode(TaskSnapshot.self, from: JSONEncoder().encode(snapshot)) == snapshot)
             gate.open()
             try await lifetime.drain()
             // The flight resumes its caller first, and then emits its end.
@@ -353,6 +355,7 @@ struct SnapshotTests {
                 name: name,
                 key: nil,
                 detail: nil,
+                begunIn: nil,
                 attempt: nil,
                 phase: .running,
                 age: .seconds(2),

@@ -313,6 +313,20 @@ struct TrackerStateMachineTests {
         #expect(books.subjects[Identity(1, of: 1)]?.phase == .waiting)
     }
 
+    /// A task has the address of one that has ended.
+    @Test func aTaskThatStartedLaterIsNotTheOneInWhichASubjectBegan() {
+        let (added, next) = (
+            event(.enqueued, .began(.waiting), 1, task: 7), event(.enqueued, .began(.waiting), 2, task: 8)
+        )
+        let start = event(.started, .entered(.running), 1, task: 8)
+        func begunIn(_ events: TaskEvent...) -> [Identity?] {
+            books(events).snapshot(at: .zero).owners[0].entries.map(\.begunIn)
+        }
+        #expect(begunIn(added, start, next) == [nil, Identity(1, of: 1)])
+        #expect(begunIn(added, next, start) == [nil, nil])
+        #expect(begunIn(added, start, next, event(.completed, .ended(.completed), 1, task: 8)) == [nil])
+    }
+
     @Test func aWaitIsListedFromItsBeginningOn() {
         let books = books([
             event(.created), event(.enqueued, .began(.waiting), 1, at: 1),
