@@ -75,38 +75,22 @@ struct FoundTests {
         }
     }
 
-    actor ClientAfter {
-        private var pending: [Int: CancellableContinuation<String?>] = [:]
-        private let calls = ActorQueue<ClientAfter>()
+    final class ClientAfter: Sendable {
+        private let replies = PendingReplies<Int, String>()
 
-        init() { calls.adoptExecutionContext(of: self) }
-
-        nonisolated func send(_ id: Int) -> Task<String?, any Error> {
-            // begins in the order of the calls
-            calls.addTask { client in try await client.reply(to: id) }
+        func send(_ id: Int) throws -> PendingReplies<Int, String>.Reply {
+            try replies.expect(id)  // registered when this returns
         }
 
-        private func reply(to id: Int) async throws -> String? {
-            defer { pending[id] = nil }
-            return try await withCancellableContinuation { continuation in
-                pending[id] = continuation
-                return {}
-            }
-        }
-
-        nonisolated func close() -> Task<Void, Never> {
-            calls.addTask { client in
-                for reply in client.pending.values { reply.resume(returning: nil) }
-            }
-        }
+        func close() { replies.close() }
     }
 
     @Test func aRequestThatIsSentBeforeTheEndIsAnswered() throws {
         try simulate(seeds: 0..<100) { _ in
             let client = ClientAfter()
-            let reply = client.send(1)
-            await client.close().value
-            _ = try await reply.value
+            let reply = try client.send(1)
+            client.close()
+            await #expect(throws: CancellationCause.shutdown(name: nil)) { try await reply.value }
         }
     }
 

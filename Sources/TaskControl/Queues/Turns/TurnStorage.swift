@@ -1,6 +1,7 @@
 // The engine of all queues, from the outside in:
 //
 //     FIFOQueue, ConcurrentQueue, ActorQueue, CancellableQueue     the faces
+//     KeyedFIFOQueue, _KeyedTurns             a _TurnStorage per key that is in use, in a LineTable
 //     _TurnStorage                            asks the machine, and acts after unlocking
 //       TurnState                             the machine and its lock; the word of an idle queue, without the lock
 //         TurnGate                            that word
