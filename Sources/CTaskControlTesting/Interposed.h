@@ -129,9 +129,9 @@ typedef struct Progress {
     bool isRunning;
     /// The thread that runs the simulation.
     pthread_t thread;
-    /// The step that the watchdog has seen last, and the time at which it has first seen this step. Only the watchdog
-    /// uses these fields.
-    int64_t watchedStep, watchedSince;
+    /// The step that the watchdog has seen last, the processor time of the thread when it has first and last seen this step,
+    /// and the real time since which the thread has used none. Only the watchdog uses these fields.
+    int64_t watchedStep, usedBefore, used, idleSince;
     /// Whether the watchdog has reported this step.
     bool isReported;
     struct Progress *following;

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#if defined(__APPLE__)
+#include <mach/mach.h>
+#endif
 
 #define GET(word) __atomic_load_n(&word, __ATOMIC_RELAXED)
 
@@ -19,6 +22,22 @@ static Progress *first;
 static bool isWatching;
 /// The time after which a step is reported, in nanoseconds; zero if no step is reported.
 static int64_t limit;
+
+/// Returns the processor time that a thread has used, in nanoseconds; negative if it is not known.
+static int64_t processorTime(pthread_t thread) {
+#if defined(__APPLE__)
+    thread_basic_info_data_t info;
+    mach_msg_type_number_t count = THREAD_BASIC_INFO_COUNT;
+    if (thread_info(pthread_mach_thread_np(thread), THREAD_BASIC_INFO, (thread_info_t)&info, &count) != KERN_SUCCESS) return -1;
+    int64_t seconds = (int64_t)info.user_time.seconds + info.system_time.seconds;
+    return seconds * Second + ((int64_t)info.user_time.microseconds + info.system_time.microseconds) * 1000;
+#else
+    clockid_t clock;
+    struct timespec time;
+    if (pthread_getcpuclockid(thread, &clock) != 0 || clock_gettime(clock, &time) != 0) return -1;
+    return time.tv_sec * (int64_t)Second + time.tv_nsec;
+#endif
+}
 
 /// A step that takes this many times the limit ends the process: nothing else can end it.
 enum { LimitsToEnd = 12 };
@@ -45,11 +64,13 @@ static void appendTime(Text *text, int64_t nanoseconds) {
     tc_append(text, milliseconds % 1000 ? " ms" : " s");
 }
 
-static void report(const Progress *progress, int64_t time) {
+/// - time: The time that the step has run or waited, in nanoseconds.
+/// - waits: Whether its thread uses no processor time, and so waits.
+static void report(const Progress *progress, int64_t time, bool waits) {
     Text text = {.count = 0};
     tc_append(&text, "simulate: ");
     tc_appendPlace(&text, progress);
-    tc_append(&text, " has run for ");
+    tc_append(&text, waits ? " has waited for " : " has used the processor for ");
     appendTime(&text, time);
     tc_append(&text, " without suspending, ");
     tc_appendCallSite(&text, progress);
@@ -63,8 +84,10 @@ static void report(const Progress *progress, int64_t time) {
         tc_append(&text, ". It is blocked in ");
         tc_append(&text, call);
         tc_append(&text, ", which no other task of the simulation can end: all of them run on this thread.\n");
+    } else if (waits) {
+        tc_append(&text, ". It is blocked by a lock that another task of the simulation holds, or in a call that the simulation does not know.\n");
     } else {
-        tc_append(&text, ". Either it is blocked by a lock that another task of the simulation holds, or it is in a loop that never suspends.\n");
+        tc_append(&text, ". It is in a loop that never suspends.\n");
     }
     tc_print(&text);
 }
@@ -85,28 +108,43 @@ static bool isDebugged(void) {
 #endif
 }
 
+/// A busy machine may give a thread no time for long. So a step that runs is judged by the processor time of its thread, and
+/// one that waits by the real time in which that thread uses none.
 static void look(Progress *progress) {
     int64_t step = GET(progress->step);
     if (!__atomic_load_n(&progress->isRunning, __ATOMIC_ACQUIRE)) {
         progress->watchedStep = -1;
-    } else if (progress->watchedStep != step) {
-        progress->watchedStep = step;
-        progress->watchedSince = now();
-        progress->isReported = false;
-    } else if (limit && now() - progress->watchedSince >= limit) {
-        if (!progress->isReported) {
-            report(progress, limit);
-            progress->isReported = true;
-            // The report itself takes time, in an instrumented build more than all limits.
-            progress->watchedSince = now() - limit;
-        }
-        if (now() - progress->watchedSince < limit * LimitsToEnd || isDebugged()) return;
-        report(progress, limit * LimitsToEnd);
-        // On the thread that does not continue, so that the backtrace shows where it is. Not SIGABRT, which the threads of
-        // Dispatch block.
-        pthread_kill(progress->thread, SIGTRAP);
-        progress->watchedSince = INT64_MAX;
+        return;
     }
+    int64_t time = now(), used = processorTime(progress->thread);
+    if (used < 0) used = time;
+    if (progress->watchedStep != step) {
+        progress->watchedStep = step;
+        progress->usedBefore = progress->used = used;
+        progress->idleSince = time;
+        progress->isReported = false;
+        return;
+    }
+    if (progress->used != used) progress->idleSince = time;
+    progress->used = used;
+    int64_t busy = used - progress->usedBefore, idle = time - progress->idleSince;
+    bool waits = idle >= limit;
+    if (!limit || (!waits && busy < limit)) return;
+    if (!progress->isReported) {
+        report(progress, limit, waits);
+        progress->isReported = true;
+        // The report itself takes time, in an instrumented build more than all limits.
+        progress->usedBefore = used - limit;
+        progress->idleSince = waits ? now() - limit : now();
+        return;
+    }
+    int64_t end = limit * LimitsToEnd;
+    if ((waits ? idle : busy) < end || isDebugged()) return;
+    report(progress, end, waits);
+    // On the thread that does not continue, so that the backtrace shows where it is. Not SIGABRT, which the threads of
+    // Dispatch block.
+    pthread_kill(progress->thread, SIGTRAP);
+    progress->usedBefore = progress->idleSince = INT64_MAX;
 }
 
 static void *watch(void *nothing) {
