@@ -2,8 +2,9 @@
 // for something outside the simulation.
 //
 // Each wait is tried without blocking first, if possible. If it would block, it is reported. A wait with a time limit
-// then gives up after a millisecond of real time, and virtual time passes up to the limit. A wait without a time limit
-// blocks, and the watchdog reports its name.
+// then gives up after a millisecond of real time, and virtual time passes up to the limit. During a wait without a time
+// limit, the other tasks run, on the stack of the one that waits: one of them may end the wait, and the run has failed. If
+// none does, the wait blocks, and the watchdog reports its name.
 #if defined(__linux__)
 #include "Interposed.h"
 #include <errno.h>
@@ -30,6 +31,19 @@ void tc_passUpTo(clockid_t clock, const struct timespec *limit, const char *call
     if (seconds >= 0) tc_sleep(seconds, nanoseconds, call);
 }
 
+/// Runs steps of other tasks until a condition holds.
+///
+/// - Returns: Whether it holds. If not, nothing inside the simulation is left that could make it hold.
+#define OTHERS_END_WAIT(call, condition) \
+    ({ \
+        bool holds = false; \
+        while (!holds && simulation->runsOther(simulation->context, call, __builtin_return_address(0))) { \
+            holds = (condition); \
+        } \
+        if (!holds) simulation->waitsInVain(simulation->context); \
+        holds; \
+    })
+
 // MARK: Dispatch
 
 enum { DispatchNow = 0 };
@@ -43,6 +57,7 @@ INLINED intptr_t waitForDispatch(DispatchWait wait, void *object, uint64_t limit
     // If the limit has already passed, the program only asks, and does not wait. A limit in wall-clock time counts as
     // not passed, since its number is greater than that of any other time.
     if (!isLate || limit <= ORIGINAL(uint64_t (*)(uint64_t, int64_t), dispatch_time)(DispatchNow, 0)) return isLate;
+    if (limit == DISPATCH_FOREVER && OTHERS_END_WAIT(call, wait(object, DispatchNow) == 0)) return 0;
     tc_touch(call, WAIT);
     if (limit == DISPATCH_FOREVER) return BLOCKING(call, wait(object, limit));
     sleepReally();
@@ -75,10 +90,18 @@ INTERPOSED int pthread_join(pthread_t thread, void **result) {
 
 // MARK: Conditions
 
+/// The condition that the program has signalled last, in the seed of this thread.
+static _Thread_local const pthread_cond_t *signalled;
+
 INTERPOSED int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     typedef int (*Wait)(pthread_cond_t *, pthread_mutex_t *);
     Wait wait = ORIGINAL(Wait, pthread_cond_wait);
     if (!tc_isProgram()) return wait(condition, mutex);
+    signalled = NULL;
+    pthread_mutex_unlock(mutex);
+    bool isOver = OTHERS_END_WAIT("pthread_cond_wait", signalled == condition);
+    pthread_mutex_lock(mutex);
+    if (isOver) return 0;
     tc_touch("pthread_cond_wait", WAIT);
     return BLOCKING("pthread_cond_wait", wait(condition, mutex));
 }
@@ -118,6 +141,7 @@ static bool isAwaited(const pthread_cond_t *condition) {
 
 INLINED void touchCondition(const pthread_cond_t *condition, const char *call) {
     if (!tc_isProgram()) return;
+    signalled = condition;
     // A thread outside that does not wait yet may find the condition satisfied, and continue without being woken.
     tc_hint();
     if (isAwaited(condition)) tc_touch(call, WAKE);
@@ -139,6 +163,7 @@ INTERPOSED int sem_wait(sem_t *semaphore) {
     int (*wait)(sem_t *) = ORIGINAL(int (*)(sem_t *), sem_wait);
     if (!tc_isProgram()) return wait(semaphore);
     if (sem_trywait(semaphore) == 0) return 0;
+    if (OTHERS_END_WAIT("sem_wait", sem_trywait(semaphore) == 0)) return 0;
     tc_touch("sem_wait", WAIT);
     return BLOCKING("sem_wait", wait(semaphore));
 }

@@ -69,6 +69,13 @@ typedef struct {
     /// - caller: The address to which the function returns.
     void (*_Nonnull blocked)(
         void *_Nonnull context, const char *_Nonnull call, int64_t holder, const void *_Nonnull caller);
+    /// Called when the program waits, without a time limit, for something that a task of the simulation may do. Runs a step
+    /// of another task, on the stack of the caller, so that the step that waits ends, and with it the run, which fails.
+    ///
+    /// - Returns: Whether there was another step.
+    bool (*_Nonnull runsOther)(void *_Nonnull context, const char *_Nonnull call, const void *_Nonnull caller);
+    /// Called when no step of another task has ended the wait for which `runsOther` was called.
+    void (*_Nonnull waitsInVain)(void *_Nonnull context);
     /// Called when a handler of a source of signals must run: after those before it.
     ///
     /// - block, unless: The handler, for `tc_callBlock`.

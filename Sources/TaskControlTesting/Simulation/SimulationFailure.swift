@@ -25,8 +25,9 @@ extension Simulation {
             /// another process, or that waits for such work; or another thread resumed a task of the simulation, or used
             /// its ``Simulation``. The text describes what happened, such as the name of the called function.
             case escaped(String)
-            /// A task waits for a lock that another task of the simulation holds over an await, or that the task itself holds.
-            /// The text names both tasks and the function that waits.
+            /// A task blocks its thread until another task of the simulation has run: it waits for a lock that another task holds over
+            /// an await, or that the task itself holds, or for a signal of another task, or polls with a function such as
+            /// `Thread.sleep`. The text names the tasks and the function that waits.
             case blocked(String)
             /// The condition of a call of ``Simulation/sometimes(_:_:fileID:filePath:line:column:)`` was never true in any
             /// schedule. The text describes the condition; `location` is the location of the call, and `schedules` the number
@@ -53,7 +54,7 @@ extension Simulation {
                         + "with sim.outside { … }"
                 case .blocked(let what):
                     "deadlock: \(what). All tasks of the simulation run on one thread, and those of a process on a few: "
-                        + "release a lock before each await, or use an actor or an AsyncSemaphore"
+                        + "release a lock before each await, and wait with await, such as in an AsyncSemaphore"
                 case .neverHeld(let message, let location, let schedules):
                     "\(location): never true in \(schedules) schedules: \(message). Run more seeds, inject faults that lead there, "
                         + "or remove the call"

@@ -58,6 +58,24 @@ extension SimulationEngine {
         reason = .blocked("\(labelOfCurrent) waits in \(call) for a lock that \(owner)\(text(ofCaller: caller))")
     }
 
+    /// Runs a step of another task while the program waits in a function: that task may end the wait. The run fails with the
+    /// reason ``Simulation/Failure/Reason/blocked(_:)``.
+    func runsOther(during call: String, _ caller: UnsafeRawPointer) -> Bool {
+        if reason == nil {
+            mayWaitInVain = true
+            reason = .blocked(
+                "\(labelOfCurrent) waits in \(call) for another task of the simulation\(text(ofCaller: caller))"
+            )
+        }
+        return runOther()
+    }
+
+    /// No task of the simulation has ended the wait: a thread outside may do so.
+    func waitsInVain() {
+        if mayWaitInVain { reason = nil }
+        mayWaitInVain = false
+    }
+
     private var labelOfCurrent: String { ledger.current.map { ledger.label($0) } ?? "code that is no task's" }
 
     /// Returns a text that names the function that has called a system function, such as ", called by Feed.load()".
@@ -123,7 +141,22 @@ extension SimulationEngine {
         }
         isPolling = call == nil
         schedule.advance(by: nanoseconds)
+        if let call { runOthersIfPolling(in: call) }
         return schedule.now
+    }
+
+    /// After that many calls, a step that blocks its thread again and again waits for another task.
+    private static let mostBlocks = 10_000
+
+    /// Runs a step of another task if this step polls: only another task can end the loop. The run fails with the reason
+    /// ``Simulation/Failure/Reason/blocked(_:)``.
+    private func runOthersIfPolling(in call: String) {
+        blockCount += 1
+        guard blockCount > Self.mostBlocks else { return }
+        if reason == nil {
+            reason = .blocked("\(labelOfCurrent) polls: \(Self.mostBlocks) calls of \(call) in one step")
+        }
+        _ = runOther()
     }
 }
 #endif

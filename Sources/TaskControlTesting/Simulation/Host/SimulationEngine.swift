@@ -85,6 +85,12 @@ final class SimulationEngine: @unchecked Sendable {
 
     /// Whether the running job reads the clock in a loop, so often that each further read advances virtual time.
     @exclusivity(unchecked) var isPolling = false
+    /// The number of calls in this step that have blocked the thread for a time.
+    @exclusivity(unchecked) var blockCount = 0
+    /// The number of jobs of the main actor that are running: more than one if other tasks run while one of them waits.
+    @exclusivity(unchecked) private var depthOnMain = 0
+    /// Whether ``reason`` is only that the step waits, for which one of the other tasks that run meanwhile may end the wait.
+    var mayWaitInVain = false
 
     /// The values that the core keeps once per process: those of the body's, and of each process that it simulates.
     private var processes = [ProcessValues()]
@@ -175,6 +181,10 @@ final class SimulationEngine: @unchecked Sendable {
             blocked: { context, call, holder, caller in
                 SimulationEngine.at(context).waits(in: String(cString: call), forLockOf: holder, caller)
             },
+            runsOther: { context, call, caller in
+                SimulationEngine.at(context).runsOther(during: String(cString: call), caller)
+            },
+            waitsInVain: { context in SimulationEngine.at(context).waitsInVain() },
             perform: { context, block, unless in SimulationEngine.at(context).perform((block, unless)) },
             draw: { context in SimulationEngine.at(context).systemDraws.next() },
             passed: { context, nanoseconds, call in
@@ -285,6 +295,7 @@ final class SimulationEngine: @unchecked Sendable {
         let firstYield = yields.count
         deadline = nil
         isPolling = false
+        if depth == 0 { blockCount = 0 }
         depth += 1
         if job.isOnMain, !isOnMain {
             tc_lockMain()
@@ -292,10 +303,12 @@ final class SimulationEngine: @unchecked Sendable {
         }
         tc_beginStep(Int64(schedule.steps), Int64(owner ?? -1))
         if job.isOnMain {
+            depthOnMain += 1
             job.job.runSynchronously(
                 isolatedTo: mainReference,
                 taskExecutor: executor.asUnownedTaskExecutor()
             )
+            depthOnMain -= 1
         } else if let actor = job.actor {
             turn = .expected
             tc_enqueueOnActor(job.pointer, actor)
@@ -359,11 +372,31 @@ final class SimulationEngine: @unchecked Sendable {
                 return item.task == task && job.isTask && !job.isOnMain && job.actor == nil
             })
         else { return }
-        let (step, creator) = (Int64(schedule.steps - 1), Int64(ledger.current ?? -1))
-        let outer = (deadline, turn, isPolling)
+        runInside(item)
+    }
+
+    /// Runs a job on the stack of the step that runs.
+    private func runInside(_ item: ScheduleStateMachine.Item) {
+        let (step, task) = (Int64(schedule.steps - 1), Int64(ledger.current ?? -1))
+        let outer = (deadline, turn, isPolling, actorOfStep)
         run(item)
-        (deadline, turn, isPolling) = outer
-        tc_beginStep(step, creator)
+        (deadline, turn, isPolling, actorOfStep) = outer
+        tc_beginStep(step, task)
+    }
+
+    /// Runs a step of another task on the stack of the step that runs, which waits for another task: so it can end, and with it
+    /// the run, which has failed. A job of the main actor does not run inside another one.
+    ///
+    /// - Returns: Whether there was another step.
+    func runOther() -> Bool {
+        guard depth > 0, depth < 8 else { return false }
+        let isOnMain = depthOnMain > 0
+        var item = schedule.takeFirst { !isOnMain || !SimulatedJob($0).isOnMain }
+        if item == nil, schedule.isAboutToMoveTime { item = schedule.next() }
+        guard let item else { return false }
+        tc_setNow(schedule.now)
+        runInside(item)
+        return true
     }
 
     /// Decides whether the next random decision of the run has its simplest outcome, because the shortened schedule that
