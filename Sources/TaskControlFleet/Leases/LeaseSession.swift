@@ -21,7 +21,7 @@ final class LeaseSession: Sendable {
         /// The `losses` of the store before it has granted the lease.
         var losses = 0
         /// Cancels the body; `nil` if no body runs, or if the lease was lost.
-        var cancelBody: (@Sendable () -> Void)?
+        var cancelBody: (@Sendable (CancellationCause) -> Void)?
     }
 
     let line: FleetLine
@@ -97,7 +97,7 @@ final class LeaseSession: Sendable {
             return (result, before, state.machine.phase, state.waiters.wakeAll(with: .reached), cancelBody)
         }
         for waiter in woken { waiter.resume(returning: .reached) }
-        cancelBody?()
+        cancelBody?(.leaseLost(name: line.name))
         if before != after { emitChange(from: before, to: after) }
         return result
     }
@@ -206,12 +206,12 @@ final class LeaseSession: Sendable {
 
     /// Stores the closure that cancels the body when the lease is lost. Calls it at once if the lease is lost already.
     @Sendable
-    private func cancelOnLoss(_ cancel: @escaping @Sendable () -> Void) {
+    private func cancelOnLoss(_ cancel: @escaping @Sendable (CancellationCause) -> Void) {
         let isLost = state.withLock { state in
             if !state.machine.isLost { state.cancelBody = cancel }
             return state.machine.isLost
         }
-        if isLost { cancel() }
+        if isLost { cancel(.leaseLost(name: line.name)) }
     }
 
     /// Notes that the body has ended, or that the caller stops waiting.
@@ -290,7 +290,7 @@ extension LeaseSession {
         var hasBegun = false
         if case .holding(let token) = turn, !Task.isCancelled {
             events?.emit(.acquired, .entered(.running), detail: "token \(token)")
-            result = await withCancellation(because: .leaseLost(name: line.name), by: cancelOnLoss) {
+            result = await withCancellation(by: cancelOnLoss) {
                 // The wait for the caller's actor may have taken longer than the lease.
                 let lease = Lease(session: self, token: token)
                 guard lease.isValid else { throw CancellationError() }

@@ -24,10 +24,10 @@ import Testing
         }
 
         func computeUntil(_ signal: Gate) async -> (Bool, CancellationCause?)? {
-            try? await withCancellation(because: .leaseLost(name: "job")) { cancel in
+            try? await withCancellation { cancel in
                 Task.detached {
                     await signal.waitIgnoringCancellation()
-                    cancel()
+                    cancel(.leaseLost(name: "job"))
                 }
             } operation: {
                 preconditionIsolated()

@@ -56,17 +56,17 @@ import Testing
     }
 
     @Test func otherCodeCancelsAnOperationWithItsCause() async throws {
-        let cancel = Locked<(@Sendable () -> Void)?>(nil)
-        let result = await withCancellation(because: .leaseLost(name: "job")) { cancelling in
+        let cancel = Locked<(@Sendable (CancellationCause) -> Void)?>(nil)
+        let result = await withCancellation { cancelling in
             cancel.withLock { $0 = cancelling }
         } operation: {
-            cancel.withLock(\.self)?()
+            cancel.withLock(\.self)?(.leaseLost(name: "job"))
             #expect(Task.isCancelled, "the call sets the flag")
             return await Self.causeOfCancellation()
         }
         #expect(try result.get() == .leaseLost(name: "job"))
         // Without an effect after the end.
-        cancel.withLock(\.self)?()
+        cancel.withLock(\.self)?(.leaseLost(name: "job"))
         #expect(CancellationCause.leaseLost(name: "job").description == "lease lost: job")
     }
 
@@ -74,7 +74,7 @@ import Testing
         let (bag, started) = (TaskBag(name: "bag"), Gate())
         let (stream, continuation) = AsyncStream<CancellationCause?>.makeStream()
         bag.addTask {
-            let result = await withCancellation(because: .leaseLost(name: "job")) { _ in
+            let result = await withCancellation { _ in
             } operation: {
                 started.open()
                 return await Self.causeOfCancellation()
@@ -89,7 +89,7 @@ import Testing
 
     @Test func anOperationOfACallerThatWasCancelledBeforeDoesNotBegin() async {
         let task = Task {
-            await withCancellation(because: .leaseLost(name: "job")) { _ in
+            await withCancellation { _ in
             } operation: {
                 1
             }
@@ -101,8 +101,8 @@ import Testing
     }
 
     @Test func anOperationThatWasCancelledBeforeItsBeginningDoesNotBegin() async {
-        let result = await withCancellation(because: .leaseLost(name: "job")) { cancel in
-            cancel()
+        let result = await withCancellation { cancel in
+            cancel(.leaseLost(name: "job"))
         } operation: {
             Issue.record("It was cancelled before.")
         }

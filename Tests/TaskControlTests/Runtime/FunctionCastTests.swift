@@ -161,7 +161,7 @@ struct FunctionCastTests {
 
     @Test @MainActor func anOperationThatOtherCodeCanCancelRunsInTheIsolationOfItsCaller() async throws {
         let box = Box()
-        let result = await withCancellation(because: .leaseLost(name: "a")) { _ in
+        let result = await withCancellation { _ in
         } operation: {
             MainActor.assertIsolated()
             box.value += 1

@@ -130,20 +130,26 @@ func calledFromAnywhere<Body: _TaskBody, Failure: Error>(
 
 @usableFromInline struct _LentRun<Value> {
     @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
+    @usableFromInline typealias Run =
+        nonisolated(nonsending) (Duration, Stopwatch, _CancelRegistration?, Operation) async throws -> Value
 
-    @usableFromInline let run: nonisolated(nonsending) (Duration, Stopwatch, Operation) async throws -> Value
+    @usableFromInline let run: Run
 
     @export(implementation)
-    init(run: nonisolated(nonsending) @escaping (Duration, Stopwatch, Operation) async throws -> Value) {
-        self.run = run
-    }
+    init(run: @escaping Run) { self.run = run }
 }
 
 @usableFromInline struct _BorrowingRun<Value> {
     @usableFromInline typealias Operation = nonisolated(nonsending) () async throws -> Value
 
-    @usableFromInline let run: nonisolated(nonsending) (Duration, Stopwatch, Operation) async throws -> Value
+    @usableFromInline typealias Run =
+        nonisolated(nonsending) (Duration, Stopwatch, _CancelRegistration?, Operation) async throws -> Value
+
+    @usableFromInline let run: Run
 }
+
+/// A closure that receives, before an operation begins, a closure that cancels the operation.
+@usableFromInline typealias _CancelRegistration = @Sendable (@escaping @Sendable (CancellationCause) -> Void) -> Void
 
 /// Removes `@Sendable` from the operation that a function takes as a parameter. Safe for a function that runs the
 /// operation in a child task, in the caller's isolation, while the caller waits, and returns the result only to the
@@ -156,22 +162,20 @@ func borrowing<Value>(_ function: _LentRun<Value>) -> _BorrowingRun<Value> {
 
 // The types and the cast for an operation that other code can cancel, as in `withCancellation`.
 
-struct LentCancellableRun<Value, Cause: Sendable> {
+struct LentCancellableRun<Value> {
     typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
-    typealias Registration = @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    let run: nonisolated(nonsending) (Cause, Registration, Operation) async -> Result<Value, any Error>
+    let run: nonisolated(nonsending) (_CancelRegistration, Operation) async -> Result<Value, any Error>
 }
 
-struct BorrowingCancellableRun<Value, Cause: Sendable> {
+struct BorrowingCancellableRun<Value> {
     typealias Operation = nonisolated(nonsending) () async throws -> Value
-    typealias Registration = @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    let run: nonisolated(nonsending) (Cause, Registration, Operation) async -> Result<Value, any Error>
+    let run: nonisolated(nonsending) (_CancelRegistration, Operation) async -> Result<Value, any Error>
 }
 
-func borrowing<Value, Cause>(_ function: LentCancellableRun<Value, Cause>) -> BorrowingCancellableRun<Value, Cause> {
-    unsafeBitCast(function, to: BorrowingCancellableRun<Value, Cause>.self)
+func borrowing<Value>(_ function: LentCancellableRun<Value>) -> BorrowingCancellableRun<Value> {
+    unsafeBitCast(function, to: BorrowingCancellableRun<Value>.self)
 }
 
 // MARK: Closures that are stored under a lock

@@ -4,11 +4,13 @@ enum _TimeLimit {
     nonisolated(nonsending) static func run<Value>(
         _ duration: Duration,
         _ stopwatch: Stopwatch,
+        _ register: _CancelRegistration?,
         _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
     ) async throws -> Value {
         try check(duration)
         return try await withoutActuallyEscaping(operation) { operation in
             let race = Race(operation, limit: StopwatchLimit(duration, of: stopwatch))
+            register?(race.phase.expire)
             let (isolation, name) = (#isolation, callersName)
             await withTaskGroup(of: Void.self) { group in
                 group.addTask(name: name) { await race.run(isolation: isolation) }
@@ -63,7 +65,7 @@ enum _TimeLimit {
         }
 
         /// Creates the run of an operation without a time limit, which other code can cancel: see
-        /// `withCancellation(because:by:operation:)`.
+        /// `withCancellation(by:operation:)`.
         init(_ operation: @escaping Operation) {
             self.operation = operation
             limit = nil
@@ -103,7 +105,7 @@ enum _TimeLimit {
             if case .success(let value) = result, !phase.isExpired, !(phase.isLate && _isTaskCancelled) { return value }
             // A cancelled caller receives CancellationError, regardless of the error of the operation.
             try Task.checkCancellation()
-            if phase.isExpired { throw TimeoutError(duration: duration) }
+            if phase.isExpired { throw phase.error ?? TimeoutError(duration: duration) }
             // The clock has failed, so the operation was cancelled, and its error is only a consequence.
             if let failure { throw failure }
             guard let result else { preconditionFailure("The operation has ended.") }
@@ -123,6 +125,8 @@ enum _TimeLimit {
 
         private struct State {
             var phase = Phase.running
+            /// The cause with which other code has cancelled the operation; `nil` if it has not.
+            var cause: CancellationCause?
             /// The task that runs the operation; `nil` before the operation begins and after it has ended.
             var task: Word?
             /// Whether the task of the operation no longer runs it.
@@ -193,6 +197,7 @@ enum _TimeLimit {
         @usableFromInline func expire() { expire(.deadline) }
 
         /// Cancels the operation with a cause, because the limit has passed, or other code cancels it.
+        @usableFromInline
         func expire(_ cause: CancellationCause) { _ = move(to: .expired, because: cause) }
 
         /// Cancels the operation, because the clock has failed.
@@ -201,6 +206,9 @@ enum _TimeLimit {
         @usableFromInline func fail() -> Bool { move(to: .failed, because: nil) }
 
         @usableFromInline var isExpired: Bool { state.withLock { $0.phase == .expired } }
+
+        /// The error of a call whose operation other code has cancelled; `nil` if it has not.
+        @usableFromInline var error: (any Error)? { state.withLock(\.cause) }
 
         /// Whether the limit had passed when the operation ended, also if the caller had been cancelled or the clock had
         /// failed before.
@@ -217,6 +225,7 @@ enum _TimeLimit {
                 // The call that has moved the phase may not have cancelled the task yet.
                 guard state.phase == .running else { return (false, state.task?.task) }
                 state.phase = next
+                if cause != .deadline { state.cause = cause }
                 // Retained under the lock, and its cause recorded: the task has not ended, because `end()` needs the
                 // lock first.
                 let task = state.task?.task

@@ -40,5 +40,5 @@ public nonisolated(nonsending) func withTimeout<Value, C: Clock>(
     operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
     // The operation is used only while its caller waits, and only here: see `borrowing(_:)`.
-    try await borrowing(_LentRun<Value>(run: _TimeLimit.run)).run(duration, Stopwatch(clock), operation)
+    try await borrowing(_LentRun<Value>(run: _TimeLimit.run)).run(duration, Stopwatch(clock), nil, operation)
 }
