@@ -14,9 +14,9 @@
 /// later.
 ///
 /// A cause is also the *error* of a caller that was not cancelled, and whose work its owner has cancelled or refused: the
-/// flight of a ``SingleFlight`` or the load of a `CachedFlight` that ``TaskOwner/cancelAll(because:)`` or
-/// ``TaskOwner/close()`` has cancelled, or a call of one that is closed. The requests of a ``PendingReplies`` receive one
-/// too. (A caller that is cancelled itself receives `CancellationError`.)
+/// flight of a ``SingleFlight``, the load of a `CachedFlight` or the call of an `EndpointClient` that
+/// ``TaskOwner/cancelAll(because:)`` or ``TaskOwner/close()`` has cancelled, or a call of one that is closed. The requests of
+/// a ``PendingReplies`` receive one too. (A caller that is cancelled itself receives `CancellationError`.)
 ///
 /// ```swift
 /// let flights = SingleFlight<String, Int>()

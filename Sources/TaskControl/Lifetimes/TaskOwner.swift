@@ -1,7 +1,7 @@
 /// An object that owns tasks: it counts them, cancels them, and waits for them to end.
 ///
-/// ``AsyncLifetime``, ``TaskStore``, ``TaskSlot``, ``SingleFlight`` and ``CancellableQueue`` conform, and so do the caches
-/// and supervisors of other products. They differ in how a task is added; how their tasks are cancelled and awaited is
+/// ``AsyncLifetime``, ``TaskStore``, ``TaskSlot``, ``SingleFlight`` and ``CancellableQueue`` conform, and so do the caches,
+/// supervisors and HTTP clients of other products. They differ in how a task is added; how their tasks are cancelled and awaited is
 /// the same, and in this protocol. So a list of owners of different types can be shut down in order:
 ///
 /// ```swift

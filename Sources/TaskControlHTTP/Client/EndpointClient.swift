@@ -27,10 +27,29 @@ internal import TaskControlResilience
 /// - A call whose caller is cancelled throws `CancellationError`, even if the endpoint, the adapter or the
 ///   authenticator throws another error.
 /// - A call that ``ClientPolicies/resilience`` refuses throws the error of that policy, unchanged.
+/// - A call that the client itself cancels or refuses throws `CancellationCause`, which says why.
 ///
 /// Safe to use from any thread and any isolation. The client is retained while one of its calls runs. When it is
 /// deallocated, it invalidates the `URLSession` that it has created, if any.
-public final class EndpointClient: APIClient {
+///
+/// ## The client as an owner
+/// A client is the `TaskOwner` of its calls: requests, uploads, downloads and streamed responses. Its shutdown refuses later
+/// calls, waits for the present ones, cancels those that are left after the grace period, and then shuts down the transport
+/// (``HTTPTransport/shutdown()``):
+///
+/// ```swift
+/// let cutOff = await client.shutdown(grace: .seconds(5))
+/// if !cutOff.isEmpty { print("cancelled: \(cutOff)") }        // "GET https://books.example/v1/books"
+/// ```
+///
+/// `cancelAll(because:)` and `close()` cancel the calls, not the tasks of their callers, which receive the error. Each
+/// wait of a call ends at once: for its exchange, whose end the server sees, for a credential, a permit or a delay. The code that
+/// reads a response in ``withResponse(to:_:)`` is cancelled too, since it runs in a child task of the caller. An
+/// ``URLRequestAdapter`` that waits is cancelled only if the call has a time limit (``ClientPolicies/timeout``); otherwise the
+/// call ends after it. A call whose response has arrived by then succeeds.
+///
+/// `drain()` waits for the present calls, without escalating them, since they belong to the tasks of their callers.
+public final class EndpointClient: APIClient, TaskOwner, ClosableOwner {
     /// The name of the client in diagnostics: in events, traces and snapshots. `nil` if it has none.
     public let name: String?
 
@@ -46,8 +65,11 @@ public final class EndpointClient: APIClient {
     let budgets = HostTable<RetryBudget>(\.hostUse)
     /// The resilience policies of the hosts, for ``HTTPResilience/perHost(_:)``.
     let hostPolicies = HostTable<ResiliencePolicy>(\.hostUse)
-    /// The identity of the client in events.
-    private let identity = TaskEvent.Identity(Diagnostics.nextNumber())
+    let calls: CallTable
+    /// Whether the client cancels the exchanges of its transport directly. Otherwise, it cancels the tasks that wait for them.
+    let cancelsExchanges: Bool
+    /// The client as the source of its events.
+    private let source: EventSource
 
     /// Creates a client whose requests an adapter completes.
     ///
@@ -76,6 +98,9 @@ public final class EndpointClient: APIClient {
         responseObserver: ResponseObserver? = nil
     ) {
         (self.name, self.completionQueue) = (name, completionQueue)
+        source = EventSource(.http, name: name)
+        calls = CallTable(source)
+        cancelsExchanges = transport is URLSessionTransport
         (adapter, self.transport, self.policies) = (requestAdapter, transport, policies)
         coding = CallCoding(decoder: decoder, encoder: encoder)
         observer = responseObserver
@@ -357,7 +382,7 @@ extension EndpointClient {
             .http,
             .started,
             .running,
-            owner: identity,
+            owner: source.identity,
             ownerName: name,
             detail: Redaction.text(of: request),
             attempt: attempt
@@ -370,7 +395,7 @@ extension EndpointClient {
             TaskEvent(
                 .http,
                 .rejected,
-                owner: identity,
+                owner: source.identity,
                 ownerName: name,
                 detail: Redaction.text(of: request),
                 attempt: attempt

@@ -26,6 +26,13 @@ final class CredentialStorage<Credential: Sendable>: CredentialSource {
         self.refresh = refresh
     }
 
+    func attachNow(to request: inout URLRequest) throws -> CredentialSerial? {
+        let now = now
+        guard case .attach(let credential, let serial) = state.withLock({ $0.use(at: now) }) else { return nil }
+        try attach(credential, to: &request)
+        return serial
+    }
+
     func attach(to request: inout URLRequest) async throws -> CredentialSerial {
         var mayRenew = true
         while true {

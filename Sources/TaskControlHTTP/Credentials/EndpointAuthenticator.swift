@@ -183,6 +183,14 @@ public final class EndpointAuthenticator: Sendable {
         source.forget()
     }
 
+    /// Attaches the current credential to a request, unless another one must be obtained before.
+    ///
+    /// - Returns: The serial number of the attached credential; `nil` if the caller must call `attach(to:)`.
+    /// - Throws: The errors of `attach(to:)`.
+    func attachNow(to request: inout URLRequest) throws -> CredentialSerial? {
+        try source.attachNow(to: &request)
+    }
+
     /// Attaches the current credential to a request, after obtaining one if there is none.
     ///
     /// - Returns: The serial number of the attached credential.

@@ -66,7 +66,10 @@ struct Attempt: Sendable {
 
     /// Ends the attempt with an error, and returns the error for the caller: an ``EndpointError`` with the request and the response for errors of
     /// the transport and of the client, `CancellationError` for a cancelled caller, and otherwise the error unchanged.
-    mutating func fail(with error: any Error) -> any Error {
+    ///
+    /// - Parameter cause: The error if the client has cancelled the call; otherwise `nil`.
+    mutating func fail(with error: any Error, cancelledFor cause: CancellationCause?) -> any Error {
+        if let cause { return cause }
         if Task.isCancelled { return CancellationError() }
         if error is DownloadRestart {
             restarts = true
@@ -75,7 +78,8 @@ struct Attempt: Sendable {
         }
         if isRejection { rejectedCredential = exchange?.credential }
         if let error = error as? EndpointError { return completed(error) }
-        guard stage == .exchange, !error.isOfLimit, !(error is CallRefusedError) else { return error }
+        guard stage == .exchange, !error.isOfLimit, !(error is CallRefusedError), !(error is CancellationCause)
+        else { return error }
         return completed(EndpointError(.transport, underlyingError: error, isOfUpload: hasUploadFailed))
     }
 

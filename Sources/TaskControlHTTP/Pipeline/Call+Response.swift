@@ -49,7 +49,11 @@ extension Call {
         // A variable of its own, since it changes during waits.
         var response = ReceivedResponse()
         defer { attempt.response = response }
-        try await exchange.collect(into: &response, progress)
+        if needsTask {
+            try await cancellable { try await exchange.collect(into: &response, progress) }
+        } else {
+            try await exchange.collect(into: &response, progress)
+        }
     }
 
     /// Returns the body of a response that was collected, if the response is no failure.
@@ -72,10 +76,11 @@ extension Call {
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
         var value: Value?
+        isStreamed = true
         try await run(make) { exchange in
             let progress = beginProgress()
             defer { progress?.end() }
-            try await exchange.withResponse(progress, error: { attempt.errorOfHost($0) }) { response in
+            try await perform(exchange, progress) { response in
                 let reader = begin(response, progress)
                 progress?.expect(response.head)
                 if !(200..<300).contains(response.head.statusCode) {
@@ -100,7 +105,7 @@ extension Call {
             try await run(make, change: { try download.prepare(&$0) }) { exchange in
                 let progress = beginProgress()
                 defer { progress?.end() }
-                try await exchange.withResponse(progress, error: { attempt.errorOfHost($0) }) { response in
+                try await perform(exchange, progress) { response in
                     try await write(response, to: download, validate, progress)
                     head = response.head
                 }
@@ -110,6 +115,21 @@ extension Call {
             throw error
         }
         return head!
+    }
+
+    /// Performs an exchange whose response a closure receives as it arrives.
+    private func perform(
+        _ exchange: Exchange,
+        _ progress: ProgressReporter.Transfer?,
+        _ receive: (HTTPTransportResponse) async throws -> Void
+    ) async throws {
+        if needsTask {
+            try await cancellable {
+                try await exchange.withResponse(progress, error: { attempt.errorOfHost($0) }, receive)
+            }
+        } else {
+            try await exchange.withResponse(progress, error: { attempt.errorOfHost($0) }, receive)
+        }
     }
 
     private func write(

@@ -39,6 +39,12 @@ final class Call {
     private(set) var body: UploadEndpointBody?
     /// Whether the whole response is collected before the endpoint decodes it.
     var isCollected = false
+    /// Whether code of the caller reads the response as it arrives.
+    var isStreamed = false
+    /// The place of the call among those of the client, which can cancel it; `nil` before it has begun.
+    private(set) var entry: CallEntry?
+    /// Whether the call waits in a child task, which the client cancels.
+    private var hasTask = false
     /// The policy of the host; `nil` if the call has none, or has not entered it yet.
     private var host: HostTable<ResiliencePolicy>.Loan?
     /// The passes of the call for the parts of that policy.
@@ -97,23 +103,26 @@ final class Call {
     ///   - change: Changes the request of each attempt.
     ///   - send: Performs the exchange of an attempt. Has returned once when this function returns.
     func run(_ make: Make, change: Change = { _ in }, _ send: Send) async throws {
+        let entry = try client.calls.enter()
+        self.entry = entry
         do {
             if let timeout = policies.timeout {
-                try await self.policies.clock.limited(to: timeout) { try await self.perform(make, change, send) }
+                hasTask = true
+                try await self.policies.clock.limited(to: timeout, cancelledBy: { entry.attach($0) }) {
+                    try await self.perform(make, change, send)
+                }
             } else {
                 try await perform(make, change, send)
             }
         } catch {
-            end(error)
-            throw error
+            throw end(error)
         }
-        end(nil)
+        leave(nil)
     }
 
     /// Creates the request, enters the policy of its host, and makes attempts until one succeeds or none may follow.
     @inline(never)
     private func perform(_ make: Make, _ change: Change, _ send: Send) async throws {
-        try Task.checkCancellation()
         let request = try await makeRequest(make)
         try await enterPolicy(of: request)
         do {
@@ -126,6 +135,31 @@ final class Call {
             didFail(error)
             throw error
         }
+    }
+
+    // MARK: Cancellation by the client
+
+    /// Whether an exchange of the call needs a child task. It does not if the client can cancel it directly, no code of the
+    /// caller reads the response meanwhile, and it waits for no permit.
+    var needsTask: Bool { isStreamed || !client.cancelsExchanges || policies.resilience != nil }
+
+    /// Runs an operation in a child task, which the client can cancel, unless the call waits in one already.
+    @inline(never)
+    func cancellable(_ operation: () async throws -> Void) async throws {
+        guard !hasTask, let entry else { return try await operation() }
+        hasTask = true
+        let result = await withCancellation(by: { entry.attach($0) }, operation: operation)
+        hasTask = false
+        entry.detach()
+        try result.get()
+    }
+
+    /// The place of the call, for an exchange that the client cancels directly; `nil` if it cancels a child task instead.
+    var entryOfExchange: CallEntry? { hasTask || needsTask ? nil : entry }
+
+    /// Returns why the client has cancelled the call; `nil` if it has not.
+    private var cancellation: CancellationCause? {
+        entry?.cause { attempt.request.map { Redaction.text(of: $0) } ?? "a call" }
     }
 
     // MARK: Before the attempts
@@ -172,7 +206,9 @@ final class Call {
         // A variable of its own, since the functions below change it while they wait.
         var passes = _PolicyCall()
         defer { self.passes = passes }
-        if !(try host.value._enter(&passes, isMeasured: true)) { try await host.value._waitToEnter(&passes) }
+        if !(try host.value._enter(&passes, isMeasured: true)) {
+            try await cancellable { try await host.value._waitToEnter(&passes) }
+        }
         try host.value._checkAdmits(&passes)
         record = _SharedCall(of: passes)
     }
@@ -182,20 +218,53 @@ final class Call {
     @inline(never)
     private func retrying(_ request: URLRequest, _ change: Change, _ send: Send) async throws {
         guard let retry else { return }
+        let policy = RetryPolicy(
+            attempts: retry.attempts,
+            backoff: retry.backoff,
+            budget: retry.budget.budget(for: request.host, in: client.budgets),
+            maxElapsed: retry.maxElapsed
+        )
+        var failure: (any Error)?
+        // The time that `maxElapsed` limits begins with the first attempt.
+        if retry.maxElapsed == nil {
+            do {
+                try await makeAttempts(request, change, send)
+                policy.budget?._give(1)
+                return
+            } catch {
+                failure = error
+            }
+        }
+        try await cancellable { try await retrying(retry, policy, after: failure, request, change, send) }
+    }
+
+    /// Makes the attempts after a failure; all of them, if there is none.
+    @inline(never)
+    private func retrying(
+        _ retry: HTTPRetryPolicy,
+        _ policy: RetryPolicy,
+        after failure: (any Error)?,
+        _ request: URLRequest,
+        _ change: Change,
+        _ send: Send
+    ) async throws {
+        var failure = failure
         // Without capture lists: see scripts/workarounds/capture-list.swift.
         try await _retry(
-            RetryPolicy(
-                attempts: retry.attempts,
-                backoff: retry.backoff,
-                budget: retry.budget.budget(for: request.host, in: client.budgets),
-                maxElapsed: retry.maxElapsed
-            ),
-            after: nil,
+            policy,
+            after: failure,
             clock: policies.clock,
-            shouldRetry: { attempt.isRetryable(after: $0, retry, body) },
+            shouldRetry: { entry?.hasEndedAttempts != true && attempt.isRetryable(after: $0, retry, body) },
             hint: { _ in attempt.response.head?.retryAfter() }
         ) { _ in
-            try await makeAttempts(request, change, send)
+            // A shutdown has begun during the delay.
+            if let failure, entry?.hasEndedAttempts == true { throw failure }
+            do {
+                try await makeAttempts(request, change, send)
+            } catch let error {
+                failure = error
+                throw error
+            }
         }
     }
 
@@ -209,9 +278,8 @@ final class Call {
                 var changed = try changed(request, change)
                 var credential: CredentialSerial?
                 if let authenticator = policies.authenticator {
-                    credential = try await authenticator.attach(to: &changed)
-                    // Obtaining the credential can have taken the rest of the time.
-                    try Task.checkDeadline()
+                    credential = try authenticator.attachNow(to: &changed)
+                    if credential == nil { credential = try await attach(authenticator, to: &changed) }
                 }
                 try await send(try exchange(changed, credential))
                 endAttempt(request)
@@ -221,6 +289,19 @@ final class Call {
                 guard isRepeated(request) else { throw failure }
             }
         }
+    }
+
+    /// Waits for a credential, and attaches it.
+    @inline(never)
+    private func attach(
+        _ authenticator: EndpointAuthenticator,
+        to request: inout URLRequest
+    ) async throws -> CredentialSerial? {
+        var credential: CredentialSerial?
+        try await cancellable { credential = try await authenticator.attach(to: &request) }
+        // Obtaining the credential can have taken the rest of the time.
+        try Task.checkDeadline()
+        return credential
     }
 
     @inline(never)
@@ -274,7 +355,7 @@ final class Call {
     @inline(never)
     private func endAttempt(_ request: URLRequest, _ error: any Error) -> any Error {
         client.sharing.didEnd(request)
-        let failure = attempt.fail(with: error)
+        let failure = attempt.fail(with: error, cancelledFor: cancellation)
         events?.end(.failed, .failed, error: failure, attempt: number, status: attempt.response.head?.statusCode)
         client.notifyObserver(of: attempt, failure)
         return failure
@@ -282,7 +363,7 @@ final class Call {
 
     @inline(never)
     private func notifyObserver(of error: any Error) -> any Error {
-        let failure = attempt.fail(with: error)
+        let failure = attempt.fail(with: error, cancelledFor: cancellation)
         client.notifyObserver(of: attempt, failure)
         return failure
     }
@@ -351,11 +432,25 @@ final class Call {
         outcome = host.value._outcome(of: error, &record) { attempt.outcome($0) }
     }
 
-    /// Leaves the policy of the host, at the end of the call.
+    /// Ends a call that has failed.
+    ///
+    /// - Returns: The error for the caller: `CancellationError` if it is cancelled, and otherwise the cause if the client
+    ///   has cancelled the call.
+    @inline(never)
+    private func end(_ error: any Error) -> any Error {
+        var error = error
+        if let cause = cancellation { error = cause }
+        if error is CancellationCause, Task.isCancelled { error = CancellationError() }
+        leave(error)
+        return error
+    }
+
+    /// Leaves the policy of the host and the calls of the client, at the end of the call.
     ///
     /// - Parameter error: The error that the caller of the client receives; `nil` if the call has succeeded.
     @inline(never)
-    private func end(_ error: (any Error)?) {
+    private func leave(_ error: (any Error)?) {
+        defer { entry?.leave() }
         guard let host else { return }
         let isUnknown = error != nil && Task.isCancelled
         record?.move(to: &passes)
@@ -378,6 +473,20 @@ extension Clock<Duration> {
     func limited(to limit: Duration?, _ operation: () async throws -> Void) async throws {
         guard let limit else { return try await operation() }
         try await withTimeout(limit, clock: self) { try await operation() }
+    }
+
+    /// Runs an operation with a time limit, in a child task that other code can also cancel.
+    ///
+    /// - Parameters:
+    ///   - limit: The time limit.
+    ///   - register: Receives a closure that cancels the operation with a cause.
+    /// - Throws: `TimeoutError` at the limit; the cause; the error of the operation.
+    func limited(
+        to limit: Duration,
+        cancelledBy register: @escaping @Sendable (@escaping @Sendable (CancellationCause) -> Void) -> Void,
+        _ operation: () async throws -> Void
+    ) async throws {
+        try await withTimeout(limit, clock: self, cancelledBy: register) { try await operation() }
     }
 }
 

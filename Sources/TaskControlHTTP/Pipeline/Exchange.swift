@@ -18,6 +18,8 @@ final class Exchange: Sendable {
     /// The record of whether the file or the stream of the body has failed; `nil` if the body is neither.
     let uploadFault: UploadFault?
     let transport: any HTTPTransport
+    /// The place of the call, for a transport that the client can cancel directly; `nil` if a task is cancelled instead.
+    private let entry: CallEntry?
     private let clock: any Clock<Duration>
     private let limit: Int?
     private let timeout: Duration?
@@ -50,6 +52,7 @@ final class Exchange: Sendable {
     ) {
         (self.request, self.requestWithoutCredential, self.credential) = (request, requestWithoutCredential, credential)
         (body, decoder, transport) = (call.body, call.coding.decoder, call.client.transport)
+        entry = call.entryOfExchange
         (self.policy, self.record) = (policy, record)
         let policies = call.policies
         (clock, limit, timeout) = (policies.clock, policies.bodyLimit, policies.attemptTimeout)
@@ -75,6 +78,7 @@ final class Exchange: Sendable {
         (body, credential, decoder) = (exchange.body, exchange.credential, exchange.decoder)
         (connectionWait, uploadFault) = (exchange.connectionWait, exchange.uploadFault)
         (transport, clock, limit) = (exchange.transport, exchange.clock, exchange.limit)
+        entry = nil
         (timeout, deadlineHeader) = (exchange.timeout, exchange.deadlineHeader)
         allowsInsecureRedirects = exchange.allowsInsecureRedirects
         (policy, hedging) = (exchange.policy, exchange.hedging)
@@ -102,6 +106,7 @@ final class Exchange: Sendable {
             allowsInsecureRedirects: allowsInsecureRedirects,
             didSend: progress?.didSend
         )
+        transportRequest.call = entry
         transportRequest.connectionWait = connectionWait
         transportRequest.uploadFault = uploadFault
         transportRequest.willFollowRedirect = willFollowRedirect

@@ -47,8 +47,13 @@ final class ExchangeSharing: Sendable {
         _ progress: ProgressReporter.Transfer?
     ) async throws {
         call.attempt.sharedWait = waits.withLock { $0[key] }
+        let entry = call.entry
+        // The key may be one of later calls.
+        if let cause = entry?.cause { throw cause }
         do {
             let response = try await flights.value(for: key) { [self] in
+                // The client may have cancelled this call, and all that have joined it, before the flight began.
+                if let cause = entry?.cause { throw cause }
                 let wait = exchange.connectionWait
                 waits.withLock { $0[key] = wait }
                 defer { waits.withLock { if $0[key] === wait { $0[key] = nil } } }
@@ -68,6 +73,18 @@ final class ExchangeSharing: Sendable {
             call.attempt.response = exchange.response
             throw exchange.error
         }
+    }
+
+    /// Cancels all exchanges for a cause, which their callers receive. Their calls must have been cancelled before. No later
+    /// call joins an exchange of these calls.
+    func cancelAll(for cause: CancellationCause) {
+        writes.withLock { $0 += 1 }
+        flights.cancelAll(for: cause)
+    }
+
+    /// Waits until no exchange that calls have shared runs: the end of one without callers is awaited by none of them.
+    func drain(staysWhenCancelled: Bool) async throws(CancellationError) {
+        try await flights.drain(staysWhenCancelled: staysWhenCancelled)
     }
 
     /// Records that a request has ended. If it may have changed something on the server, later calls do not join

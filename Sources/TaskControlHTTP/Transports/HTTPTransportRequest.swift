@@ -39,6 +39,10 @@ public struct HTTPTransportRequest: Sendable {
     /// The header of the request that contains the time until the deadline of the task; `nil` if there is none.
     var deadlineHeader: DeadlineHeader?
 
+    /// The call of a client, which cancels the exchange of the request directly; `nil` if there is none, or if the client
+    /// cancels a task instead.
+    var call: CallEntry?
+
     /// The object that the transport informs when an exchange of the request has ended; `nil` if there is none.
     var connectionWait: ConnectionWait?
 

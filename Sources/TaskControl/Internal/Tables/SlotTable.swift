@@ -152,7 +152,7 @@ struct Vacancies {
 }
 
 /// An element of a ``SlotTable`` that a ``Ticket`` can identify.
-protocol Ticketed {
+package protocol Ticketed {
     /// The serial number of the element, which is not repeated in the same slot until 2³⁸ other serial numbers have
     /// been used.
     var serial: UInt64 { get }
@@ -160,12 +160,12 @@ protocol Ticketed {
 
 extension SlotTable where Element: Ticketed {
     /// Returns whether the element that a ticket identifies is in the table.
-    func contains(_ ticket: Ticket) -> Bool {
+    package func contains(_ ticket: Ticket) -> Bool {
         isOccupied(ticket.slot) && ticket.has(serial: self[ticket.slot].serial)
     }
 
     /// Returns the ticket of the element in a slot, which must be occupied.
-    func ticket(at slot: Index) -> Ticket { Ticket(serial: self[slot].serial, slot: slot) }
+    package func ticket(at slot: Index) -> Ticket { Ticket(serial: self[slot].serial, slot: slot) }
 }
 
 /// The identity of an element of a ``SlotTable``: its slot and its serial number. A ticket does not match another
@@ -191,7 +191,7 @@ package struct Ticket: Hashable, Sendable {
     /// The number that identifies the element in events: the lowest 38 bits of its serial number.
     var number: UInt64 { bits >> Self.slotBits }
 
-    var slot: Slot { Slot(truncatingIfNeeded: bits & ((1 << Self.slotBits) - 1)) }
+    package var slot: Slot { Slot(truncatingIfNeeded: bits & ((1 << Self.slotBits) - 1)) }
 
     /// Returns whether `serial` is the serial number with which the ticket was created. Serial numbers that differ by a
     /// multiple of 2³⁸ are not distinguished.

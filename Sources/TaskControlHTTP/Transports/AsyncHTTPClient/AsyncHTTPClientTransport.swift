@@ -71,11 +71,12 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     private static let maxResends = 2
 
     private let client: HTTPClient
+    private let isShutDown = Locked(false)
     private let decompression: ClientExchange.Decompression
     /// The exchanges that share the connections of the client; `nil` if it can use HTTP/2, or is not known.
     private let line: ConnectionLine?
 
-    /// Creates a transport with an `HTTPClient` of its own, which is shut down when the transport is deallocated.
+    /// Creates a transport with an `HTTPClient` of its own, which is shut down with ``shutdown()``, or when the transport is deallocated.
     ///
     /// - Parameter configuration: The configuration of the client. By default, a server may be silent for 60 seconds.
     ///   The configuration's setting for redirects is not used: the transport follows redirects itself. The transport
@@ -111,7 +112,16 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     deinit {
         // Each exchange retains the transport, so no exchange is left.
-        if isOwner { client.shutdown { _ in } }
+        if isOwner, !isShutDown.withLock(\.self) { client.shutdown { _ in } }
+    }
+
+    /// Refuses later requests, which throw `CancellationCause`, and shuts down the client of the transport, if it is its own
+    /// (``init(configuration:)``): returns when the connections are closed. Exchanges that another client has begun fail. See
+    /// ``HTTPTransport/shutdown()``.
+    public func shutdown() async {
+        isShutDown.withLock { $0 = true }
+        // An error means that connections had to be cut off, or that the client was shut down before.
+        if isOwner { try? await client.shutdown() }
     }
 
     /// Sends one request, follows redirects, and passes the response to a closure as it arrives. See
@@ -125,6 +135,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         _ receive: (HTTPTransportResponse) async throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
+        if isShutDown.withLock(\.self) { throw CancellationCause.shutdown(name: nil) }
         var redirects = RedirectPolicy()
         var resends = 0
         var next = try firstExchange(request)

@@ -6,13 +6,16 @@ internal import Foundation
 /// calls on to the exchange of each task.
 final class SessionListener: NSObject, URLSessionDataDelegate {
     let user: (any URLSessionDelegate)?
+    private let end: SessionEnd?
 
-    init(_ user: (any URLSessionDelegate)?) {
+    init(_ user: (any URLSessionDelegate)?, _ end: SessionEnd?) {
         self.user = user
+        self.end = end
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         user?.urlSession(session, didBecomeInvalidWithError: error)
+        end?.didEnd()
     }
 
     func urlSession(
@@ -44,5 +47,15 @@ final class SessionListener: NSObject, URLSessionDataDelegate {
 final class SynchronousQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }
+#else
+internal import Foundation
 
+/// The delegate of a session whose user has none.
+final class SessionListener: NSObject, URLSessionDelegate {
+    private let end: SessionEnd
+
+    init(_ end: SessionEnd) { self.end = end }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) { end.didEnd() }
+}
 #endif

@@ -10,7 +10,11 @@ enum SessionPlatform {
     /// because on Linux `suspend()` closes the connection, and `resume()` sends the request again.
     static let bytesBeforePause: Int? = nil
 
-    static func session(_ configuration: URLSessionConfiguration, _ delegate: (any URLSessionDelegate)?) -> URLSession {
+    static func session(
+        _ configuration: URLSessionConfiguration,
+        _ delegate: (any URLSessionDelegate)?,
+        _ end: SessionEnd?
+    ) -> URLSession {
         let configuration = configuration.copy() as! URLSessionConfiguration
         // A session with a delegate stores nothing in its cache here, so a look-up never succeeds. Credentials are
         // looked up only for authentication challenges, which end the exchange.
@@ -19,7 +23,7 @@ enum SessionPlatform {
         configuration.timeoutIntervalForRequest = sanitized(configuration.timeoutIntervalForRequest)
         return URLSession(
             configuration: configuration,
-            delegate: SessionListener(delegate),
+            delegate: SessionListener(delegate, end),
             delegateQueue: SynchronousQueue()
         )
     }
@@ -32,7 +36,7 @@ enum SessionPlatform {
     static func withSession(for exchange: SessionExchange, _ shared: URLSession, _ body: (URLSession) -> Void) {
         let isEmpty = exchange.upload.map { $0.length == 0 } ?? true
         guard isEmpty, !exchange.request.isRepeatable else { return body(shared) }
-        let session = session(shared.configuration, nil)
+        let session = session(shared.configuration, nil, nil)
         body(session)
         session.finishTasksAndInvalidate()
     }
@@ -120,9 +124,19 @@ enum SessionPlatform {
     /// of this number is unread.
     static let bytesBeforePause: Int? = 1 << 20
 
-    static func session(_ configuration: URLSessionConfiguration, _ delegate: (any URLSessionDelegate)?) -> URLSession {
+    static func session(
+        _ configuration: URLSessionConfiguration,
+        _ delegate: (any URLSessionDelegate)?,
+        _ end: SessionEnd
+    ) -> URLSession {
+        // The delegate of the user is the only one that learns of the end.
+        if delegate != nil { end.didEnd() }
         // This delegate receives the challenges and metrics, which the exchange, as the task's delegate, does not.
-        URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        return URLSession(
+            configuration: configuration,
+            delegate: delegate ?? SessionListener(end),
+            delegateQueue: nil
+        )
     }
 
     static func withSession(for exchange: SessionExchange, _ shared: URLSession, _ body: (URLSession) -> Void) {

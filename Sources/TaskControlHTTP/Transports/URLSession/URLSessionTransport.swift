@@ -12,7 +12,8 @@ public import Foundation
 /// let transport = URLSessionTransport(configuration: .ephemeral)
 /// ```
 ///
-/// The transport has a session of its own, whose connections are closed after the transport is deallocated.
+/// The transport has a session of its own, whose connections are closed after the transport is shut down (``shutdown()``)
+/// or deallocated.
 ///
 /// The session decompresses bodies: gzip, deflate, brotli.
 ///
@@ -79,7 +80,9 @@ public import Foundation
 /// A cancelled caller receives `CancellationError` at once, and its exchange ends: the connection is closed. If a
 /// caller was cancelled before the call, nothing is sent.
 public final class URLSessionTransport: HTTPTransport {
-    private let session: URLSession
+    /// The session; `nil` after a shutdown.
+    private let session: Locked<URLSession?>
+    private let end = SessionEnd()
     /// The cookie jar from which the session adds cookies; `nil` if it has none.
     private let jar: HTTPCookieStorage?
     /// The exchanges that share the connections of the session. Only those over plain HTTP: `https` can be HTTP/2, whose
@@ -96,7 +99,7 @@ public final class URLSessionTransport: HTTPTransport {
     ///     traps for a background configuration: a background session has no task delegates, which this transport
     ///     needs.
     ///   - delegate: The delegate of the session. It is notified when the session becomes invalid, which happens after
-    ///     the transport is deallocated, and is retained until then. On Apple's platforms it is also asked for
+    ///     the transport is shut down or deallocated, and is retained until then. On Apple's platforms it is also asked for
     ///     credentials and trust, and receives metrics. It is not asked about redirects.
     public init(
         configuration: URLSessionConfiguration = .default,
@@ -106,7 +109,7 @@ public final class URLSessionTransport: HTTPTransport {
             configuration.identifier == nil,
             "URLSessionTransport: a background session does not call task delegates. Use URLSessionConfiguration.default or .ephemeral."
         )
-        session = SessionPlatform.session(configuration, delegate)
+        session = Locked(SessionPlatform.session(configuration, delegate, end))
         line = ConnectionLine(limit: configuration.httpMaximumConnectionsPerHost)
         jar = configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil
     }
@@ -114,7 +117,17 @@ public final class URLSessionTransport: HTTPTransport {
     deinit {
         // Each exchange retains the transport, so the only exchanges left are those that were cancelled just now. Not
         // `invalidateAndCancel`, which waits for the session's queue on Linux; this may run on it.
-        session.finishTasksAndInvalidate()
+        session.withLock { $0.take() }?.finishTasksAndInvalidate()
+    }
+
+    /// Refuses later requests, which throw `CancellationCause`, and waits until the exchanges of all clients have ended and
+    /// the session is invalid: its connections are then closed. See ``HTTPTransport/shutdown()``.
+    ///
+    /// On Apple's platforms, a transport with a delegate of yours does not wait: the delegate is notified of the end.
+    public func shutdown() async {
+        // On the task queue, since a session that is invalid traps if a task is made.
+        taskQueue.async { [self] in session.withLock { $0.take() }?.finishTasksAndInvalidate() }
+        await end.wait()
     }
 
     /// Sends one request, follows redirects, and passes the response to a closure as it arrives. See
@@ -133,7 +146,9 @@ public final class URLSessionTransport: HTTPTransport {
         while true {
             let exchange = next
             let place = place(of: exchange)
+            request.call?.attach { _ in exchange.cancel() }
             defer {
+                request.call?.detach()
                 exchange.leave()
                 line.leave(place)
             }
@@ -197,7 +212,12 @@ public final class URLSessionTransport: HTTPTransport {
     /// another session, can keep busy for a long time. The caller waits for the head of the response, where it can be
     /// cancelled. Retains this transport until then, since its session must not be invalidated before.
     private func start(_ exchange: SessionExchange) {
-        taskQueue.async { SessionPlatform.withSession(for: exchange, self.session) { exchange.start(in: $0) } }
+        taskQueue.async {
+            guard let session = self.session.withLock(\.self) else {
+                return exchange.fail(CancellationCause.shutdown(name: nil))
+            }
+            SessionPlatform.withSession(for: exchange, session) { exchange.start(in: $0) }
+        }
     }
 
     /// Returns the cookies that the session would add to a request from its `httpCookieStorage`; `nil` if there are
