@@ -77,9 +77,17 @@ final class CallTable: Sendable {
         source.emit(.closed)
     }
 
-    /// Returns the names of calls that were cancelled at the end of a grace period, and have ended.
-    func takeNames(of ids: [Machine.ID]) -> [String] {
-        books.withLock { books in ids.map { books.cutOff.removeValue(forKey: $0) } }.map { $0 ?? "a call" }
+    /// Returns the report about calls that were cancelled at the end of a grace period. Those that have not ended are left
+    /// behind.
+    func report(of ids: [Machine.ID]) -> ShutdownReport {
+        let (names, left) = books.withLock { books in
+            let left = ids.count { books.machine.cancellation(of: $0) != nil }
+            return (ids.map { books.cutOff.removeValue(forKey: $0) }, left)
+        }
+        return ShutdownReport(
+            cancelled: names.map { $0 ?? "a call" },
+            leftBehind: Array(repeating: source.place(of: "a call"), count: left)
+        )
     }
 
     /// Waits until no call runs.

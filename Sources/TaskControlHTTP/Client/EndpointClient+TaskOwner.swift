@@ -30,14 +30,17 @@ extension EndpointClient {
         sharing.cancelAll(for: cause)
     }
 
-    package func cutOff(for cause: CancellationCause) async -> [String] {
+    package func cutOff(for cause: CancellationCause, within limit: CancellationLimit?) async -> ShutdownReport {
         let ids = calls.cancelAll(for: cause, isCutOff: true)
         sharing.cancelAll(for: cause)
-        // A cancelled caller continues to wait.
-        try? await drain(staysWhenCancelled: true)
-        let names = calls.takeNames(of: ids)
-        await transport.shutdown()
-        return names
+        let hasEnded = await waitForCancelledTasks(within: limit) { (stays: Bool) throws(CancellationError) in
+            try await self.drain(staysWhenCancelled: stays)
+        }
+        let report = calls.report(of: ids)
+        // The transport waits for its exchanges, and perhaps for those of calls that are left behind.
+        let transport = Task.detached { [transport] in await transport.shutdown() }
+        if hasEnded { await transport.value }
+        return report
     }
 
     package func drain(staysWhenCancelled: Bool) async throws(CancellationError) {

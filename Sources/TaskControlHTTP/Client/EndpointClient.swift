@@ -38,8 +38,8 @@ internal import TaskControlResilience
 /// (``HTTPTransport/shutdown()``):
 ///
 /// ```swift
-/// let cutOff = await client.shutdown(grace: .seconds(5))
-/// if !cutOff.isEmpty { print("cancelled: \(cutOff)") }        // "GET https://books.example/v1/books"
+/// let report = await client.shutdown(grace: .seconds(5))
+/// if !report.isEmpty { print(report) }        // cancelled: GET https://books.example/v1/books
 /// ```
 ///
 /// `cancelAll(because:)` and `close()` cancel the calls, not the tasks of their callers, which receive the error. Each

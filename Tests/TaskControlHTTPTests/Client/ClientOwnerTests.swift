@@ -114,7 +114,7 @@ struct ClientOwnerTests {
         let client = EndpointClient(transport, name: "books", policies: form.policies)
         let call = Task { try await form.call(client) }
         try await gate.waitForWaiters()
-        let names = await client.shutdown(grace: .zero)
+        let names = await client.shutdown(grace: .zero).cancelled
         #expect(names == [form == .upload ? "PUT http://h/api/upload" : "GET http://h/api/text"])
         #expect(transport.log.events == ["begun", "ended", "shut down"])
         #expect(await thrown { try await call.value } as? CancellationCause == .shutdown(name: "books"))

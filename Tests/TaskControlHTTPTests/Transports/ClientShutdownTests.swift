@@ -47,7 +47,7 @@ struct ClientShutdownTests {
         let client = client(of: server, kind)
         let call = Task { try await form.call(client) }
         try await server.log.wait { $0.requests.count == 1 }
-        let names = await client.shutdown(grace: .zero)
+        let names = await client.shutdown(grace: .zero).cancelled
         #expect(names.count == 1 && names[0].hasSuffix(form == .upload ? "/upload" : "/text"))
         #expect(await thrown { try await call.value } as? CancellationCause == .shutdown(name: "books"))
         try await server.log.wait { $0.live == 0 }
