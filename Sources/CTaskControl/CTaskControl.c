@@ -88,14 +88,19 @@ bool tc_isMainQueue(void) {
 
 bool tc_startThread(void *(*function)(void *), void *context) {
 #if defined(__APPLE__) || defined(__linux__)
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    // Some systems give 128 or 512 KB by default.
+    pthread_attr_setstacksize(&attributes, 8 << 20);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     // The new thread inherits the mask: the program's signals are for its own threads.
     sigset_t all, former;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &former);
     pthread_t thread;
-    bool isStarted = pthread_create(&thread, NULL, function, context) == 0;
+    bool isStarted = pthread_create(&thread, &attributes, function, context) == 0;
     pthread_sigmask(SIG_SETMASK, &former, NULL);
-    if (isStarted) pthread_detach(thread);
+    pthread_attr_destroy(&attributes);
     return isStarted;
 #else
     (void)function;

@@ -34,6 +34,13 @@ struct HangStateMachineTests {
         #expect(machine.unreported(of: [wait(1, since: 7)]) == [wait(1, since: 7)])
     }
 
+    @Test func aReportedWaitThatHasEndedIsForgotten() {
+        var machine = Machine(limit: .seconds(10), probeCount: 0)
+        _ = machine.report([wait(1, since: 0), wait(2, since: 0)], stuck: [])
+        #expect(machine.unreported(of: [wait(2, since: 0)]) == [] && machine.reported == [wait(2, since: 0)])
+        #expect(machine.unreported(of: []) == [] && machine.reported == [])
+    }
+
     @Test func theLongestWaitIsFirstAndStuckOnesAreApart() {
         var machine = Machine(limit: .seconds(10), probeCount: 0)
         let waits = [wait(3, since: 2), wait(1, since: 5), wait(2, since: 1), wait(4, since: 2)]

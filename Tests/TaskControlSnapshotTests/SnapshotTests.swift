@@ -199,6 +199,21 @@ struct SnapshotTests {
         }
     }
 
+    @Test func aWaitForAPermitUntilALimitIsNoCircle() async throws {
+        try await watched { books, recorder in
+            let (semaphore, clock) = (AsyncSemaphore(value: 1), TestClock())
+            let task = Task {
+                try await semaphore.withPermit { try await semaphore.acquire(within: .seconds(1), clock: clock) }
+            }
+            try await recorder.wait { $0.named("AsyncSemaphore.waiting").count == 1 }
+            #expect(books.snapshot.warnings == [], "\(books.snapshot)")
+            #expect(books.snapshot.owners[0].entries.map(\.phase) == [.running, .waiting])
+            try await clock.waitForSleepers(count: 1)
+            await clock.advance(by: .seconds(1))
+            await #expect(throws: TimeoutError.self) { try await task.value }
+        }
+    }
+
     @Test func aCircleWithATimeLimitInsideIsNoCircle() async throws {
         try await watched { books, recorder in
             let (first, second, clock) = (AsyncSemaphore(value: 1), AsyncSemaphore(value: 1), TestClock())

@@ -69,8 +69,9 @@ struct TrackerStateMachineTests {
 
     @Test func aPausedOwnerIsNamed() throws {
         var books = books([event(.created), event(.enqueued, .began(.waiting), 1), event(.paused)])
-        let owner = try #require(books.snapshot(at: .zero).owners.first)
-        #expect(owner.isPaused && "\(owner)".contains(", paused"))
+        let snapshot = books.snapshot(at: .zero)
+        let owner = try #require(snapshot.owners.first)
+        #expect(owner.isPaused && "\(snapshot)".contains(", paused"))
         let copy = try JSONDecoder().decode(TaskSnapshot.Owner.self, from: JSONEncoder().encode(owner))
         #expect(copy.isPaused)
         books.receive(event(.resumed))

@@ -11,6 +11,8 @@ extension TaskEvent.Primitive {
     public static var asyncSemaphore: Self { Self("AsyncSemaphore", [.call, .line]) }
     /// The same primitive, in the event that begins a call of ``AsyncSemaphore/acquirePermit(_:)``.
     static var permitValue: Self { Self("AsyncSemaphore", [.call, .line, .movable]) }
+    /// The same primitive, in the event that begins a call of ``AsyncSemaphore/acquire(_:within:clock:)``.
+    static var limitedRequest: Self { Self("AsyncSemaphore", [.call, .line, .limited]) }
 }
 
 extension TaskEvent.Kind {

@@ -222,7 +222,8 @@ final class Call {
             attempts: retry.attempts,
             backoff: retry.backoff,
             budget: retry.budget.budget(for: request.host, in: client.budgets),
-            maxElapsed: retry.maxElapsed
+            maxElapsed: retry.maxElapsed,
+            waitingFor: retry.waitingFor
         )
         var failure: (any Error)?
         // The time that `maxElapsed` limits begins with the first attempt.

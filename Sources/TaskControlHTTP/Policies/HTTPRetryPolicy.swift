@@ -68,6 +68,10 @@ public struct HTTPRetryPolicy: Sendable {
     /// after which the other rules allow one.
     public var shouldRetry: @Sendable (any Error) -> Bool
 
+    /// Returns the reports of a condition, such as that the network is there, which ends a delay early, and holds up attempts
+    /// while it is `false`: see `RetryPolicy.waitingFor`. `nil`: no condition.
+    public var waitingFor: (@Sendable () async -> AsyncStream<Bool>)?
+
     /// Creates a policy, by default with the numbers of the AWS SDKs. Each parameter is the property with its name.
     public init(
         attempts: Int = 3,
@@ -76,7 +80,8 @@ public struct HTTPRetryPolicy: Sendable {
         maxElapsed: Duration? = nil,
         methods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"],
         statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504],
-        shouldRetry: @escaping @Sendable (any Error) -> Bool = { _ in true }
+        shouldRetry: @escaping @Sendable (any Error) -> Bool = { _ in true },
+        waitingFor condition: (@Sendable () async -> AsyncStream<Bool>)? = nil
     ) {
         self.attempts = attempts
         self.backoff = backoff
@@ -85,6 +90,7 @@ public struct HTTPRetryPolicy: Sendable {
         self.methods = methods
         self.statuses = statuses
         self.shouldRetry = shouldRetry
+        waitingFor = condition
     }
 
     /// The methods that are idempotent by RFC 9110 (9.2.2).

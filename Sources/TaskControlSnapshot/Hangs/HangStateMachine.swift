@@ -31,7 +31,7 @@ struct HangStateMachine {
     /// The time before which nothing could run, since the process was stopped; `nil` if that has not happened.
     private var resumed: Duration?
     private var probes: [Probe]
-    private var reported: Set<Wait> = []
+    private(set) var reported: Set<Wait> = []
 
     init(limit: Duration, probeCount: Int) {
         self.limit = limit

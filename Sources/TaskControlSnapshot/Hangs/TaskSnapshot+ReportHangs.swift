@@ -9,9 +9,10 @@ extension TaskSnapshot {
     /// ```
     ///
     /// A thread that belongs to no pool looks once per limit at the tasks and calls that wait for a turn, a permit, a
-    /// flight, a callback, or the tasks of an owner. A wait is reported once, at most two limits after its beginning;
-    /// delays, and waits with a time limit of their own, are not. The report shows what the wait depends on, and
-    /// says whether it can end: ``HangReport/Verdict``. The waits that a look finds are in one report per verdict.
+    /// flight, a callback, or the tasks of an owner. A wait is reported once, at most two limits after its beginning.
+    /// The report shows what the wait depends on, and says whether it can end: ``HangReport/Verdict``. The waits that a
+    /// look finds are in one report per verdict. Delays, and the waits of `withTimeout` and `acquire(within:)`, end by
+    /// themselves, and are not reported.
     ///
     /// In each look, the thread also sends a task to the thread pool, at the priorities `low`, `medium` and `high`, and
     /// reports, once, if the pool has not begun it one limit later. No time limit inside the pool can notice that.
@@ -30,7 +31,7 @@ extension TaskSnapshot {
     ///     report is written to the system's log as a mistake in the program, and observers receive it as an event with
     ///     the severity `warning`.
     /// - Returns: The registration. Reports are made until its `end()` is called, also if the registration is released;
-    ///   the thread then ends.
+    ///   the thread then ends. A report that is being made at that moment may still be received.
     /// - Complexity: A look is O(*n*) in the number of existing tasks and calls, and O(*n* log *n*) if it reports any.
     @discardableResult
     public static func reportHangs(

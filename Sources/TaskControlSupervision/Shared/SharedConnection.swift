@@ -52,7 +52,7 @@ public final class SharedConnection<Connection: Sendable, Element: Sendable>: Se
     ///   - clock: Measures the delays, the period of the limit, and `silenceLimit`.
     ///   - connect: Connects. Receives the last element that was received since the first user came; `nil` if there is none.
     ///     Runs on no actor, with the task-locals of that user, and without its deadline.
-    ///   - elements: Returns the elements of a connection.
+    ///   - elements: Returns the elements of a connection. Runs on no actor.
     public init<Elements: AsyncSequence & SendableMetatype>(
         _ name: String,
         restart: RestartRule = .always,
@@ -63,7 +63,7 @@ public final class SharedConnection<Connection: Sendable, Element: Sendable>: Se
         waitingFor condition: (@Sendable () async -> AsyncStream<Bool>)? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         connect: @escaping @Sendable (_ last: Element?) async throws -> Connection,
-        elements: @escaping @Sendable (Connection) -> Elements
+        elements: @escaping @Sendable (Connection) async throws -> Elements
     ) where Elements.Element == Element, Elements.AsyncIterator: SendableMetatype {
         storage = SharedConnectionStorage(name) { storage in
             storage.lifetime.keepRunning(

@@ -199,7 +199,7 @@ extension AsyncLifetime {
     ///   - clock: Measures the delays, the period of the limit, and `silenceLimit`.
     ///   - connect: Connects. Receives the last element that was delivered; `nil` if there is none. It must not capture the
     ///     owner.
-    ///   - elements: Returns the elements of a connection.
+    ///   - elements: Returns the elements of a connection. Called after `connected`, on no actor.
     ///   - connected: Receives the owner and each new connection, before its elements, in the isolation of the code that
     ///     calls this function.
     ///   - deliver: Receives the owner and an element, in the isolation of the code that calls this function.
@@ -221,7 +221,7 @@ extension AsyncLifetime {
         priority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         connect: @escaping @Sendable (_ last: Elements.Element?) async throws -> Connection,
-        elements: @escaping @Sendable (Connection) -> Elements,
+        elements: @escaping @Sendable (Connection) async throws -> Elements,
         @_inheritActorContext connected: @escaping @isolated(any) @Sendable (Owner, Connection) async -> Void,
         @_inheritActorContext deliver: @escaping @isolated(any) @Sendable (Owner, Elements.Element) async -> Void
     ) -> SupervisedWork where Elements.Element: Sendable, Elements.AsyncIterator: SendableMetatype {
@@ -240,7 +240,7 @@ extension AsyncLifetime {
             connect: { (last: Elements.Element?) -> Elements in
                 let connection = try await connect(last)
                 _ = try await receiver.hand(connection, connected, isolation: connected.isolation)
-                return elements(connection)
+                return try await elements(connection)
             },
             deliver: deliver
         )

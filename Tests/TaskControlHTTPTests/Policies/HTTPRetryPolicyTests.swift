@@ -48,6 +48,26 @@ struct HTTPRetryPolicyTests {
         #expect(transport.sent.events.map { $0.headers["Idempotency-Key"] } == ["1", "1"])
     }
 
+    /// The condition ends a delay without end, and the first attempt does not wait for it.
+    @Test func aConditionHoldsUpTheNextAttempt() async throws {
+        let transport = ScriptedTransport(.unreachable(), .ok("there"))
+        let (reports, network) = AsyncStream<Bool>.makeStream()
+        let asked = Gate()
+        var retry = HTTPRetryPolicy(backoff: .fixed(.seconds(3_600)))
+        retry.waitingFor = {
+            asked.open()
+            return reports
+        }
+        let client = EndpointClient(transport, policies: ClientPolicies(retry: retry))
+        let call = Task { try await client.request(Text()) }
+        try await asked.wait()
+        network.yield(false)
+        #expect(transport.sent.count == 1)
+        network.yield(true)
+        #expect(try await call.value == "there")
+        #expect(transport.sent.count == 2)
+    }
+
     @Test func theLastFailureIsThrown() async throws {
         let transport = ScriptedTransport(
             .unreachable(),

@@ -31,7 +31,14 @@ struct HTTPResilienceTests {
             policies: ClientPolicies(
                 resilience: .perHost { host in
                     made.record(host)
-                    return HostPolicy(breaker: CircuitBreaker(name: host, failureThreshold: 1, minimumCalls: 1))
+                    return HostPolicy(
+                        breaker: CircuitBreaker(
+                            name: host,
+                            failureThreshold: 1,
+                            minimumCalls: 1,
+                            openDuration: .seconds(86_400)
+                        )
+                    )
                 }
             )
         )
@@ -158,7 +165,14 @@ struct HTTPResilienceTests {
                 ScriptedTransport(.status(503)),
                 policies: ClientPolicies(
                     resilience: .perHost { host in
-                        HostPolicy(breaker: CircuitBreaker(name: host, failureThreshold: 1, minimumCalls: 1))
+                        HostPolicy(
+                            breaker: CircuitBreaker(
+                                name: host,
+                                failureThreshold: 1,
+                                minimumCalls: 1,
+                                openDuration: .seconds(86_400)
+                            )
+                        )
                     }
                 )
             )

@@ -6,15 +6,31 @@ public struct _PermitHolding: Sendable {
     fileprivate var number: UInt64 = 0
     /// Whether the call that requested the permits also releases them, as `withPermit(_:)` does.
     fileprivate let isScoped: Bool
-    /// Whether the permits are a value, which another task may hold than the one that requested them.
-    fileprivate var isValue = false
+    fileprivate var form = Form.plain
     /// The ID of the request among the waiting requests; `nil` if the permits were available at once, or if the caller
     /// was cancelled before the request.
     var id: PermitStorage.Machine.ID?
 
     @usableFromInline package static var scoped: _PermitHolding { _PermitHolding(isScoped: true) }
     @usableFromInline static var open: _PermitHolding { _PermitHolding(isScoped: false) }
-    static var value: _PermitHolding { _PermitHolding(isScoped: true, isValue: true) }
+    static var value: _PermitHolding { _PermitHolding(isScoped: true, form: .value) }
+    static var limited: _PermitHolding { _PermitHolding(isScoped: false, form: .limited) }
+
+    fileprivate enum Form {
+        case plain
+        /// The permits are a value, which another task may hold than the one that requested them.
+        case value
+        /// The caller waits until a time limit at most.
+        case limited
+
+        var primitive: TaskEvent.Primitive {
+            switch self {
+            case .plain: .asyncSemaphore
+            case .value: .permitValue
+            case .limited: .limitedRequest
+            }
+        }
+    }
 
     /// Whether events identify the request by its `number`.
     var isObserved: Bool { number != 0 }
@@ -39,7 +55,7 @@ extension AsyncSemaphore {
         }
         holding.number = Diagnostics.nextNumber()
         let event = TaskEvent(
-            holding.isValue ? .permitValue : source.primitive,
+            holding.form.primitive,
             isAcquired ? .acquired : .waiting,
             .began(isAcquired ? .running : .waiting),
             owner: source.identity,

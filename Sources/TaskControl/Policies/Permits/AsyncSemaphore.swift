@@ -160,7 +160,7 @@ public final class AsyncSemaphore: Sendable {
             throw TimeoutError(duration: limit)
         }
         let count = _permitCount(count)
-        var holding = _PermitHolding.open
+        var holding = _PermitHolding.limited
         let stopwatch = Stopwatch(clock)
         if !_acquireAtOnce(count, &holding) { try await acquireInLine(count, holding, within: limit, stopwatch) }
     }
