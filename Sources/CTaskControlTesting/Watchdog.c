@@ -128,7 +128,8 @@ static void look(Progress *progress) {
     if (progress->used != used) progress->idleSince = time;
     progress->used = used;
     int64_t busy = used - progress->usedBefore, idle = time - progress->idleSince;
-    bool waits = idle >= limit;
+    // For less than a second, a thread that runs may be given no time either.
+    bool waits = idle >= (limit < Second ? Second : limit);
     if (!limit || (!waits && busy < limit)) return;
     if (!progress->isReported) {
         report(progress, limit, waits);
