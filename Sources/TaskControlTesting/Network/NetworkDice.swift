@@ -15,11 +15,22 @@ struct NetworkDice {
         let fault: Fault?
         /// The time between the arrivals of the request and its duplicate; `nil` if the request is not duplicated.
         let duplicate: Duration?
+        /// The travel times that are drawn for messages that are not late.
+        let usual: Latencies
 
-        var hasFault: Bool { fault != nil || duplicate != nil }
+        struct Latencies: Hashable {
+            let request: Duration
+            let reply: Duration
+        }
 
-        /// The same latencies, without a fault or a duplicate.
-        var withoutFault: Self { Self(request: request, reply: reply, fault: nil, duplicate: nil) }
+        var hasFault: Bool {
+            fault != nil || duplicate != nil || usual != Latencies(request: request, reply: reply)
+        }
+
+        /// The usual latencies, without a fault or a duplicate.
+        var withoutFault: Self {
+            Self(request: usual.request, reply: usual.reply, fault: nil, duplicate: nil, usual: usual)
+        }
     }
 
     /// The latency and the faults of messages in one direction.
@@ -29,9 +40,12 @@ struct NetworkDice {
     }
 
     private var generator: SeededGenerator
+    /// The generator that decides which messages are late: networks without late messages keep the numbers of their seeds.
+    private var lateness: SeededGenerator
 
     init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
+        lateness = SeededGenerator(seed: seed ^ 0x9FB2_1C65_1E98_DF25)
     }
 
     /// Draws the latencies of the next request and its reply, and decides whether a fault happens, and which.
@@ -56,7 +70,19 @@ struct NetworkDice {
             } else {
                 nil
             }
-        return Throw(request: request, reply: reply, fault: fault, duplicate: isDuplicated ? duplicate : nil)
+        let lateDuplicate = late(duplicate, there)
+        return Throw(
+            request: late(request, there),
+            reply: late(reply, back),
+            fault: fault,
+            duplicate: isDuplicated ? lateDuplicate : nil,
+            usual: Throw.Latencies(request: request, reply: reply)
+        )
+    }
+
+    /// Returns the travel time of a message: the one that was drawn or, if the message is late, ten times the longest one.
+    private mutating func late(_ drawn: Duration, _ link: Link) -> Duration {
+        lateness.unit() < link.faults.lateMessages ? link.latency.upperBound.saturatingMultiplied(by: 10) : drawn
     }
 
     private mutating func happens(_ probability: Double) -> Bool {

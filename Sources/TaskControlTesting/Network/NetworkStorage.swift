@@ -57,6 +57,7 @@ final class NetworkStorage: Sendable {
         case prepared, running, ended
     }
 
+    let clock: any Clock<Duration>
     let timeline: Timeline
     let simulation: Simulation?
     private let latency: ClosedRange<Duration>
@@ -81,6 +82,7 @@ final class NetworkStorage: Sendable {
             latency.lowerBound >= .zero,
             "SimulatedNetwork(latency: \(latency)): a latency must not be negative. Begin at zero or later."
         )
+        self.clock = clock
         timeline = Timeline(clock)
         (self.latency, self.faults, self.simulation) = (latency, faults, simulation)
         // The seed is changed, so that this sequence differs from the sequence of the messages.

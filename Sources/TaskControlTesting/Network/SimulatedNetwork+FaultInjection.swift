@@ -178,6 +178,10 @@ extension SimulatedNetwork {
         public let lostReplies: Double
         /// The probability that the server receives the request twice.
         public let duplicates: Double
+        /// The probability that a message (a request, a duplicate or a reply) takes ten times the longest latency of its link: so
+        /// long that it meets whatever has happened meanwhile, such as a window of deduplication that is over. Real networks
+        /// have such a tail of rare latencies; 0.05 is a good beginning.
+        public let lateMessages: Double
 
         /// The faults of a reliable network: all probabilities are zero.
         public static let none = Faults()
@@ -188,10 +192,12 @@ extension SimulatedNetwork {
             errors: Double = 0,
             lostRequests: Double = 0,
             lostReplies: Double = 0,
-            duplicates: Double = 0
+            duplicates: Double = 0,
+            lateMessages: Double = 0
         ) {
             let named = [
                 "errors": errors, "lostRequests": lostRequests, "lostReplies": lostReplies, "duplicates": duplicates,
+                "lateMessages": lateMessages,
             ]
             for (name, probability) in named {
                 insist(
@@ -203,6 +209,7 @@ extension SimulatedNetwork {
             self.lostRequests = lostRequests
             self.lostReplies = lostReplies
             self.duplicates = duplicates
+            self.lateMessages = lateMessages
         }
     }
 

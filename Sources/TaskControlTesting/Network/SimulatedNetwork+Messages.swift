@@ -30,7 +30,7 @@ extension SimulatedNetwork {
     /// Sends a request to a node, and waits for the reply. The sender is a client outside all nodes: no partition
     /// separates the client from a node, and the client is never paused or crashed.
     ///
-    /// In all other respects, the request behaves like a request that a process sends with ``Process/send(_:to:)``: for
+    /// In all other respects, the request behaves like a request that a process sends with ``Process/send(_:to:within:)``: for
     /// example, if the request or the reply is lost, this function waits until the caller is cancelled or ``run(_:)`` ends.
     /// Traps, and lists the nodes, if there is no node with the given name.
     ///
@@ -40,17 +40,33 @@ extension SimulatedNetwork {
     /// - Parameters:
     ///   - request: The request.
     ///   - node: The name of the node that receives the request.
+    ///   - limit: The time after which the caller stops waiting for the reply, on the network's clock; `nil` for no limit.
     /// - Returns: The value that the handler returns.
-    /// - Throws: The error that the handler throws; ``ConnectionLostError`` if the seed of the network decides that the
+    /// - Throws: `TimeoutError` at the limit; the error that the handler throws; ``ConnectionLostError`` if the seed of the network decides that the
     ///   connection is lost; an error that names the request if the node has no handler for the request;
     ///   `CancellationError` if the caller is cancelled, or the closure of ``run(_:)`` has returned before the reply has
     ///   arrived.
-    public func send<Message: Request>(_ request: Message, to node: String) async throws -> Message.Reply {
-        try await storage.send(request, as: nil, to: node)
+    public func send<Message: Request>(
+        _ request: Message,
+        to node: String,
+        within limit: Duration? = nil
+    ) async throws -> Message.Reply {
+        try await storage.within(limit, clock: storage.clock) {
+            try await storage.send(request, as: nil, to: node)
+        }
     }
 }
 
 extension NetworkStorage {
+    func within<Reply>(
+        _ limit: Duration?,
+        clock: any Clock<Duration>,
+        _ request: nonisolated(nonsending) () async throws -> Reply
+    ) async throws -> Reply {
+        guard let limit else { return try await request() }
+        return try await withTimeout(limit, clock: clock, operation: request)
+    }
+
     func send<Message: SimulatedNetwork.Request>(
         _ request: Message,
         as sender: Incarnation?,

@@ -244,7 +244,7 @@ extension SimulatedNetwork {
         /// time. The reply arrives after another latency. A message (request or reply) is lost if the link from its
         /// sender to its receiver is blocked or the network is partitioned *when it would arrive*, if its receiver is
         /// down at that time, or if the network's seed decides so (see ``Faults``). If a message is lost, this function
-        /// waits until the caller is cancelled: use a time limit. A reply reaches only the process that has sent the
+        /// waits until the caller is cancelled: use a time limit (`within`). A reply reaches only the process that has sent the
         /// request, and not a later process of the same node.
         ///
         /// If the seed duplicates the request, the duplicate reaches the node after the request, and the result of the
@@ -259,13 +259,19 @@ extension SimulatedNetwork {
         ///   - request: The request.
         ///   - node: The name of the receiver, which may be the node of this process. Traps, and lists the nodes, if there is no node with
         ///     that name.
+        ///   - limit: The time after which the caller stops waiting for the reply, on the ``clock`` of this process; `nil` for no
+        ///     limit. The caller does not know then whether the request is handled.
         /// - Returns: The value that the handler returns.
-        /// - Throws: The error that the handler throws; ``ConnectionLostError`` if the seed decides that the connection is lost;
+        /// - Throws: `TimeoutError` at the limit; the error that the handler throws; ``ConnectionLostError`` if the seed decides that the connection is lost;
         ///   an error that names the request if the node has no handler for the request; `CancellationError` if the
         ///   caller is cancelled or this process has ended.
         /// - Complexity: O(*n*) in the number of nodes.
-        public func send<Message: Request>(_ request: Message, to node: String) async throws -> Message.Reply {
-            try await network.send(request, as: id, to: node)
+        public func send<Message: Request>(
+            _ request: Message,
+            to node: String,
+            within limit: Duration? = nil
+        ) async throws -> Message.Reply {
+            try await network.within(limit, clock: clock) { try await network.send(request, as: id, to: node) }
         }
     }
 }
