@@ -6,7 +6,7 @@
 ///
 /// A continuation can be copied, stored, and resumed from any thread. The continuation and its copies resume the caller
 /// once, with the first call. Each later call is ignored, and reported to diagnostics as a mistake in the program (see
-/// ``TaskDiagnostics``).
+/// ``TaskDiagnostics``), unless the function is called with `reportsRepeatedCallbacks: false`.
 ///
 /// If the caller was cancelled and has already stopped waiting, the first call is ignored too. It is not a mistake,
 /// because an API usually responds to a cancellation by calling back, so only observers receive an event for it. If the

@@ -11,7 +11,18 @@
 /// cancellation that comes while `load` runs, before the request is stored.
 ///
 /// A callback may come from any thread, and while `body` runs. Its result counts, unless the caller was cancelled and
-/// has stopped waiting. A second callback is ignored, and reported to diagnostics.
+/// has stopped waiting. A second callback is ignored, and reported to diagnostics, unless the API calls back repeatedly by
+/// design, such as a handler of state changes:
+///
+/// ```swift
+/// try await withCancellableContinuation(reportsRepeatedCallbacks: false) { continuation in
+///     connection.stateUpdateHandler = { state in
+///         if state == .ready { continuation.resume() }
+///     }
+///     connection.start()
+///     return { connection.cancel() }
+/// }
+/// ```
 ///
 /// If the API releases its callback without calling it, the caller throws ``ContinuationDroppedError`` instead of
 /// waiting forever. Such a release cannot happen while the handle (the closure that `body` returns) retains the
@@ -40,6 +51,8 @@
 /// - Parameters:
 ///   - type: The type of the value, where it can't be inferred.
 ///   - behavior: The rule for a caller that is cancelled while it waits.
+///   - reportsRepeatedCallbacks: Whether a callback after the first one is reported as a mistake. If not, it is an event for
+///     observers only, such as a callback after a cancellation. It is ignored in both cases.
 ///   - fileID: The file of the call, shown in diagnostics and errors.
 ///   - line: The line of the call, shown in diagnostics and errors.
 ///   - body: Calls the API, and returns the handle, a closure that cancels the call. Runs in the caller's task and
@@ -55,13 +68,14 @@
 public nonisolated(nonsending) func withCancellableContinuation<Value>(
     of type: Value.Type = Value.self,
     whenCancelled behavior: CancelledContinuationBehavior = .throwImmediately,
+    reportsRepeatedCallbacks: Bool = true,
     fileID: StaticString = #fileID,
     line: Int = #line,
     _ body: (CancellableContinuation<Value>) throws -> @Sendable () -> Void
 ) async throws -> sending Value {
     // Work of a cancelled caller does not begin.
     try Task.checkCancellation()
-    let place = _BridgePlace(fileID: fileID, line: line)
+    let place = _BridgePlace(fileID: fileID, line: line, reportsRepetition: reportsRepeatedCallbacks)
     let bridge = _Bridge(place)
     // In an expression of its own: what waits below keeps neither the continuation nor the handle.
     let early: _BridgeToken?
@@ -88,6 +102,8 @@ public nonisolated(nonsending) func withCancellableContinuation<Value>(
 /// - Parameters:
 ///   - type: The type of the value, where it can't be inferred.
 ///   - behavior: The rule for a caller that is cancelled while it waits.
+///   - reportsRepeatedCallbacks: Whether a callback after the first one is reported as a mistake. If not, it is an event for
+///     observers only, such as a callback after a cancellation. It is ignored in both cases.
 ///   - fileID: The file of the call, shown in diagnostics and errors.
 ///   - line: The line of the call, shown in diagnostics and errors.
 ///   - body: Calls the API, and returns the handle that cancels it. The handle need not be Sendable, but `body` must
@@ -101,12 +117,18 @@ public nonisolated(nonsending) func withCancellableContinuation<Value>(
 public nonisolated(nonsending) func withCancellableContinuation<Value, Handle: Cancellable>(
     of type: Value.Type = Value.self,
     whenCancelled behavior: CancelledContinuationBehavior = .throwImmediately,
+    reportsRepeatedCallbacks: Bool = true,
     fileID: StaticString = #fileID,
     line: Int = #line,
     _ body: (CancellableContinuation<Value>) throws -> sending Handle
 ) async throws -> sending Value {
-    try await withCancellableContinuation(of: type, whenCancelled: behavior, fileID: fileID, line: line) {
-        continuation in
+    try await withCancellableContinuation(
+        of: type,
+        whenCancelled: behavior,
+        reportsRepeatedCallbacks: reportsRepeatedCallbacks,
+        fileID: fileID,
+        line: line
+    ) { continuation in
         // The handle was sent here, and is used only once more, by the thread that cancels.
         nonisolated(unsafe) let handle = try body(continuation)
         return { handle.cancel() }

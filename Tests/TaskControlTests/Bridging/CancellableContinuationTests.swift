@@ -88,9 +88,22 @@ struct CancellableContinuationTests {
         }
         let texts = reported.incidents.map(\.description)
         #expect(texts.count == 2 && texts.allSatisfy { $0.contains("CancellableContinuationTests.swift:") })
+        #expect(reported.incidents.allSatisfy { $0.severity == .warning })
         #expect(texts.first?.contains("resumedAgain detail=") == true)
         #expect(texts.first?.hasSuffix(", a value of the type Int") == true)
         #expect(texts.last?.contains(#"error=MarkedError(mark: "late")"#) == true)
+    }
+
+    @Test func repeatedCallbacksThatAreExpectedAreNotReported() async throws {
+        let reported = await Incidents.shared.reported {
+            let value = try? await withCancellableContinuation(of: Int.self, reportsRepeatedCallbacks: false) {
+                for number in 1...5 { $0.resume(returning: number) }
+                return {}
+            }
+            #expect(value == 1)
+        }
+        #expect(reported.excess == [.again, .again, .again, .again])
+        #expect(reported.incidents.allSatisfy { $0.severity != .warning })
     }
 
     @Test func theCallbackThatAnswersACancellationIsToldFromOneMore() async throws {

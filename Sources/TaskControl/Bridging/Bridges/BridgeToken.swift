@@ -41,7 +41,8 @@ extension _BridgeToken {
     }
 
     /// Reports a callback that was ignored. A callback after a cancellation, to which it is usually the response, is
-    /// emitted as an ordinary event; every other one is reported as a mistake in the program.
+    /// emitted as an ordinary event, and so is a repeated one that is expected; every other one is reported as a mistake
+    /// in the program.
     ///
     /// - Parameters:
     ///   - excess: The reason why the callback was ignored.
@@ -56,7 +57,9 @@ extension _BridgeToken {
                 detail: place.text + (content.error == nil ? ", \(content)" : "")
             )
         }
-        if excess == .afterCancellation { return Diagnostics.emit(event()) }
+        if excess == .afterCancellation || excess == .again && !place.reportsRepetition {
+            return Diagnostics.emit(event())
+        }
         Diagnostics.report(
             event(),
             error: content.error,
@@ -120,11 +123,14 @@ enum _CallbackContent: Sendable, CustomStringConvertible {
 struct _BridgePlace: Sendable {
     let fileID: StaticString
     let line: Int
+    /// Whether a callback after the first one is reported as a mistake.
+    let reportsRepetition: Bool
 
     @usableFromInline
-    init(fileID: StaticString, line: Int) {
+    init(fileID: StaticString, line: Int, reportsRepetition: Bool) {
         self.fileID = fileID
         self.line = line
+        self.reportsRepetition = reportsRepetition
     }
 
     var text: String { "\(fileID):\(line)" }
