@@ -166,6 +166,8 @@ final class TaskRegistry: Sendable {
     /// - Parameters:
     ///   - task: The task.
     ///   - key: The key; `nil` for none.
+    ///   - behavior: The rule for the present tasks of the key, for a task whose value is of any type; `nil` for a task without
+    ///     a value, which is not registered if its key has a task.
     ///   - subject: The identity of the task in events; `nil` if the task is identified by its ID in this registry.
     ///   - opens: Whether the caller will emit the event that reports the beginning of the task. If so, the other
     ///     events about the task are held back until then.
@@ -174,14 +176,18 @@ final class TaskRegistry: Sendable {
     func insert(
         _ task: _TaskHandle,
         key: Key? = nil,
+        behavior: TaskStoreDuplicateKeyBehavior? = nil,
         subject: TaskEvent.Identity? = nil,
         opens: Bool = false,
         ifClosed refuse: () -> Void
     ) -> ID? {
-        let registration = change { machine, effects in
+        let registration = change(cause: { behavior == nil ? nil : $0.causeOfReplacement(under: key) }) {
+            machine,
+            effects in
             let registration = machine.insert(
                 Word(task),
                 key: key,
+                behavior: behavior,
                 subject: subject,
                 isCancelled: { $0.task.isCancelled },
                 &effects
@@ -208,12 +214,20 @@ final class TaskRegistry: Sendable {
     /// - Parameters:
     ///   - task: The task.
     ///   - key: The key; `nil` for none.
+    ///   - behavior: The rule for the present tasks of the key: see `insert`.
     ///   - end: Waits for the end of the task.
     /// - Returns: Whether the task was registered: `false` if the registry is closed, which cancels the task, or if
     ///   another task has the key.
-    func adopt(_ task: _TaskHandle, key: Key? = nil, end: @escaping @Sendable () async -> Void) -> Bool {
+    func adopt(
+        _ task: _TaskHandle,
+        key: Key? = nil,
+        behavior: TaskStoreDuplicateKeyBehavior? = nil,
+        end: @escaping @Sendable () async -> Void
+    ) -> Bool {
         let key = key?.described()
-        guard let id = insert(task, key: key, opens: true, ifClosed: task.cancel) else { return false }
+        guard let id = insert(task, key: key, behavior: behavior, opens: true, ifClosed: task.cancel) else {
+            return false
+        }
         // Awaiting a task escalates it to the priority of the awaiting task. Utility priority escalates few tasks, and
         // a task with it still runs soon on a busy system.
         _ = Task.detached(name: "TaskControl: waits for an adopted task", priority: .utility) { [self] in

@@ -123,7 +123,7 @@ extension TaskRegistryStateMachine {
         precondition(limit.firstWaiting == line.first { !limit.hasPermit($0) } ?? Chain.none, "The first is known.")
         precondition(holders.count == limit.size - limit.available, "Each task that may start has a permit.")
         precondition(
-            queued.isEmpty || limit.available == 0 || limit.isPaused,
+            queued.isEmpty || limit.available <= 0 || limit.isPaused,
             "No entry waits for a permit that is available."
         )
         precondition(

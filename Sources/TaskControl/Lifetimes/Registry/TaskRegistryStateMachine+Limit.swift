@@ -43,7 +43,8 @@ extension TaskRegistryStateMachine {
         static var front: Level { 256 }
 
         let size: Int
-        /// The number of permits that no place has.
+        /// The number of permits that no place has. Less than 0 if more tasks run than may, because some of them ran already
+        /// when they were added.
         private(set) var available: Int
         /// Whether no place receives a permit.
         var isPaused = false
@@ -80,6 +81,16 @@ extension TaskRegistryStateMachine {
             } else {
                 queue(place)
             }
+            return place
+        }
+
+        /// Adds a place with a permit for an entry that runs already. If no permit is available, fewer than none are, until
+        /// other places are removed.
+        fileprivate mutating func adopt(_ entry: Slot) -> Slot {
+            let place = places.insert(Place(entry: entry, order: nextOrder, level: 0, hasPermit: true))
+            nextOrder += 1
+            available -= 1
+            line.insert(place, after: lastWithPermit, in: &places)
             return place
         }
 
@@ -233,6 +244,13 @@ extension TaskRegistryStateMachine {
         }
         if lanes[entries[slot].lane].successor == slot { lanes[entries[slot].lane].successor = Chain.none }
         return true
+    }
+
+    /// Gives a place with a permit to a task that runs already.
+    mutating func adoptPlace(_ slot: Slot, _ effects: inout Effects) {
+        entries[slot].place = limit!.adopt(slot)
+        raiseForLater(slot, &effects)
+        passPermitsOn(&effects)
     }
 
     /// Cancels the older tasks of the key of a `queued` task that cancels them when it begins: they may have the permits

@@ -145,7 +145,8 @@ struct TaskRegistryStateMachine {
         let existing = lanes.slot(of: key)
         if let existing {
             if case .preferPrevious = behavior.kind, let standing = standing(in: existing, isCancelled, &effects) {
-                return .existing(standing, entries[standing.slot].job)
+                let isForeign = !sides.isEmpty && sides[standing.slot]?.isForeign == true
+                return .existing(standing, isForeign ? nil : entries[standing.slot].job)
             }
             makeRoom(in: existing, for: behavior, isCancelled, &effects)
         }
@@ -178,24 +179,30 @@ struct TaskRegistryStateMachine {
     }
 
     /// Registers a task that does not call `begin`: it has already started, or the code that creates it decides when it
-    /// begins, and the task then calls `beginReserved`. The task is not added if its key has a task that has neither finished nor been cancelled.
+    /// begins, and the task then calls `beginReserved`. Without a `behavior`, the task is not added if its key has a task that has neither
+    /// finished nor been cancelled.
     ///
     /// - Parameters:
     ///   - job: The handle of the task; `nil` if the task is about to be created.
     ///   - key: The key; `nil` for none.
+    ///   - behavior: The rule for the present tasks of the key, for a task that runs already and whose value is of any type:
+    ///     it does not wait, so only `cancelPrevious` and `runConcurrently` make sense.
     ///   - subject: The identity of the task in events: see `setSubject(_:of:)`.
     ///   - isCancelled: Returns whether a task was cancelled through its own handle. Must have no other effect.
     ///   - effects: Receives the actions for the storage.
     mutating func insert(
         _ job: Job?,
         key: Key? = nil,
+        behavior: TaskStoreDuplicateKeyBehavior? = nil,
         subject: TaskEvent.Identity? = nil,
         isCancelled: (Job) -> Bool = { _ in false },
         _ effects: inout Effects
     ) -> Registration {
         guard !isClosed else { return .refused }
         let lane = key.flatMap { lanes.slot(of: $0) }
-        if let lane, let standing = standing(in: lane, isCancelled, &effects) {
+        if let behavior, let lane {
+            makeRoom(in: lane, for: behavior, isCancelled, &effects)
+        } else if let lane, let standing = standing(in: lane, isCancelled, &effects) {
             return .existing(standing, entries[standing.slot].job)
         }
         let id = enter(
@@ -205,6 +212,9 @@ struct TaskRegistryStateMachine {
             &effects
         )
         if let subject { setSubject(subject, of: id) }
+        if behavior != nil { sides[id.slot, default: Side()].isForeign = true }
+        if limit != nil { adoptPlace(id.slot, &effects) }
+        if behavior != nil, let lane { promote(lane, &effects) }
         return .added(id)
     }
 
@@ -257,12 +267,15 @@ struct TaskRegistryStateMachine {
         effects.wake(followers)
     }
 
-    /// Stores the continuation of a caller that waits for the handle of a task that is being created.
+    /// Stores the continuation of a caller that waits for the handle of a task that is being created, or for the end of a
+    /// task whose value is of any type.
     ///
     /// - Returns: Whether the continuation was stored, and the caller must wait. If not, the handle is attached, or the
     ///   task has ended.
     mutating func follow(_ id: ID, _ waiter: Waiter) -> Bool {
-        guard entries.contains(id), entries[id.slot].job == nil else { return false }
+        guard entries.contains(id), entries[id.slot].job == nil || sides[id.slot]?.isForeign == true else {
+            return false
+        }
         sides[id.slot, default: Side()].followers.append(waiter)
         return true
     }
@@ -596,6 +609,8 @@ extension TaskRegistryStateMachine {
         var isDropped = false
         /// Whether the task is not cancelled together with all others.
         var mustFinish = false
+        /// Whether the value of the task is of any type, so that the handle of the task can't be returned or awaited.
+        var isForeign = false
 
         /// Whether the task cancels the older tasks of its key when it begins.
         var cancelsOlder: Bool { time != nil && afterQuietTime != .keepLatest }
