@@ -78,7 +78,21 @@ public final class TaskSlot: TaskOwner, ObservableOwner {
     /// Adds a task, according to the behavior of the slot. Cancellation works as described for
     /// ``TaskStore/addTask(forKey:duplicateKeyBehavior:name:priority:operation:onError:)``.
     ///
+    /// A delayed action, such as the end of a message on the screen, is a task with a delay, which each call restarts:
+    ///
+    /// ```swift
+    /// func show(_ toast: Toast) {
+    ///     self.toast = toast
+    ///     hiding.addTask(after: .seconds(3)) { [weak self] in self?.toast = nil }
+    /// }
+    /// ```
+    ///
     /// - Parameters:
+    ///   - delay: The time to wait before the operation, measured by the clock of the slot. The rule for the task is then
+    ///     ``TaskStoreDuplicateKeyBehavior/debounce(for:then:)`` with this time, in place of the behavior of the slot: a newer
+    ///     task with a delay replaces one that waits, and tasks that run are cancelled when the delay has passed. If the
+    ///     behavior of the slot lets them continue or waits for them, the task starts when they have ended instead. Zero or
+    ///     less: no wait. `nil`: no delay, and the behavior of the slot.
     ///   - name: The name shown in debuggers and diagnostics.
     ///   - priority: The priority; `nil` for that of the caller.
     ///   - operation: Runs with the isolation and task-locals of the code that calls this function.
@@ -92,12 +106,14 @@ public final class TaskSlot: TaskOwner, ObservableOwner {
     ///   ``TaskStoreDuplicateKeyBehavior/preferPrevious-type.property``, O(*n*) in the number of tasks of the slot.
     @discardableResult
     public func addTask(
+        after delay: Duration? = nil,
         name: String? = nil,
         priority: TaskPriority? = nil,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Void,
         @_inheritActorContext onError: (@isolated(any) @Sendable (any Error) async -> Void)? = nil
     ) -> Task<Void, Never> {
-        registry.addTask(.taskSlot, Self.key, behavior, name, priority, received(operation), onError)
+        let rule = delay.map(behavior.delayed) ?? behavior
+        return registry.addTask(.taskSlot, Self.key, rule, name, priority, received(operation), onError)
     }
 
     /// Does work for an object, according to the behavior of the slot, and passes the result to the object if it still
@@ -164,5 +180,16 @@ public final class TaskSlot: TaskOwner, ObservableOwner {
         let receiver = ActorReceiver(deliver: deliver, onError: onError, onEnd: onEnd)
         let work = _WeakOwner(owner).work(work, receiver, in: .slotRun)
         return registry.addTask(Self.key, behavior, name, priority, work)
+    }
+}
+
+extension TaskStoreDuplicateKeyBehavior {
+    /// The behavior of a task with a delay. Tasks that run are cancelled at its end if this behavior cancels them too.
+    fileprivate func delayed(by delay: Duration) -> Self {
+        switch kind {
+        case .cancelPrevious(wait: false), .throttle, .debounce(_, then: .cancelPrevious): .debounce(for: delay)
+        case .cancelPrevious, .wait, .runConcurrently, .preferPrevious, .keepLatest, .debounce:
+            .debounce(for: delay, then: .keepLatest)
+        }
     }
 }
