@@ -190,7 +190,7 @@ struct KeyIsolationTests {
         let replies = PendingReplies<Key, Int>()
         let callers = try (0..<5).map { number in
             let reply = try replies.expect(key(number))
-            return Task.detached { try? await reply.value }
+            return Task { try? await reply.value }
         }
         let again = try replies.expect(key(1))
         await elsewhere()
@@ -198,9 +198,9 @@ struct KeyIsolationTests {
         replies.resume(key(2), throwing: Failure())
         replies.resume(key(9), returning: 2)
         callers[3].cancel()
-        await Task.detached { replies.close() }.value
+        replies.close()
         for caller in callers { _ = await caller.value }
-        await Task.detached { withExtendedLifetime(again) {} }.value
+        withExtendedLifetime(again) {}
     }
 
     private func playTurns<Key: Hashable>(_ key: @escaping @MainActor (Int) -> sending Key) async {

@@ -66,8 +66,8 @@ struct StateOfTheLibraryTests {
                 }
             }
             try simulate(seed: seed) { sim in
-                let value = try await withSingleFlight(key: "StateOfTheLibrary") { () -> Void in }
-                sim.expect(value == ())
+                let value = try await withSingleFlight(key: "StateOfTheLibrary") { 7 }
+                sim.expect(value == 7)
             }
         }
     }

@@ -91,7 +91,7 @@ struct WatchdogTests {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             setenv("TASKCONTROL_WATCHDOG", "0.2", 1)
             try simulate(seed: 5, strategy: .random) { sim in
-                for _ in 0..<100 { sim.outside { usleep(10_000) } }
+                for _ in 0..<100 { _ = sim.outside { usleep(10_000) } }
             }
         }
         #expect(!text(result).contains("simulate:"))

@@ -190,7 +190,7 @@ struct PendingRepliesTests {
     // MARK: Events
 
     @Test func aWaitIsToldFromItsBeginningToItsEnd() async throws {
-        let events = try await EventLog.events {
+        let events = await EventLog.events {
             let replies = PendingReplies<Int, String>(name: "observed")
             let ids = [1, 2, 3, 4]
             let callers = ids.map { id in

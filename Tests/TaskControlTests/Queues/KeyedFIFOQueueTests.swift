@@ -93,7 +93,7 @@ struct KeyedFIFOQueueTests {
         try await queue.run(forKey: 1) {
             let error = await #expect(throws: ReentrancyError.self) { try await queue.run(forKey: 1) {} }
             #expect(error?.queueName?.hasPrefix("turns") == true, "with the key while events are observed")
-            try await queue.run(forKey: 2) {
+            _ = try await queue.run(forKey: 2) {
                 await #expect(throws: ReentrancyError.self, "also through another key") {
                     try await queue.run(forKey: 1) {}
                 }
