@@ -67,16 +67,26 @@ package struct SilenceLimit: Sendable {
         package func makeAsyncIterator() -> Self { self }
 
         @concurrent package mutating func next() async throws -> Elements.Element? {
-            let start = limit.stopwatch.now
-            limit.books.withLock { $0.machine.wait(at: start) }?.resume(returning: .reached)
+            limit.beginWait()
             let result: Result<Elements.Element?, any Error>
             do { result = .success(try await iterator.next()) } catch { result = .failure(error) }
-            let end = limit.stopwatch.now
-            guard limit.books.withLock({ $0.machine.receive(at: end) }) else {
-                throw TimeoutError(duration: limit.duration)
-            }
+            try limit.endWait()
             return try result.get()
         }
+    }
+
+    /// Records that the reader, inside the operation of `run(_:)`, begins to wait for an element.
+    package func beginWait() {
+        let now = stopwatch.now
+        books.withLock { $0.machine.wait(at: now) }?.resume(returning: .reached)
+    }
+
+    /// Records that the wait has ended, with an element, an error, or the end of the sequence.
+    ///
+    /// - Throws: ``TimeoutError`` if the wait has lasted for the limit.
+    package func endWait() throws {
+        let now = stopwatch.now
+        guard books.withLock({ $0.machine.receive(at: now) }) else { throw TimeoutError(duration: duration) }
     }
 
     // MARK: The reader

@@ -160,22 +160,22 @@ func borrowing<Value>(_ function: _LentRun<Value>) -> _BorrowingRun<Value> {
     unsafeBitCast(function, to: _BorrowingRun<Value>.self)
 }
 
-// The types and the cast for an operation that other code can cancel, as in `withCancellation`.
+// The types and the cast for operations whose result is a `Result`, with one more parameter.
 
-struct LentCancellableRun<Value> {
+struct LentResultRun<Input, Value> {
     typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Value
 
-    let run: nonisolated(nonsending) (_CancelRegistration, Operation) async -> Result<Value, any Error>
+    let run: nonisolated(nonsending) (Input, Operation) async -> Result<Value, any Error>
 }
 
-struct BorrowingCancellableRun<Value> {
+struct BorrowingResultRun<Input, Value> {
     typealias Operation = nonisolated(nonsending) () async throws -> Value
 
-    let run: nonisolated(nonsending) (_CancelRegistration, Operation) async -> Result<Value, any Error>
+    let run: nonisolated(nonsending) (Input, Operation) async -> Result<Value, any Error>
 }
 
-func borrowing<Value>(_ function: LentCancellableRun<Value>) -> BorrowingCancellableRun<Value> {
-    unsafeBitCast(function, to: BorrowingCancellableRun<Value>.self)
+func borrowing<Input, Value>(_ function: LentResultRun<Input, Value>) -> BorrowingResultRun<Input, Value> {
+    unsafeBitCast(function, to: BorrowingResultRun<Input, Value>.self)
 }
 
 // MARK: Closures that are stored under a lock

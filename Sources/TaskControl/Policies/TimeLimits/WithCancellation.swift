@@ -16,11 +16,11 @@
 ///     the caller is cancelled: the result is then a `CancellationError`.
 /// - Returns: The result of the operation, whether or not it was cancelled.
 package nonisolated(nonsending) func withCancellation<Value>(
-    by register: @Sendable (_ cancel: @escaping @Sendable (CancellationCause) -> Void) -> Void,
+    by register: @escaping @Sendable (_ cancel: @escaping @Sendable (CancellationCause) -> Void) -> Void,
     operation: nonisolated(nonsending) () async throws -> Value
 ) async -> Result<Value, any Error> {
     // The operation is used only while its caller waits, and only here: see `borrowing(_:)`.
-    await borrowing(LentCancellableRun<Value>(run: _TimeLimit.run)).run(register, operation)
+    await borrowing(LentResultRun<_CancelRegistration, Value>(run: _TimeLimit.run)).run(register, operation)
 }
 
 /// Runs an operation with a time limit, which other code can also cancel with a cause: ``withTimeout(_:clock:operation:)``
@@ -39,7 +39,7 @@ package nonisolated(nonsending) func withTimeout<Value, C: Clock>(
 
 extension _TimeLimit {
     nonisolated(nonsending) static func run<Value>(
-        _ register: _CancelRegistration,
+        _ register: @escaping _CancelRegistration,
         _ operation: nonisolated(nonsending) @Sendable () async throws -> Value
     ) async -> Result<Value, any Error> {
         await withoutActuallyEscaping(operation) { operation in
