@@ -22,7 +22,7 @@ internal import TaskControlResilience
 /// - For a response whose status the endpoint does not accept, the call throws an ``EndpointError`` with the reason
 ///   ``EndpointError/Reason/status``. ``EndpointError/Reason`` lists the other failures of a request or a response.
 /// - An error of the transport is thrown as an ``EndpointError``, whose ``EndpointError/underlyingError`` it is.
-/// - A call that reaches a time limit of its ``ClientPolicies`` throws `TimeoutError`. A call that reaches the deadline
+/// - A call that reaches a time limit of its ``ClientPolicies``, also one of silence, throws `TimeoutError`. A call that reaches the deadline
 ///   of its task (`Task.currentDeadline`) throws `DeadlineExceededError`.
 /// - A call whose caller is cancelled throws `CancellationError`, even if the endpoint, the adapter or the
 ///   authenticator throws another error.

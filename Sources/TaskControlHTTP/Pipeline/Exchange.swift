@@ -23,6 +23,7 @@ final class Exchange: Sendable {
     private let clock: any Clock<Duration>
     private let limit: Int?
     private let timeout: Duration?
+    private let silenceLimit: Duration?
     private let allowsInsecureRedirects: Bool
     /// The header that is added to ``request`` when it is sent, with the time until the deadline; `nil` for none.
     private let deadlineHeader: DeadlineHeader?
@@ -56,6 +57,7 @@ final class Exchange: Sendable {
         (self.policy, self.record) = (policy, record)
         let policies = call.policies
         (clock, limit, timeout) = (policies.clock, policies.bodyLimit, policies.attemptTimeout)
+        silenceLimit = policies.silenceLimit
         allowsInsecureRedirects = policies.allowsInsecureRedirects
         connectionWait = ConnectionWait()
         uploadFault = UploadFault.record(for: call.body)
@@ -80,6 +82,7 @@ final class Exchange: Sendable {
         (transport, clock, limit) = (exchange.transport, exchange.clock, exchange.limit)
         entry = nil
         (timeout, deadlineHeader) = (exchange.timeout, exchange.deadlineHeader)
+        silenceLimit = exchange.silenceLimit
         allowsInsecureRedirects = exchange.allowsInsecureRedirects
         (policy, hedging) = (exchange.policy, exchange.hedging)
         record = policy.map { _ in _SharedCall() }
@@ -141,7 +144,7 @@ final class Exchange: Sendable {
     ) async throws {
         if policy?.parts.hasAttemptParts == true {
             try await withParts(progress, errorOfHost, receive)
-        } else if timeout != nil {
+        } else if timeout != nil || silenceLimit != nil {
             try await send(progress, receive)
         } else {
             try await transport.withResponse(to: transportRequest(progress), receive)
@@ -168,16 +171,24 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Sends the request, with the time limit of an attempt if there is one.
+    /// Sends the request, with the limits of an attempt and of silence if there are any.
     @inline(never)
     private func send(
         _ progress: ProgressReporter.Transfer?,
         _ receive: (HTTPTransportResponse) async throws -> Void
     ) async throws {
-        guard let timeout else { return try await transport.withResponse(to: transportRequest(progress), receive) }
         // `self`: without it, the compiler (Swift 6.3) does not open the existential.
         try await self.clock.limited(to: timeout) {
-            try await transport.withResponse(to: transportRequest(progress), receive)
+            guard let silenceLimit else {
+                return try await transport.withResponse(to: transportRequest(progress), receive)
+            }
+            let silence = SilenceLimit(silenceLimit, clock: self.clock)
+            try await silence.run(lent: {
+                try await transport.withResponse(to: transportRequest(progress)) { response in
+                    let body = response.body.limited(by: silence)
+                    try await receive(HTTPTransportResponse(head: response.head, body: body))
+                }
+            })
         }
     }
 

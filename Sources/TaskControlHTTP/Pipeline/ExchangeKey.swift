@@ -19,6 +19,8 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
     private let bodyLimit: Int?
     /// The time limit of the exchange; `nil` for no limit.
     private let timeout: Duration?
+    /// The time limit of a wait for a part of the body; `nil` for no limit.
+    private let silenceLimit: Duration?
     /// Whether the exchange follows redirects from HTTPS to HTTP.
     private let allowsInsecureRedirects: Bool
     /// The cookies that the transport adds to the request; `nil` if there are none.
@@ -51,7 +53,7 @@ struct ExchangeKey: Hashable, Sendable, CustomStringConvertible {
         allowsInsecureRedirects = policies.allowsInsecureRedirects
         self.cookies = cookies
         self.writes = writes
-        timeout = policies.attemptTimeout
+        (timeout, silenceLimit) = (policies.attemptTimeout, policies.silenceLimit)
     }
 
     /// The method and the URL without secrets, for events.

@@ -5,8 +5,8 @@ internal import Foundation
 /// The policies apply in this order, from the outside in: ``timeout`` for the whole call; the client's
 /// ``URLRequestAdapter``; the parts of ``resilience`` around a call, and its breaker; ``retry``; the repetition of a
 /// request whose credential was rejected; the ``authenticator``, which attaches the credential; ``coalescesGETRequests``;
-/// the hedging of ``resilience``, its permit, its token and its parts around an exchange; ``attemptTimeout``. The
-/// innermost step is the exchange: one request on the network, and its response.
+/// the hedging of ``resilience``, its permit, its token and its parts around an exchange; ``attemptTimeout``;
+/// ``silenceLimit``. The innermost step is the exchange: one request on the network, and its response.
 public struct ClientPolicies: Sendable {
     /// The authenticator that attaches credentials; `nil` for none.
     public var authenticator: EndpointAuthenticator?
@@ -28,6 +28,25 @@ public struct ClientPolicies: Sendable {
     /// response had begun. If a request is sent again, with a new credential or as a hedge, the time begins again. All
     /// callers of a shared exchange (``coalescesGETRequests``) have its limit. `nil`: no limit.
     public var attemptTimeout: Duration?
+
+    /// The longest time for which the reader of a response waits for the next part of its body. At the limit, the exchange
+    /// ends and the call throws `TimeoutError`: a connection whose other side has vanished neither fails nor ends by itself.
+    /// `nil`: no limit.
+    ///
+    /// ```swift
+    /// struct Prices: Endpoint {
+    ///     typealias Content = Data
+    ///     func makeRequest() throws -> URLRequest { get("prices") }
+    ///     func adjust(_ policies: inout ClientPolicies) { policies.silenceLimit = .seconds(45) }
+    /// }
+    /// ```
+    ///
+    /// The time is measured while the reader waits, not while it works. Every part counts, also the comments with which a
+    /// server keeps a stream of events alive. The limit applies to bodies that are read as they arrive, collected, or written
+    /// to a file; the last two can be requested again (see ``retry``). Until the head of the response arrives, only
+    /// ``attemptTimeout`` and the limits of the transport apply, such as the `timeoutInterval` of the request: for rare
+    /// events, raise the latter.
+    public var silenceLimit: Duration?
 
     /// Whether equivalent GET requests share one exchange (one request on the network, and its response) while it is in
     /// flight. `false`, the default: each request has an exchange of its own.
@@ -93,6 +112,7 @@ public struct ClientPolicies: Sendable {
         resilience: HTTPResilience? = nil,
         timeout: Duration? = nil,
         attemptTimeout: Duration? = nil,
+        silenceLimit: Duration? = nil,
         coalescesGETRequests: Bool = false,
         bodyLimit: Int? = 32 << 20,
         allowsInsecureRedirects: Bool = false,
@@ -104,6 +124,7 @@ public struct ClientPolicies: Sendable {
         self.resilience = resilience
         self.timeout = timeout
         self.attemptTimeout = attemptTimeout
+        self.silenceLimit = silenceLimit
         self.coalescesGETRequests = coalescesGETRequests
         self.bodyLimit = bodyLimit
         self.allowsInsecureRedirects = allowsInsecureRedirects

@@ -14,7 +14,7 @@ final class BodyReader {
 
     /// Returns the next part of the body; `nil` after the last one.
     ///
-    /// - Throws: `CancellationError`, unchanged. Any other error of the body is wrapped in an ``EndpointError`` with the
+    /// - Throws: `CancellationError` and `TimeoutError`, unchanged. Any other error of the body is wrapped in an ``EndpointError`` with the
     ///   reason ``EndpointError/Reason/transport``.
     func next() async throws -> Data? {
         if let chunk = peeked.removeFirst() { return chunk }
@@ -40,7 +40,8 @@ final class BodyReader {
             if let chunk { progress?.didReceive(chunk.count) }
             return chunk
         } catch {
-            throw error is CancellationError ? error : EndpointError(.transport, underlyingError: error)
+            throw error is CancellationError || error.isOfLimit
+                ? error : EndpointError(.transport, underlyingError: error)
         }
     }
 }

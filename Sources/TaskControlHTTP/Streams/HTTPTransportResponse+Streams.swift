@@ -42,6 +42,8 @@ extension HTTPTransportResponse {
     /// to continue, send another request, with the ``ServerSentEvent/id`` of the last event in the header `Last-Event-ID`.
     /// ``events(maxBytes:onResumption:)`` also reports an ID that comes without an event.
     ///
+    /// A server that is silent is noticed with ``ClientPolicies/silenceLimit``, for which its comments count.
+    ///
     /// An open stream of events has one of the transport's connections to its host, which by default are 6 or 8: use a
     /// client with a transport of its own for streams.
     public var events: ResponseStream<ServerSentEvent> { events() }

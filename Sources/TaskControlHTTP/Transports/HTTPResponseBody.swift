@@ -39,6 +39,17 @@ public struct HTTPResponseBody: AsyncSequence {
         self.init { rest.take() }
     }
 
+    /// Returns this body with a limit for each wait for a part.
+    func limited(by silence: SilenceLimit) -> HTTPResponseBody {
+        HTTPResponseBody { [next] in
+            silence.beginWait()
+            let result: Result<Data?, any Error>
+            do { result = .success(try await next()) } catch { result = .failure(error) }
+            try silence.endWait()
+            return try result.get()
+        }
+    }
+
     /// Returns the iterator over the parts. Must be called only once: a second iterator would not begin at the first
     /// part.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: next) }
