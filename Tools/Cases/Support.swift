@@ -40,6 +40,8 @@ actor Log {
 }
 struct Screen {
     func onChange<Value>(of value: Value, _ action: @escaping () -> Void) -> Screen { self }
+    func task(_ action: @escaping () async -> Void) -> Screen { self }
+    func refreshable(_ action: @escaping () async -> Void) -> Screen { self }
     func onDisappear(_ action: @escaping () -> Void) -> Screen { self }
 }
 @MainActor class ViewController {

@@ -21,12 +21,14 @@ struct Retrying {
         throw Timeout()
     }
 
-    func withoutLimit() async throws -> [Item] {
-        while true {  // expect: retry-loop
-            do {
-                return try await api.feed()
-            } catch {
-                try await Task.sleep(nanoseconds: 1_000_000_000)
+    func withoutLimit() {
+        Task { [api] in
+            while true {  // expect: retry-loop
+                do {
+                    return try await api.feed()
+                } catch {
+                    try await Task.sleep(nanoseconds: 1_000_000_000)
+                }
             }
         }
     }

@@ -59,8 +59,23 @@ import Foundation
         }
     }
 
-    func inTask() -> Task<Void, Never> {
-        Task {
+    func appear() -> Screen {
+        Screen().task {
+            await self.load()
+            await self.message()
+            await self.alert()
+            await self.phase()
+            await self.named()
+        }
+        .refreshable { await self.partly() }
+    }
+
+    private var loading: Task<Void, Never>?
+    func disappear() { loading?.cancel() }
+
+    func inTask() {
+        loading?.cancel()
+        loading = Task {
             do {
                 items = try await api.feed()
             } catch {  // expect: shown-cancellation
@@ -75,6 +90,14 @@ import Foundation
 
 final class FeedController: ViewController {
     let api = API()
+    private var loading: Task<Void, Never>?
+
+    func appear() {
+        loading?.cancel()
+        loading = Task { await load() }
+    }
+
+    func disappear() { loading?.cancel() }
 
     func load() async {
         do {
@@ -107,6 +130,20 @@ final class DetailViewModel: @unchecked Sendable {
             print(try await api.feed())
         } catch {  // expect: shown-cancellation
             await MainActor.run { self.alertText = error.localizedDescription }
+        }
+    }
+}
+
+struct DetailScreen {
+    let model: DetailViewModel
+    let view: FeedView
+    func screen() -> Screen {
+        Screen().task { await model.load() }
+    }
+    func feed() -> Screen {
+        Screen().task {
+            var view = view
+            await view.load()
         }
     }
 }

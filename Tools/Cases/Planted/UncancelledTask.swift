@@ -52,7 +52,7 @@ final class Replacing {
 
     func reload() {
         let task = Task { [api] in  // expect: uncancelled-task
-            try await api.save("")
+            _ = try await api.feed()
         }
         current = task
     }

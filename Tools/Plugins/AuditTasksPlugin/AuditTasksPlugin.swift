@@ -8,7 +8,12 @@ struct AuditTasksPlugin: CommandPlugin {
         let process = Process()
         process.executableURL = try context.tool(named: "audit-tasks").url
         let hasPaths = arguments.contains { !$0.hasPrefix("-") && FileManager.default.fileExists(atPath: $0) }
-        let folders = context.package.targets.compactMap { ($0 as? SourceModuleTarget)?.directoryURL.path() }
+        // Paths relative to the package, as the command writes them: one baseline fits both.
+        let root = context.package.directoryURL.path()
+        let folders = context.package.targets.compactMap { ($0 as? SourceModuleTarget)?.directoryURL.path() }.map {
+            $0.hasPrefix(root) ? String($0.dropFirst(root.count).drop { $0 == "/" }) : $0
+        }
+        process.currentDirectoryURL = context.package.directoryURL
         process.arguments = arguments + (hasPaths || arguments.contains("--explain") ? [] : Set(folders).sorted())
         try process.run()
         process.waitUntilExit()

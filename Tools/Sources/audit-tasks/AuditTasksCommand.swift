@@ -35,8 +35,22 @@ struct AuditTasksCommand: ParsableCommand {
     )
     var fix: String?
 
+    @Flag(help: "With --fix: print the changes as a diff, and write nothing.")
+    var dryRun = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --fix: a command that builds the project. Each change with which it fails is taken back.",
+            valueName: "command"
+        )
+    )
+    var build: String?
+
     @Flag(help: "Also report notes, such as tasks of a single call.")
     var strict = false
+
+    @Flag(help: "Also report findings in tests, examples and benchmarks, with the notes about sleeps in tests.")
+    var tests = false
 
     @Flag(help: "Print the number of files, lines, tasks and findings to standard error.")
     var statistics = false
@@ -67,6 +81,9 @@ struct AuditTasksCommand: ParsableCommand {
             print(try rule(explain).page, terminator: "")
             return 0
         }
+        guard fix != nil || !dryRun && build == nil else {
+            throw Failure(description: "--dry-run and --build are for --fix")
+        }
         guard let format = Format(rawValue: format) else { throw Failure(description: "unknown format: \(format)") }
         let fixed = try fix.map { try rule($0) }
         guard !paths.isEmpty else {
@@ -86,12 +103,25 @@ struct AuditTasksCommand: ParsableCommand {
         for path in report.unparsed { writeError("skipped, since it does not parse: \(path)\n") }
         for path in report.unreadable { writeError("error: not a readable UTF-8 file: \(path)\n") }
 
-        var findings = report.findings.filter { strict || $0.severity > .note }
+        var findings = report.findings.filter { finding in
+            if !tests, SourceFinder.isAside(finding.file, below: paths) { return false }
+            return strict || finding.severity > .note || (tests && finding.isSleepInTest)
+        }
         if let known { findings = known.new(findings) }
         if let fixed {
+            let fixable = findings.filter { $0.rule == fixed && !$0.fix.isEmpty }
+            if dryRun {
+                do { print(try Fixer.difference(fixable), terminator: "") } catch {
+                    throw Failure(description: "\(error)")
+                }
+                return fixable.isEmpty ? 0 : 1
+            }
             let changed: [Finding]
-            do { changed = try Fixer.fix(findings.filter { $0.rule == fixed }) } catch {
+            do { changed = try build.map { try Fixer.fix(fixable, build: $0) } ?? Fixer.fix(fixable) } catch {
                 throw Failure(description: "\(error)")
+            }
+            for finding in fixable where !changed.contains(where: { $0 == finding }) {
+                writeError("taken back, since the build fails with it: \(finding.file):\(finding.line)\n")
             }
             for finding in changed { writeError("fixed: \(finding.file):\(finding.line): \(finding.rule.name)\n") }
             if changed.isEmpty {

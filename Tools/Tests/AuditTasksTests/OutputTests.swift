@@ -15,13 +15,13 @@ struct OutputTests {
         path: "Sources/Store.swift"
     )
 
-    @Test("JSON is a list of objects with seven fields")
+    @Test("JSON is a list of objects with eight fields")
     func json() throws {
         let list = try #require(
             JSONSerialization.jsonObject(with: Data(Format.json.text(of: findings).utf8)) as? [[String: Any]]
         )
         #expect(list.count == 1)
-        #expect(Set(list[0].keys) == ["file", "line", "column", "rule", "name", "severity", "message"])
+        #expect(Set(list[0].keys) == ["file", "line", "column", "rule", "name", "severity", "message", "code"])
         #expect(list[0]["rule"] as? Int == 5)
         #expect(list[0]["line"] as? Int == 3)
     }

@@ -3,19 +3,19 @@ import Testing
 @Suite struct SleepTests {
     let api = API()
 
-    @Test func sleeps() async throws {
+    @Test func waits() async throws {
         await api.ping()
         try await Task.sleep(for: .milliseconds(100))  // expect: blocked-wait
         #expect(try await api.feed().isEmpty)
     }
 
-    @Test("A name") func sleepsQuietly() async {
+    @Test("A name") func waitsQuietly() async {
         Task { await api.ping() }
         try? await Task.sleep(nanoseconds: 1_000_000)  // expect: blocked-wait
         #expect(Bool(true))
     }
 
-    @Test func sleepsInBranch() async throws {
+    @Test func waitsInBranch() async throws {
         if try await api.feed().isEmpty {
             try await Task.sleep(nanoseconds: 1_000_000)  // expect: blocked-wait
         }

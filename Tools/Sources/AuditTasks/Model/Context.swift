@@ -41,6 +41,7 @@ struct Context {
                 rule: rule,
                 severity: severity,
                 message: message,
+                code: String(node.text.split(whereSeparator: \.isWhitespace).joined(separator: " ").prefix(160)),
                 fix: fix
             )
         )

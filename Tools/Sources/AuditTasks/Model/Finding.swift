@@ -48,8 +48,13 @@ public struct Finding: Sendable {
     public let severity: Severity
     /// The mistake and its effect, in one sentence.
     public let message: String
+    /// The beginning of the code of the finding, in one line.
+    public let code: String
     /// The edits that remove the finding, if they are certain to compile.
     public let fix: [Edit]
+
+    /// Whether the finding is the note of rule 8 about a sleep in a test.
+    public var isSleepInTest: Bool { rule.name == "blocked-wait" && severity == .note }
 }
 
 extension Finding: Comparable {

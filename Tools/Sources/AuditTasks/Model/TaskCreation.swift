@@ -29,13 +29,19 @@ struct TaskCreation {
     let call: FunctionCallExprSyntax
     let closure: ClosureExprSyntax
     let fate: Fate
+    /// Whether the task is in an object that cancels it when it goes, such as `AnyCancellable`.
+    let isWrapped: Bool
 
     init?(_ call: FunctionCallExprSyntax) {
         guard let closure = call.taskClosure else { return nil }
         self.call = call
         self.closure = closure
-        fate = Self.fate(of: call)
+        isWrapped = call.wrapped != nil
+        fate = Self.fate(of: call.wrapped ?? call)
     }
+
+    /// Whether the task is a local value that code of the function uses.
+    var isKept: Bool { if case .kept = fate { true } else { false } }
 
     var isDropped: Bool {
         switch fate {
@@ -210,5 +216,16 @@ struct TaskCreation {
         }
         if let store { return store }
         return isUsed ? .kept : .dropped
+    }
+}
+
+extension FunctionCallExprSyntax {
+    /// The call that wraps a task: `cancellable()` in `Task { … }.cancellable()`.
+    fileprivate var wrapped: FunctionCallExprSyntax? {
+        guard let member = parent?.as(MemberAccessExprSyntax.self),
+            let call = member.parent?.as(FunctionCallExprSyntax.self),
+            call.arguments.isEmpty, member.declName.baseName.text.lowercased().hasSuffix("cancellable")
+        else { return nil }
+        return call
     }
 }

@@ -11,6 +11,8 @@ struct TypeInfo: Sendable {
         var isConstant = false
         var isComputed = false
         var attributes: [String] = []
+        /// The beginning of the code of a computed property.
+        var getter: String?
 
         /// Whether the property can hold a task.
         var holdsTask: Bool {
@@ -77,6 +79,15 @@ struct TypeIndex: Sendable {
     /// The names of properties whose tasks code outside their type cancels.
     private(set) var cancelledNames: Set<String> = []
 
+    /// The awaited calls of all files, by the name of what is called.
+    private(set) var callSites: [String: [CallSite]] = [:]
+    /// How many types declare a method of a name.
+    private(set) var methodCounts: [String: Int] = [:]
+
+    mutating func add(_ sites: [CallSite]) {
+        for site in sites { callSites[site.name, default: []].append(site) }
+    }
+
     mutating func addCancelled(_ names: Set<String>) { cancelledNames.formUnion(names) }
 
     mutating func add(_ found: [TypeInfo], module: String) {
@@ -84,6 +95,7 @@ struct TypeIndex: Sendable {
             let key = module + "|" + type.name
             if types[key] == nil { paths[type.name, default: []].append(key) }
             types[key, default: TypeInfo(name: type.name)].merge(type)
+            for name in type.methodNames { methodCounts[name, default: 0] += 1 }
             if type.attributes.contains("globalActor") { globalActors.insert(type.shortName) }
         }
     }
@@ -223,7 +235,10 @@ struct TypeCollector {
                         isStatic: isStatic,
                         isConstant: variable.bindingSpecifier.text == "let",
                         isComputed: binding.accessorBlock.map { Self.isComputed($0) } ?? false,
-                        attributes: variable.attributes.compactMap { $0.as(AttributeSyntax.self)?.attributeName.text }
+                        attributes: variable.attributes.compactMap { $0.as(AttributeSyntax.self)?.attributeName.text },
+                        getter: binding.accessorBlock.flatMap {
+                            Self.isComputed($0) ? String($0.text.prefix(160)) : nil
+                        }
                     )
                 }
             } else if let function = member.decl.as(FunctionDeclSyntax.self) {

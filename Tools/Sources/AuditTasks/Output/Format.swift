@@ -48,6 +48,8 @@ struct FindingRecord: Codable {
     let name: String
     let severity: String
     let message: String
+    /// The beginning of the code of the finding; none in the output of older versions.
+    let code: String?
 
     init(_ finding: Finding) {
         file = finding.file
@@ -57,6 +59,7 @@ struct FindingRecord: Codable {
         name = finding.rule.name
         severity = finding.severity.rawValue
         message = finding.message
+        code = finding.code
     }
 }
 

@@ -13,8 +13,12 @@ extension Context {
                 let closure = call.closures.last
             else { continue }
             let continuation = closure.parameterNames.first ?? "$0"
+            // A wait without an end, in writing.
+            if continuation == "_" { continue }
             checkHandle(call, closure, continuation)
+            if checkThrowingTask(call, closure, continuation) { continue }
             checkPaths(call, closure, continuation)
+            checkEarlyCancellation(call, closure, continuation)
         }
     }
 
@@ -47,7 +51,7 @@ extension Context {
         }
         guard !isHandled, !file.isTest else { return }
         // The handle is cancelled by someone: it is kept outside the closure.
-        guard let handle = handle(in: closure, continuation) else { return }
+        guard let handle = handle(in: closure, continuation) ?? connection(in: closure, continuation) else { return }
         if let function = Scope(of: call, skippingClosures: true).node,
             function.text.contains("withTaskCancellationHandler")
         {
@@ -57,7 +61,7 @@ extension Context {
             .continuation,
             .warning,
             at: call,
-            "`\(handle)` returns a handle that nothing cancels: a cancelled caller waits until the callback comes"
+            "nothing cancels `\(handle)` when the caller is cancelled: the caller waits until the callback comes"
         )
     }
 
@@ -66,17 +70,166 @@ extension Context {
             for call in item.all(FunctionCallExprSyntax.self, skip: { $0.is(ClosureExprSyntax.self) })
                 + [item.item.as(ExprSyntax.self)?.as(FunctionCallExprSyntax.self)].compactMap({ $0 })
             {
+                // `.changeSetting(change) { … }` makes a value.
+                if let member = call.calledExpression.as(MemberAccessExprSyntax.self), member.base == nil { continue }
                 guard let name = call.calledName, !Self.namesThatRunAtOnce.contains(name), !call.isTaskCreation else {
                     continue
                 }
                 let isCallback = call.closures.contains { mentionsName(continuation, in: Syntax($0)) }
-                guard isCallback else { continue }
-                if Self.handleCalls.contains(name) { return name }
+                guard isCallback, !isCancelled(call, in: closure) else { continue }
+                if Self.handleCalls.contains(name) {
+                    if name == "sink", call.text.contains(".timeout(") { continue }
+                    return name
+                }
                 if name == "DispatchWorkItem" || name == "BlockOperation" { return name }
                 if isHandle(of: call) { return name }
             }
         }
         return nil
+    }
+
+    /// Whether the closure itself cancels what a call returns, such as a timer beside the request.
+    private func isCancelled(_ call: FunctionCallExprSyntax, in closure: ClosureExprSyntax) -> Bool {
+        guard
+            let binding = call.ancestors.first(where: {
+                $0.is(PatternBindingSyntax.self) || $0.is(CodeBlockItemSyntax.self)
+            })?
+            .as(PatternBindingSyntax.self)
+        else { return false }
+        let name = binding.pattern.text
+        return closure.hasNode { node in
+            guard let call = node.as(FunctionCallExprSyntax.self) else { return false }
+            return ["cancel", "invalidate"].contains(call.calledName ?? "") && call.base?.root?.name == name
+        }
+    }
+
+    /// A connection whose callback resumes the continuation, and that nothing cancels.
+    private func connection(in closure: ClosureExprSyntax, _ continuation: String) -> String? {
+        for binding in closure.statements.all(PatternBindingSyntax.self, skip: { $0.is(ClosureExprSyntax.self) }) {
+            guard let made = binding.initializer?.value.unwrapped.as(FunctionCallExprSyntax.self),
+                let type = made.calledName,
+                type.hasSuffix("Connection") || type.hasSuffix("Listener") || type.hasSuffix("Session"),
+                type.first?.isUppercase == true
+            else { continue }
+            let name = binding.pattern.text
+            let isStarted = closure.statements.hasNode { node in
+                guard let call = node.as(FunctionCallExprSyntax.self) else { return false }
+                return ["start", "resume", "connect", "open"].contains(call.calledName ?? "")
+                    && call.base?.root?.name == name
+            }
+            let isStopped = closure.statements.hasNode { node in
+                guard let call = node.as(FunctionCallExprSyntax.self) else { return false }
+                return [
+                    "cancel", "stop", "close", "forceCancel", "invalidate", "invalidateAndCancel",
+                    "finishTasksAndInvalidate",
+                ]
+                .contains(call.calledName ?? "") && call.base?.root?.name == name
+            }
+            let calls = closure.statements.all(SequenceExprSyntax.self).contains { sequence in
+                let elements = Array(sequence.elements)
+                return elements.count == 3 && elements[0].root?.name == name && elements[0].lastName != name
+                    && mentionsName(continuation, in: Syntax(elements[2]))
+            }
+            if isStarted, calls { return isStopped ? name : type }
+        }
+        return nil
+    }
+
+    /// A task inside a continuation that leaves by throwing, and then resumes nothing.
+    private mutating func checkThrowingTask(
+        _ call: FunctionCallExprSyntax,
+        _ closure: ClosureExprSyntax,
+        _ continuation: String
+    ) -> Bool {
+        for inner in closure.all(FunctionCallExprSyntax.self) where inner.isTaskCreation {
+            guard let body = inner.taskClosure, mentionsName(continuation, in: Syntax(body.statements)) else {
+                continue
+            }
+            let resumes = body.statements.all(FunctionCallExprSyntax.self).filter {
+                $0.calledName == "resume" && $0.base?.text == continuation
+            }
+            guard let last = resumes.last,
+                !body.statements.hasNode(where: { $0.is(DeferStmtSyntax.self) && mentionsName(continuation, in: $0) })
+            else { continue }
+            let throwing = body.statements.all(TryExprSyntax.self, skip: isOwnTask).first { attempt in
+                attempt.questionOrExclamationMark == nil && attempt.position < last.end
+                    && !isCaught(Syntax(attempt), in: body)
+            }
+            guard let throwing else { continue }
+            let line = file.location(throwing.start).line
+            report(
+                .continuation,
+                .error,
+                at: call,
+                "the task inside leaves by the `try` in line \(line) without resuming `\(continuation)`: its caller waits without end"
+            )
+            return true
+        }
+        return false
+    }
+
+    /// A continuation that the cancellation handler looks for, though it can run before the continuation is stored.
+    private mutating func checkEarlyCancellation(
+        _ call: FunctionCallExprSyntax,
+        _ closure: ClosureExprSyntax,
+        _ continuation: String
+    ) {
+        guard
+            let handler = call.ancestors.lazy.compactMap({ $0.as(FunctionCallExprSyntax.self) })
+                .first(where: { $0.calledName == "withTaskCancellationHandler" }),
+            let onCancel = handler.closure(labeled: "onCancel"), !onCancel.encloses(call), !file.isTest,
+            let operation = handler.closures.first(where: { $0.encloses(call) }), operation.id != onCancel.id
+        else { return }
+        // Any look at the cancellation, in the operation or in a function that it calls, remembers it.
+        func knows(_ node: Syntax) -> Bool {
+            node.hasNode { $0.as(DeclReferenceExprSyntax.self)?.baseName.text.lowercased().contains("cancel") ?? false }
+        }
+        guard !knows(Syntax(operation.statements)) else { return }
+        // An actor stores the continuation before the task of the handler can run.
+        guard !onCancel.hasNode(where: { $0.as(FunctionCallExprSyntax.self)?.isTaskCreation ?? false }) else { return }
+        let stores = Mutation.all(in: Syntax(closure), skip: { _ in false }).filter { mutation in
+            mutation.isAssignment
+                && mutation.values.contains { value in
+                    value.as(DeclReferenceExprSyntax.self)?.baseName.text == continuation
+                        || value.hasNode(skip: { $0.is(ClosureExprSyntax.self) }) {
+                            $0.as(DeclReferenceExprSyntax.self)?.baseName.text == continuation
+                        }
+                }
+        }
+        guard let store = stores.first else { return }
+        // `lock.withLock { $0 = continuation }` of a property: the property is what the lock guards.
+        func place(_ node: Syntax, _ root: String) -> String {
+            guard root.hasPrefix("$") else { return root }
+            for ancestor in node.ancestors {
+                if let call = ancestor.as(FunctionCallExprSyntax.self), let base = call.base?.root,
+                    call.calledName?.hasPrefix("with") == true
+                {
+                    return base.name
+                }
+            }
+            return root
+        }
+        let name = place(store.node, store.root.name)
+        let owner = type(of: call)
+        let isLookedFor =
+            mentionsName(name, in: Syntax(onCancel))
+            || onCancel.all(FunctionCallExprSyntax.self).contains { inner in
+                guard let called = inner.calledName, let owner,
+                    inner.base == nil || inner.base?.unwrapped.isSelf == true
+                else { return false }
+                return methods(called, of: owner).contains {
+                    $0.body.map { mentionsName(name, in: Syntax($0)) && !knows(Syntax($0)) } ?? false
+                }
+            }
+        guard isLookedFor, !onCancel.text.contains("= true"),
+            !onCancel.text.lowercased().contains("iscancelled"), !onCancel.text.contains(".cancelled")
+        else { return }
+        report(
+            .continuation,
+            .warning,
+            at: call,
+            "a cancellation that comes before `\(continuation)` is stored in `\(name)` finds nothing there, and is not remembered: the cancelled caller waits"
+        )
     }
 
     /// Whether the value of a call is kept, or dropped in writing, as a handle is.
@@ -130,19 +283,64 @@ extension Context {
         guard !paths.isUnknown else { return }
         let all = ends.union(paths.returned)
         if paths.isTwice || all.contains(2) {
+            guard paths.isTwice || !resumesInCallbacks(closure, continuation) || hasTimeLimit(closure, continuation)
+            else { return }
             report(
                 .continuation,
-                .error,
+                paths.isTwice ? .error : .warning,
                 at: call,
                 "a path resumes the continuation `\(continuation)` twice: the second time traps"
             )
         } else if paths.isMissing || all.contains(0) {
+            guard all.contains(0) || !isCalledOften(closure, continuation) else { return }
             report(
                 .continuation,
-                .error,
+                all.contains(0) ? .error : .warning,
                 at: call,
                 "a path does not resume the continuation `\(continuation)`: its caller waits without end"
             )
+        }
+    }
+
+    /// Whether more than one closure resumes: which of them run is not in the syntax.
+    private func resumesInCallbacks(_ closure: ClosureExprSyntax, _ continuation: String) -> Bool {
+        closure.statements.hasNode { node in
+            node.as(ClosureExprSyntax.self).map { mentionsName(continuation, in: Syntax($0.statements)) } ?? false
+        }
+    }
+
+    /// Whether a time limit beside a callback resumes too, and nothing says which of them is first.
+    private func hasTimeLimit(_ closure: ClosureExprSyntax, _ continuation: String) -> Bool {
+        closure.statements.all(FunctionCallExprSyntax.self).contains { call in
+            guard let name = call.calledName,
+                call.closures.contains(where: { mentionsName(continuation, in: Syntax($0)) })
+            else { return false }
+            return name == "asyncAfter" || name == "scheduledTimer"
+                || (call.isTaskCreation && call.hasNode { $0.as(FunctionCallExprSyntax.self)?.isSleep ?? false })
+        }
+    }
+
+    private static let namesOfRepeatedCalls = [
+        "handler", "observe", "sink", "receive", "read", "on", "progress", "subscribe", "listen", "register", "monitor",
+        "addlistener", "watch", "didchange", "repeat", "timer", "enumerate", "scheduled", "updates", "block", "event",
+        "requestmediadata", "sample", "poll",
+    ]
+
+    /// Whether a callback can be called several times, so that a call without an answer is none that is missing.
+    private func isCalledOften(_ closure: ClosureExprSyntax, _ continuation: String) -> Bool {
+        closure.statements.all(ClosureExprSyntax.self).contains { inner in
+            guard mentionsName(continuation, in: Syntax(inner.statements)) else { return false }
+            if inner.parent?.is(ExprListSyntax.self) == true { return true }
+            let name = (inner.call?.calledName ?? "").lowercased()
+            let label = inner.label.lowercased()
+            let isListener = inner.ancestors.prefix { $0.id != closure.id }.contains { ancestor in
+                guard let call = ancestor.as(FunctionCallExprSyntax.self) else { return false }
+                return (call.calledName ?? "").containsAny(["listener", "subscribe", "observe", "publisher", "sink"])
+            }
+            return isListener
+                || Self.namesOfRepeatedCalls.contains {
+                    name.hasPrefix($0) || label.hasPrefix($0) || name.hasSuffix($0) && $0.count > 2
+                }
         }
     }
 
@@ -256,6 +454,13 @@ struct ResumePaths {
             if inner.isMissing { isMissing = true }
             total.formUnion(ends.union(inner.returned))
         }
+        // `settleOnce { continuation.resume() }`
+        if let call = closures[0].call, closures.count == 1, let name = call.calledName?.lowercased(),
+            Self.onceWords.contains(where: { name.contains($0) && $0 != "final" && $0 != "withlock" })
+        {
+            isUnknown = true
+            return counts
+        }
         // A closure that takes part only sometimes, beside another: not to be counted.
         if direct > 0 {
             isUnknown = true
@@ -273,6 +478,16 @@ struct ResumePaths {
     private mutating func ends(of expression: ExprSyntax, from counts: Set<Int>) -> Set<Int> {
         if let condition = expression.as(IfExprSyntax.self) {
             if mentions(Syntax(condition.conditions)) { isUnknown = true }
+            if letsInOnce(condition.conditions, from: Syntax(expression)) {
+                // `if !didResume { didResume = true; continuation.resume() }`, or `if didResume { return }`.
+                let before = returned
+                let then = ends(of: condition.body.statements, from: counts)
+                if condition.elseBody == nil {
+                    returned = before
+                    return then.isEmpty || then == counts ? counts : then
+                }
+                returned = before
+            }
             let then = ends(of: condition.body.statements, from: counts)
             if let block = condition.elseBody?.as(CodeBlockSyntax.self) {
                 return then.union(ends(of: block.statements, from: counts))
@@ -306,13 +521,42 @@ struct ResumePaths {
         return add(direct: Syntax(expression), to: counts)
     }
 
+    private static let onceWords = [
+        "done", "finish", "resumed", "didresume", "complete", "final", "once", "first", "claim", "settle", "called",
+        "fired", "hasresumed", "isresumed", "exchange", "mark", "taken", "consumed", "responded", "replied", "returned",
+        "alreadyresumed", "invoked", "islast", "isend", "eof", "sent", "withlock", "weak", "guard", "flag", "ended",
+        "stopped",
+    ]
+
+    /// Whether a condition lets in one of several calls: it asks a flag that the code sets, or a function that says who is first.
+    private func letsInOnce(_ conditions: ConditionElementListSyntax, from node: Syntax) -> Bool {
+        let names =
+            conditions.all(DeclReferenceExprSyntax.self).map(\.baseName.text)
+            + conditions.all(OptionalBindingConditionSyntax.self).map(\.pattern.text)
+        if names.contains(where: { name in
+            Self.onceWords.contains { name.lowercased().contains($0) } && name != "finish"
+        }) {
+            return true
+        }
+        guard let scope = node.ancestors.first(where: { $0.is(ClosureExprSyntax.self) }) else { return false }
+        let changed = Set(Mutation.all(in: scope, skip: { _ in false }).filter { $0.isAssignment }.map(\.root.name))
+        return names.contains { changed.contains($0) }
+    }
+
     private mutating func ends(of statement: StmtSyntax, from counts: Set<Int>) -> Set<Int> {
         if let expression = statement.as(ExpressionStmtSyntax.self) {
             return ends(of: expression.expression, from: counts)
         }
         if let condition = statement.as(GuardStmtSyntax.self) {
             if mentions(Syntax(condition.conditions)) { isUnknown = true }
+            let before = returned
+            let thrownBefore = thrown
             _ = ends(of: condition.body.statements, from: counts)
+            // Only the first of several calls gets through, and the others have nothing to resume.
+            if letsInOnce(condition.conditions, from: Syntax(statement)) {
+                returned = before
+                thrown = thrownBefore
+            }
             return counts
         }
         if let end = statement.as(ReturnStmtSyntax.self) {

@@ -8,11 +8,54 @@ extension Context {
             if isLoop(node), node.as(ForStmtSyntax.self)?.awaitKeyword == nil { loops.append(node) }
             return true
         }
+        for task in tasks { checkReconnect(task) }
         for loop in loops {
             if file.isTest, !isUnbounded(loop) { continue }
             if checkRetry(loop) { continue }
             checkSleep(in: loop)
         }
+    }
+
+    /// A task that nothing can cancel, and that sleeps and connects again: `stop()` before it wakes is undone.
+    private mutating func checkReconnect(_ task: TaskCreation) {
+        guard task.isDropped, !file.isTest, let owner = type(of: task.call), owner.kind != .struct else { return }
+        let statements = Array(task.closure.statements)
+        guard
+            let sleep = statements.firstIndex(where: { item in
+                !item.item.is(GuardStmtSyntax.self)
+                    && item.hasNode(skip: isOwnTask) { $0.as(FunctionCallExprSyntax.self)?.isSleep ?? false }
+                    && !item.hasNode { $0.is(CodeBlockSyntax.self) }
+            })
+        else { return }
+        let rest = statements[(sleep + 1)...]
+        // A condition looks at whether the object still wants it.
+        let looks = rest.contains { item in
+            item.hasNode(where: { node in
+                guard let list = node.as(ConditionElementListSyntax.self) else { return false }
+                return !list.allSatisfy { $0.condition.as(OptionalBindingConditionSyntax.self)?.pattern.text == "self" }
+            }) || item.checksCancellation()
+        }
+        let connects = rest.compactMap { item -> String? in
+            guard let call = item.item.as(ExprSyntax.self)?.unwrapped.as(FunctionCallExprSyntax.self),
+                call.base == nil || ["self", "self?"].contains(call.base?.text ?? ""), let name = call.calledName
+            else { return nil }
+            return ["connect", "reconnect", "start", "open", "resubscribe", "subscribe"].contains {
+                name.lowercased().hasPrefix($0)
+            } ? name : nil
+        }
+        let stop = owner.methods.sorted { $0.key < $1.key }.first { name, methods in
+            ["stop", "disconnect", "close"].contains { name.lowercased().hasPrefix($0) }
+                && methods.contains { $0.parameterNames.isEmpty }
+        }
+        guard !looks, let connects = connects.first, let stop,
+            Scope(of: task.call, skippingClosures: true).name != connects
+        else { return }
+        report(
+            .retryLoop,
+            .warning,
+            at: task.call,
+            "this task sleeps and then calls `\(connects)`, and nothing can cancel it: after `\(stop.key)` it connects again"
+        )
     }
 
     private func body(of loop: Syntax) -> CodeBlockSyntax? {
@@ -166,7 +209,12 @@ extension Context {
         // A `for` loop without an exit is a list of things to do, and not a retry.
         if loop.is(ForStmtSyntax.self), !succeeds { return false }
         // A loop over a condition that is about something else, such as a queue that is worked off.
-        if !loop.is(ForStmtSyntax.self), !succeeds, !isUnbounded(loop) || endsElsewhere(attempt, body) { return false }
+        if !loop.is(ForStmtSyntax.self), !succeeds, !isUnbounded(loop) || endsElsewhere(attempt, body),
+            !onlyLogs(attempt, loop)
+        {
+            return false
+        }
+        if takesAnother(body, attempt) || asksPolicy(attempt) { return false }
         if loop.as(WhileStmtSyntax.self)?.conditions.contains(where: {
             $0.condition.is(OptionalBindingConditionSyntax.self)
         }) == true {
@@ -178,7 +226,8 @@ extension Context {
         if !delays(body) { defects.append("without a delay") }
         if succeeds, !hasCap(loop, body) { defects.append("without a limit") }
         if !lets { defects.append("although its task is cancelled") }
-        guard !defects.isEmpty else { return false }
+        // A loop that waits and that its owner can cancel has a limit: its owner.
+        guard !defects.isEmpty, defects != ["without a limit"] || isInDroppedTask(loop) else { return false }
         let text =
             defects.count == 1 ? defects[0] : defects.dropLast().joined(separator: ", ") + " and " + defects.last!
         report(
@@ -189,6 +238,78 @@ extension Context {
             fix: defects == ["although its task is cancelled"] ? cancellationEdit(attempt, loop) : []
         )
         return true
+    }
+
+    /// Whether a `catch` asks other code whether to try again: a function that throws, or that says so in its name.
+    private func asksPolicy(_ attempt: Syntax) -> Bool {
+        guard let clause = attempt.as(DoStmtSyntax.self)?.generalCatch else { return false }
+        if clause.body.all(TryExprSyntax.self, skip: isDeferredCode).contains(where: {
+            $0.questionOrExclamationMark == nil && !$0.hasNode { $0.as(FunctionCallExprSyntax.self)?.isSleep ?? false }
+                && !$0.text.contains("checkCancellation")
+        }) {
+            return true
+        }
+        return clause.body.all(ConditionElementListSyntax.self).contains { list in
+            list.all(FunctionCallExprSyntax.self).contains {
+                ($0.calledName ?? "").containsAny(["retr", "repeat", "should", "handler", "recover"])
+            }
+        }
+    }
+
+    /// Whether the loop cannot be cancelled: it is in a task whose handle is dropped.
+    private func isInDroppedTask(_ loop: Syntax) -> Bool {
+        guard
+            let closure = loop.ancestors.lazy.compactMap({ $0.as(ClosureExprSyntax.self) }).first(where: { _ in true }),
+            let call = closure.call, call.isTaskCreation
+        else { return false }
+        return TaskCreation(call)?.isDropped ?? false
+    }
+
+    /// Whether a `catch` only logs, in a loop over a flag: the next turn does the same again.
+    private func onlyLogs(_ attempt: Syntax, _ loop: Syntax) -> Bool {
+        guard let clause = attempt.as(DoStmtSyntax.self)?.generalCatch, let loop = loop.as(WhileStmtSyntax.self),
+            loop.conditions.count == 1, let condition = loop.conditions.first?.condition.as(ExprSyntax.self),
+            condition.is(DeclReferenceExprSyntax.self) || condition.is(PrefixOperatorExprSyntax.self)
+                || condition.as(MemberAccessExprSyntax.self)?.base?.isSelf == true,
+            !loop.body.statements.contains(where: { $0.item.is(GuardStmtSyntax.self) })
+        else { return false }
+        return clause.body.statements.allSatisfy { item in
+            if item.item.is(ContinueStmtSyntax.self) { return true }
+            guard let call = item.item.as(ExprSyntax.self)?.unwrapped.as(FunctionCallExprSyntax.self) else {
+                return false
+            }
+            return call.text.lowercased().containsAny(["log", "print("])
+        }
+    }
+
+    /// Whether each turn tries something else: the next of some candidates.
+    private func takesAnother(_ body: CodeBlockSyntax, _ attempt: Syntax) -> Bool {
+        // The arguments of the work change after a failure.
+        if let clause = attempt.as(DoStmtSyntax.self)?.generalCatch {
+            let changed = Set(
+                Mutation.all(in: Syntax(clause.body), skip: isOwnTask).filter { $0.isAssignment }.map(\.root.name)
+            )
+            let arguments = attempt.all(FunctionCallExprSyntax.self, skip: { $0.is(CatchClauseSyntax.self) }).flatMap {
+                $0.arguments.map(\.expression)
+            }
+            if arguments.contains(where: { argument in changed.contains { mentions($0, in: Syntax(argument)) } }) {
+                return true
+            }
+        }
+        // The results of several tasks are taken in turn.
+        let works = attempt.all(FunctionCallExprSyntax.self, skip: { $0.is(CatchClauseSyntax.self) })
+        if works.contains(where: { $0.calledName == "next" && $0.arguments.isEmpty }) { return true }
+        return body.statements.contains { item in
+            guard let choice = item.item.as(GuardStmtSyntax.self), choice.body.leavesLoop,
+                choice.position < attempt.position
+            else { return false }
+            return choice.conditions.contains { condition in
+                guard let value = condition.condition.as(OptionalBindingConditionSyntax.self)?.initializer?.value else {
+                    return false
+                }
+                return value.unwrapped.is(FunctionCallExprSyntax.self)
+            }
+        }
     }
 
     /// Whether a `try` is of the work, and not of the delay before it.
@@ -230,7 +351,8 @@ extension Context {
 
     /// `try? await Task.sleep` in a loop that only its own code ends: after a cancellation it does not sleep any more, and does not end.
     private mutating func checkSleep(in loop: Syntax) {
-        guard !loop.is(ForStmtSyntax.self), let body = body(of: loop) else { return }
+        if let loop = loop.as(ForStmtSyntax.self), !isAttempts(loop) || !loop.body.exitsLoop { return }
+        guard let body = body(of: loop) else { return }
         if file.isTest, !isUnbounded(loop) { return }
         let sleeps = body.all(FunctionCallExprSyntax.self, skip: isInner).filter(\.isSleep)
         let swallowed = sleeps.first { call in
@@ -243,7 +365,16 @@ extension Context {
             if attempt.questionOrExclamationMark?.text == "?" { return !isChecked(attempt) }
             return attempt.questionOrExclamationMark == nil && !leavesLoop(attempt, loop: loop)
         }
-        guard let swallowed, !letsCancellationOut(loop, body), !isLimited(loop) else { return }
+        guard let swallowed, !letsCancellationOut(loop, body) else { return }
+        if loop.is(ForStmtSyntax.self) || isLimited(loop) {
+            report(
+                .retryLoop,
+                .warning,
+                at: swallowed,
+                "after a cancellation this `sleep` returns at once: the loop goes on without a pause"
+            )
+            return
+        }
         report(
             .retryLoop,
             .error,

@@ -7,10 +7,17 @@ extension Context {
             guard case .stored(let store) = task.fate, store.key != "+", let owner = type(of: task.call),
                 let scope = Scope(of: task.call, skippingClosures: true).node
             else { continue }
+            checkLateEntry(of: task, store, owner)
+            checkIdentity(of: task, store, owner, scope)
+            checkSharedHandle(of: task, store, owner, scope)
             let joins = joins(of: store, in: scope)
             guard !joins.isEmpty else { continue }
             checkFailures(of: task, store, owner, scope, joins)
             checkCancellation(of: task, store, scope, joins)
+        }
+        for task in tasks {
+            checkForgetting(task)
+            checkChain(task)
         }
         for function in functions { checkWaiters(function) }
     }
@@ -90,6 +97,257 @@ extension Context {
             return binding.initializer == nil && binding.pattern.text == name
         }
         return isMention(node) || node.hasNode(where: isMention)
+    }
+
+    /// Whether the code of a type runs on one actor, whose tasks do not begin before its function awaits.
+    private func isIsolated(_ node: some SyntaxProtocol, owner: TypeInfo) -> Bool {
+        guard case .function(let function) = Scope(of: node, skippingClosures: true) else {
+            return index.isIsolated(owner, module: file.module)
+        }
+        return isIsolated(function, in: owner)
+    }
+
+    /// An entry that its task removes, and that is stored after the task was started: a fast task removes nothing.
+    private mutating func checkLateEntry(of task: TaskCreation, _ store: TaskCreation.Store, _ owner: TypeInfo) {
+        guard store.local != nil, owner.kind == .class, !isIsolated(task.call, owner: owner),
+            !task.closure.attributeNames.contains(where: { $0.hasSuffix("Actor") })
+        else { return }
+        let name = store.name.hasPrefix("$") ? lockedName(of: store.node) ?? store.name : store.name
+        let removes = removals(in: Syntax(task.closure.statements), of: name, owner: owner)
+        guard !removes.isEmpty else { return }
+        // A lock around both is waited for by the task.
+        let isLocked = store.node.ancestors.prefix { $0.id != Scope(of: task.call, skippingClosures: true).node?.id }
+            .contains {
+                $0.as(ClosureExprSyntax.self).map {
+                    $0.encloses(task.call) && ($0.call?.calledName ?? "").hasPrefix("with")
+                } ?? false
+            }
+        guard !isLocked else { return }
+        report(
+            .sharedTask,
+            .error,
+            at: task.call,
+            "the entry in `\(name)` is stored after its task was started, and the task removes it: a task that is faster leaves its entry for ever"
+        )
+    }
+
+    /// A task that has ended removes the entry of its key, though a newer task may be stored there by now.
+    private mutating func checkIdentity(
+        of task: TaskCreation,
+        _ store: TaskCreation.Store,
+        _ owner: TypeInfo,
+        _ scope: Syntax
+    ) {
+        guard let key = store.key, key != "+" else { return }
+        // A newer one can be there only if something removes or cancels the entry while its task runs.
+        let others = replacers(of: store.name, owner: owner, in: scope)
+        guard !others.isEmpty || cancelsEntry(store, in: scope) else { return }
+        if isFreshKey(key, in: scope) { return }
+        let inTask = removals(in: Syntax(task.closure.statements), of: store.name, owner: owner).filter { node in
+            task.closure.statements.awaits(skip: isOwnTask).contains { $0.position < node.position }
+                || node.ancestors.contains { $0.is(DeferStmtSyntax.self) }
+        }
+        let afterwards = Mutation.all(in: scope, skip: isOwnTask).filter { mutation in
+            mutation.root.name == store.name && mutation.isReset && mutation.method != "removeAll"
+                && mutation.node.position > store.node.end
+                && (mutation.node.ancestors.contains { $0.is(DeferStmtSyntax.self) }
+                    || scope.awaits(skip: isOwnTask).contains {
+                        $0.position > store.node.position && $0.position < mutation.node.position
+                    })
+        }.map(\.node)
+        guard let removal = (inTask + afterwards).first(where: { !isIdentified($0, store, in: scope) }) else { return }
+        report(
+            .sharedTask,
+            .warning,
+            at: removal,
+            "a task that has ended removes the entry of `\(store.name)` without a look at whose it is: after `\(others.first ?? "cancel")`, that is the entry of a newer task"
+        )
+    }
+
+    /// A task that its function returns, and that removes an entry when it has failed, though another function may have replaced it.
+    private mutating func checkForgetting(_ task: TaskCreation) {
+        guard task.isKept || task.call.parent?.is(ReturnStmtSyntax.self) == true, let owner = type(of: task.call),
+            owner.isReference,
+            !file.isTest
+        else { return }
+        let awaits = task.closure.statements.awaits(skip: isOwnTask)
+        for removal in Mutation.all(in: Syntax(task.closure.statements), skip: isOwnTask) {
+            guard
+                removal.method == "removeValue"
+                    || removal.isReset && removal.target.unwrapped.is(SubscriptCallExprSyntax.self),
+                let first = awaits.first, first.position < removal.node.position,
+                owner.properties[removal.root.name]?.type?.contains("Task<") == true
+                    || owner.properties[removal.root.name]?.type?.hasPrefix("[") == true,
+                !isComparedBefore(removal.node, in: Syntax(task.closure.statements))
+            else { continue }
+            let name = removal.root.name
+            let replacer = owner.methods.sorted { $0.key < $1.key }.first { _, methods in
+                methods.contains { method in
+                    guard let body = method.body,
+                        !body.hasNode(where: { $0.is(ConditionElementListSyntax.self) && mentions(name, in: $0) })
+                    else { return false }
+                    return Mutation.all(in: Syntax(body), skip: isOwnTask).contains {
+                        $0.root.name == name && $0.isAssignment && !$0.isReset
+                            && $0.target.unwrapped.is(SubscriptCallExprSyntax.self)
+                    }
+                }
+            }
+            guard let replacer else { continue }
+            report(
+                .sharedTask,
+                .warning,
+                at: removal.node,
+                "a task that has failed removes the entry of `\(name)` without a look at whose it is: after `\(replacer.key)`, that is the entry of a newer task"
+            )
+            return
+        }
+    }
+
+    private func isComparedBefore(_ node: Syntax, in body: Syntax) -> Bool {
+        body.hasNode { other in
+            guard let list = other.as(ConditionElementListSyntax.self), list.position < node.position else {
+                return false
+            }
+            return list.checksCancellation()
+                || list.hasNode {
+                    ["==", "===", "!=", "!=="].contains($0.as(BinaryOperatorExprSyntax.self)?.operator.text ?? "")
+                }
+        }
+    }
+
+    /// A task that awaits the one before it: its caller, when cancelled, waits for that one.
+    private mutating func checkChain(_ task: TaskCreation) {
+        guard let owner = type(of: task.call), !file.isTest,
+            case .function(let function) = Scope(of: task.call, skippingClosures: true), function.isAsync,
+            case .stored(let store) = task.fate, store.key == nil, let local = store.local
+        else { return }
+        // The task before, captured by its name.
+        let captured = task.closure.signature?.capture?.items.contains { $0.name.text == store.name } ?? false
+        guard captured, index.property(store.name, of: owner, module: file.module) != nil else { return }
+        let waits = task.closure.statements.all(MemberAccessExprSyntax.self, skip: isOwnTask).contains {
+            ["value", "result"].contains($0.declName.baseName.text) && $0.base?.root?.name == store.name
+                && $0.ancestors.contains { $0.is(AwaitExprSyntax.self) }
+        }
+        let cancels =
+            function.body?.all(FunctionCallExprSyntax.self).contains { call in
+                call.calledName == "cancel" && call.base?.root?.name == local
+                    && call.ancestors.contains { $0.as(ClosureExprSyntax.self)?.label == "onCancel" }
+            } ?? false
+        guard waits, cancels else { return }
+        report(
+            .sharedTask,
+            .warning,
+            at: task.call,
+            "a cancelled caller of `\(function.name.text)` waits for the task before its own: a cancellation does not end `await \(store.name).value`"
+        )
+    }
+
+    /// A function that returns the stored task, or a new one: its callers await it, and nothing removes a failure.
+    private mutating func checkSharedHandle(
+        of task: TaskCreation,
+        _ store: TaskCreation.Store,
+        _ owner: TypeInfo,
+        _ scope: Syntax
+    ) {
+        guard let function = scope.as(FunctionDeclSyntax.self), store.key != nil,
+            let result = function.signature.returnClause?.type.text, result.contains("Task<"), result.contains("Error")
+        else { return }
+        let returnsKnown = scope.all(ReturnStmtSyntax.self, skip: isOwnTask).contains { end in
+            end.position < store.node.position
+                && end.expression?.root.map { root in
+                    root.name == store.name || refers(root.name, to: store.name, in: scope, before: end)
+                } ?? false
+        }
+        let isRemoved = owner.methods.values.joined().contains { method in
+            method.body.map { body in
+                Mutation.all(in: Syntax(body), skip: { _ in false }).contains {
+                    $0.root.name == store.name && $0.isReset && $0.method != "removeAll"
+                }
+            } ?? false
+        }
+        guard returnsKnown, !isRemoved else { return }
+        report(
+            .sharedTask,
+            .warning,
+            at: task.call,
+            "a failure stays in `\(store.name)` of `\(owner.shortName)`: every later caller of `\(function.name.text)` receives the old error"
+        )
+    }
+
+    private func removals(in body: Syntax, of name: String, owner: TypeInfo) -> [Syntax] {
+        let direct = Mutation.all(in: body, skip: { _ in false }).filter {
+            guard $0.isReset, $0.method != "removeAll" else { return false }
+            return $0.root.name == name || ($0.root.name.hasPrefix("$") && lockedName(of: $0.node) == name)
+        }.map(\.node)
+        let called = body.all(FunctionCallExprSyntax.self).filter { call in
+            guard let called = call.calledName, call.base == nil || call.base?.unwrapped.isSelf == true else {
+                return false
+            }
+            return methods(called, of: owner).contains { method in
+                method.body.map { body in
+                    body.statements.count == 1
+                        && Mutation.all(in: Syntax(body), skip: { _ in false }).contains {
+                            $0.root.name == name && $0.isReset && $0.method != "removeAll"
+                        }
+                } ?? false
+            }
+        }
+        return direct + called.map { Syntax($0) }
+    }
+
+    /// The property whose lock a closure holds: `state` in `state.withLock { $0[id] = nil }`.
+    private func lockedName(of node: Syntax) -> String? {
+        for ancestor in node.ancestors {
+            guard let closure = ancestor.as(ClosureExprSyntax.self) else { continue }
+            guard let call = closure.call, call.calledName?.hasPrefix("with") == true else { return nil }
+            return call.base?.root?.name
+        }
+        return nil
+    }
+
+    /// The other functions of a type that remove or cancel single entries.
+    private func replacers(of name: String, owner: TypeInfo, in scope: Syntax) -> [String] {
+        owner.methods.filter { _, methods in
+            methods.contains { method in
+                guard method.id != scope.id, let body = method.body, body.text.contains(".cancel()") else {
+                    return false
+                }
+                return Mutation.all(in: Syntax(body), skip: { _ in false }).contains {
+                    $0.root.name == name && $0.isReset && $0.method != "removeAll"
+                }
+            }
+        }.keys.sorted()
+    }
+
+    /// Whether a function cancels the entry of its key before it stores another task there.
+    private func cancelsEntry(_ store: TaskCreation.Store, in scope: Syntax) -> Bool {
+        scope.all(FunctionCallExprSyntax.self, skip: isOwnTask).contains { call in
+            call.calledName == "cancel" && call.position < store.node.end && call.base?.root?.name == store.name
+        }
+    }
+
+    private func isFreshKey(_ key: String, in scope: Syntax) -> Bool {
+        key.contains("UUID()") || key.lowercased().contains("next")
+            || scope.hasNode { node in
+                guard let binding = node.as(PatternBindingSyntax.self), binding.pattern.text == key else {
+                    return false
+                }
+                return binding.initializer?.value.text.contains("UUID()") ?? false
+            }
+    }
+
+    /// Whether a condition around a removal, or before it, says whose entry it is.
+    private func isIdentified(_ removal: Syntax, _ store: TaskCreation.Store, in scope: Syntax) -> Bool {
+        let place = Scope(of: removal).node ?? scope
+        return place.hasNode { node in
+            guard let list = node.as(ConditionElementListSyntax.self), list.position < removal.position,
+                list.position > store.node.position || store.node.encloses(list)
+            else { return false }
+            if list.checksCancellation() { return true }
+            return list.hasNode {
+                ["==", "===", "!=", "!=="].contains($0.as(BinaryOperatorExprSyntax.self)?.operator.text ?? "")
+            }
+        }
     }
 
     private mutating func checkFailures(

@@ -14,13 +14,15 @@ extension Context {
             guard !attempt.body.text.contains("Task.isCancelled"), let owner = type(of: attempt),
                 isShown(owner, attempt)
             else { continue }
+            // Without a caller that can be cancelled, no cancellation arrives.
+            guard let canceller = canceller(of: attempt) else { continue }
             let error = errorName(of: general)
             guard let shown = shown(in: general, error: error, owner: owner) else { continue }
             report(
                 .shownCancellation,
                 .warning,
                 at: general,
-                "this `catch` also catches a cancellation, and \(shown): a user who leaves sees an error",
+                "this `catch` also catches the cancellation of \(canceller), and \(shown): a user who leaves sees an error",
                 fix: edit(attempt, general)
             )
         }
@@ -56,13 +58,30 @@ extension Context {
     private func awaitsAndThrows(_ body: CodeBlockSyntax) -> Bool {
         body.all(TryExprSyntax.self, skip: isOwnTask).contains { attempt in
             guard attempt.questionOrExclamationMark == nil, !attempt.awaits().isEmpty else { return false }
+            // A continuation around a callback throws what the callback says, and no cancellation.
+            if let call = attempt.expression.unwrapped.as(FunctionCallExprSyntax.self), let name = call.calledName,
+                name.hasPrefix("with"), name.hasSuffix("Continuation")
+            {
+                return false
+            }
             return !attempt.ancestors.prefix { $0.id != body.id }.contains {
                 $0.as(DoStmtSyntax.self)?.generalCatch != nil
             }
         }
     }
 
+    /// Whether code asks for a cancellation: itself, or in a function of the file that it passes the error to.
     private func knowsCancellation(_ node: Syntax) -> Bool {
+        asksForCancellation(node)
+            || node.all(FunctionCallExprSyntax.self).contains { call in
+                guard let name = call.calledName, !call.arguments.isEmpty else { return false }
+                return functions.contains { function in
+                    function.name.text == name && function.body.map { asksForCancellation(Syntax($0)) } ?? false
+                }
+            }
+    }
+
+    private func asksForCancellation(_ node: Syntax) -> Bool {
         node.hasNode { node in
             if let reference = node.as(DeclReferenceExprSyntax.self) {
                 return reference.baseName.text.lowercased().contains("cancel")
@@ -136,10 +155,18 @@ extension Context {
         return !mutation.root.isWhole
     }
 
+    /// A `catch` for the cancellation in front of one that only shows an error: where it does more, that would be skipped.
     private func edit(_ attempt: DoStmtSyntax, _ clause: CatchClauseSyntax) -> [Edit] {
-        guard !clause.body.leaves, attempt.throwsClause == nil else { return [] }
+        guard !clause.body.leaves, attempt.throwsClause == nil, clause.body.statements.count == 1,
+            clause.catchItems.isEmpty, attempt.catchClauses.count == 1
+        else { return [] }
+        // A state such as `.loading` would stay.
+        if let mutation = Mutation.all(in: Syntax(clause.body), skip: { _ in false }).first {
+            let name = (mutation.target.lastName ?? "").lowercased()
+            guard !Self.stateWords.contains(where: { name.hasSuffix($0) }) else { return [] }
+        }
         // A function that returns behind the `catch` clauses would return without a value.
-        guard !attempt.body.leaves else { return [] }
+        guard !attempt.body.leaves, !clause.body.text.contains("continuation") else { return [] }
         let indentation = indentation(
             of: attempt.ancestors.first { $0.is(CodeBlockItemSyntax.self) } ?? Syntax(attempt)
         )

@@ -7,10 +7,13 @@ extension Context {
         for task in tasks {
             guard let owner = type(of: task.call), let event = event(of: task) else { continue }
             if case .stored(let store) = task.fate, cancelsBefore(task, store, owner) { continue }
-            guard let target = assignedResult(of: task, owner: owner, event: event) else { continue }
+            if task.isKept, cancelsAny(before: task) { continue }
+            guard let target = assignedResult(of: task, owner: owner, event: event),
+                !admitsOneAtATime(task, event, owner)
+            else { continue }
             report(
                 .taskPerEvent,
-                .warning,
+                asksForEvent(task, event, owner) ? .warning : .note,
                 at: task.call,
                 "\(event.name) starts a task each time, and whichever ends last decides `\(target)`: an old result can overwrite a newer one"
             )
@@ -100,6 +103,59 @@ extension Context {
         return nil
     }
 
+    /// Whether the function cancels something before it makes a task that it keeps in a wrapper.
+    private func cancelsAny(before task: TaskCreation) -> Bool {
+        Scope(of: task.call, skippingClosures: true).node?.all(FunctionCallExprSyntax.self).contains {
+            $0.calledName == "cancel" && $0.position < task.call.position
+        } ?? false
+    }
+
+    /// Whether a guard above the task lets in one event at a time: it looks at a member that the code around the task changes.
+    private func admitsOneAtATime(_ task: TaskCreation, _ event: Event, _ owner: TypeInfo) -> Bool {
+        guard let body = Scope(of: task.call, skippingClosures: true).node ?? Optional(event.scope) else {
+            return false
+        }
+        let changed = Mutation.all(in: body, skip: { _ in false }).filter { !isOwnTask($0.node) }.map(\.root.name)
+        func isGate(_ conditions: ConditionElementListSyntax) -> Bool {
+            guard conditions.position < task.call.position else { return false }
+            return conditions.all(DeclReferenceExprSyntax.self).contains { reference in
+                let name = reference.baseName.text
+                guard isMember(name, of: owner) else { return false }
+                return changed.contains(name)
+            }
+        }
+        for node in body.all(ConditionElementListSyntax.self) where isGate(node) {
+            if node.parent?.is(GuardStmtSyntax.self) == true { return true }
+            if let condition = node.parent?.as(IfExprSyntax.self),
+                condition.body.leaves || condition.body.encloses(task.call)
+            {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Whether the question is another one for another event: it has a value in it that is not the same each time.
+    private func asksForEvent(_ task: TaskCreation, _ event: Event, _ owner: TypeInfo) -> Bool {
+        let body = Syntax(task.closure.statements)
+        let awaited = body.awaits(skip: isOwnTask)
+        if awaited.contains(where: { node in event.parameters.contains { mentions($0, in: node) } }) { return true }
+        return awaited.contains { awaiting in
+            awaiting.all(FunctionCallExprSyntax.self).contains { call in
+                call.arguments.contains { argument in
+                    let value = argument.expression
+                    guard !value.is(ClosureExprSyntax.self), let root = value.root else { return false }
+                    guard root.name.first?.isLowercase == true else { return false }
+                    // A constant of the type, such as a client, is no question.
+                    if let property = index.property(root.name, of: owner, module: file.module) {
+                        return !property.isConstant || !root.isWhole
+                    }
+                    return true
+                }
+            }
+        }
+    }
+
     private func isEventName(_ name: String) -> Bool { name.containsAny(Self.eventWords) }
 
     /// Whether the previous task is cancelled, or awaited, before the new one is stored.
@@ -165,6 +221,13 @@ extension Context {
             else { continue }
             let isOfOwner = property(mutation.root, in: owner, locals: locals) != nil || optionalSelf(mutation.target)
             guard isOfOwner else { continue }
+            // Of a member that is read when the task runs, the newest value is taken.
+            if mutation.values.count == 1, let read = mutation.values.first?.unwrapped,
+                read.is(DeclReferenceExprSyntax.self)
+                    || read.as(MemberAccessExprSyntax.self)?.base?.isSelf == true
+            {
+                if mutation.awaits { continue }
+            }
             // Errors and flags are overwritten too, but the harm is in the result.
             let usesResult =
                 mutation.awaits

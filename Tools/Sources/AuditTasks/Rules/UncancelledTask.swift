@@ -24,20 +24,51 @@ extension Context {
     }
 
     private mutating func checkDiscarded(_ task: TaskCreation) {
-        let awaits = task.closure.statements.awaits(skip: isOwnTask)
-        guard !awaits.isEmpty, !file.isTest, !file.isMain else { return }
-        let isHop =
-            awaits.count == 1 && task.closure.statements.count == 1 && !hasEndlessLoop(Syntax(task.closure.statements))
-            && task.closure.statements.first.map {
-                $0.text.hasPrefix("await") || $0.text.hasPrefix("try await") || $0.text.hasPrefix("try? await")
-            } == true
+        guard !task.closure.statements.awaits(skip: isOwnTask).isEmpty, !file.isTest, !file.isMain else { return }
         let owner = typePath(of: task.call).map { " of `\($0)`" } ?? ""
+        guard losesErrors(task) else {
+            // Rule 1 says what the task retains.
+            if let hold = hold(of: task.closure)?.hold, hold.weight > .nothing { return }
+            let isEndless = hasEndlessLoop(Syntax(task.closure.statements))
+            report(
+                .uncancelledTask,
+                isEndless ? .warning : .note,
+                at: task.call,
+                "`_ =` discards the only handle of this task\(owner): nothing can cancel it\(isEndless ? ", and its loop goes on" : " or await its end")"
+            )
+            return
+        }
         report(
             .uncancelledTask,
-            isHop ? .note : .warning,
+            mustEnd(task) && task.closure.statements.count == 1 ? .note : .warning,
             at: task.call,
-            "`_ =` discards the only handle of this task\(owner): nothing can cancel it or await its end, and its errors are lost"
+            "`_ =` discards the only handle of this task\(owner): nothing can cancel it, and the error that it throws is lost"
         )
+    }
+
+    /// Whether a task can throw an error that no code receives.
+    func losesErrors(_ task: TaskCreation) -> Bool {
+        guard !task.call.calledExpression.text.contains("Never") else { return false }
+        return task.closure.statements.hasNode(skip: isOwnTask) { node in
+            if node.is(ThrowStmtSyntax.self) { return !isCaught(node, in: task.closure) }
+            guard let attempt = node.as(TryExprSyntax.self), attempt.questionOrExclamationMark == nil else {
+                return false
+            }
+            return !isCaught(node, in: task.closure)
+        }
+    }
+
+    /// Whether an error that a node throws reaches a `catch` in a closure.
+    func isCaught(_ node: Syntax, in closure: ClosureExprSyntax) -> Bool {
+        var inner = node
+        for ancestor in node.ancestors {
+            if ancestor.id == closure.id { return false }
+            if let attempt = ancestor.as(DoStmtSyntax.self), attempt.body.id == inner.id, attempt.generalCatch != nil {
+                return true
+            }
+            inner = ancestor
+        }
+        return false
     }
 
     private mutating func check(
@@ -48,21 +79,46 @@ extension Context {
         isFirst: Bool
     ) {
         guard !task.closure.statements.awaits(skip: isOwnTask).isEmpty else { return }
+        // A wrapper of the project's own, such as `@CancellableTask`, may cancel what it is assigned.
+        let known: Set<String> = ["State", "ObservationIgnored", "Published", "MainActor", "StateObject", "available"]
+        guard known.isSuperset(of: property.attributes) else { return }
         let life = lifeOfProperty(store.name, owner: owner)
         if life.escapes { return }
-        let isReplaced = replacesWithoutCancelling(task, store, owner) && !life.observesOldValue
+        let isReplaced =
+            !task.isWrapped && !isBrief(task) && replacesWithoutCancelling(task, store, owner) && !life.observesOldValue
         let weight = hold(of: task.closure)?.hold.weight ?? .nothing
-        let isNeverCancelled = isFirst && !life.isCancelled && !life.isAwaited && !isCancelledElsewhere(store.name)
-        let isUnreachable = isFirst && life.isCancelledInDeinitOnly && weight == .endless && !life.isAwaited
+        let isNeverCancelled =
+            !task.isWrapped && isFirst && !life.isCancelled && !life.isAwaited && !isCancelledElsewhere(store.name)
+            && !(isCommitted(task) && weight < .endless)
+        let sleeps =
+            weight == .work
+            && task.closure.statements.all(FunctionCallExprSyntax.self, skip: isOwnTask).contains(where: \.isSleep)
+        let isUnreachable =
+            isFirst && (life.isCancelledInDeinitOnly || sleeps && life.isCancelledByNamesake)
+            && (weight == .endless || sleeps) && !life.isAwaited
+        let endsStream = isFirst && life.isReplaced ? sharedStream(of: task, owner) : nil
+        if let endsStream, !isReplaced, !isNeverCancelled, !isUnreachable {
+            report(
+                .uncancelledTask,
+                .warning,
+                at: task.call,
+                "the task in `\(store.name)` is cancelled while it reads the stored stream `\(endsStream)`: that ends the stream, and the next loop over it receives nothing"
+            )
+            return
+        }
         guard isReplaced || isNeverCancelled || isUnreachable else { return }
 
         var fix: [Edit] = []
-        if isReplaced, property.isOptional || (store.key != nil && property.type?.contains("[") == true),
+        if isReplaced, property.type?.contains("Task<") == true,
+            property.isOptional
+                || (store.key != nil && property.type?.contains(": Task<") == true
+                    && property.type?.hasSuffix(">]") == true),
             let item = store.node.parent?.as(CodeBlockItemSyntax.self)
         {
             fix.append(Edit(insert: "\(store.target)?.cancel()\n\(indentation(of: item))", at: item.start.utf8Offset))
         }
-        if isNeverCancelled, store.key == nil, owner.isReference, weight < .endless,
+        // A task that retains the object keeps `deinit` from running.
+        if isNeverCancelled, store.key == nil, owner.isReference, weight == .nothing,
             let edit = deinitEdit(store.name, owner: owner, property)
         {
             if !isReplaced || !fix.isEmpty { fix.append(edit) }
@@ -75,9 +131,9 @@ extension Context {
         if isUnreachable, !isReplaced {
             report(
                 .uncancelledTask,
-                .error,
+                sleeps ? .warning : .error,
                 at: task.call,
-                "\(what) is cancelled in `deinit` only, and its loop retains \(name): `deinit` never runs"
+                "\(what) is cancelled in `deinit` only, and \(sleeps ? "while it sleeps it" : "its loop") retains \(name): `deinit` \(sleeps ? "does not run before the task ends" : "never runs")"
             )
         } else if isReplaced, isNeverCancelled {
             report(
@@ -105,6 +161,45 @@ extension Context {
                 fix: fix
             )
         }
+    }
+
+    /// Whether a task calls one function that a user has asked for, which must end although it is asked for again.
+    private func isBrief(_ task: TaskCreation) -> Bool {
+        mustEnd(task) && task.closure.statements.count == 1 && !hasEndlessLoop(Syntax(task.closure.statements))
+            && (hold(of: task.closure)?.hold.weight ?? .nothing) < .endless
+    }
+
+    private static let committing = [
+        "save", "write", "persist", "purchase", "buy", "restore", "submit", "upload", "send", "post", "delete", "log",
+        "track", "report", "flush", "store", "remove", "import", "export",
+    ]
+
+    /// Whether the work must not be cancelled in the middle, as that of a purchase.
+    private func isCommitted(_ task: TaskCreation) -> Bool {
+        let calls = task.closure.statements.awaits(skip: isOwnTask).compactMap {
+            $0.as(AwaitExprSyntax.self)?.expression.unwrapped.as(FunctionCallExprSyntax.self)?.calledName
+        }
+        return !calls.isEmpty && calls.allSatisfy { name in Self.committing.contains { name.beginsWithWord($0) } }
+    }
+
+    /// The stored stream that a task reads, if its function can be called again after the task was cancelled.
+    private func sharedStream(of task: TaskCreation, _ owner: TypeInfo) -> String? {
+        let scope = Scope(of: task.call, skippingClosures: true)
+        guard case .function = scope, !Self.calledOnce.contains(scope.name) else { return nil }
+        let loops = task.closure.statements.all(ForStmtSyntax.self, skip: isOwnTask).filter { $0.awaitKeyword != nil }
+        for loop in loops {
+            guard let root = loop.sequence.root, root.isWhole else { continue }
+            // `[updates = self.updates]`
+            let captured = task.closure.signature?.capture?.items.first { $0.name.text == root.name }?.initializer?
+                .value.root?.name
+            guard let property = index.property(captured ?? root.name, of: owner, module: file.module),
+                !property.isStatic, property.isConstant || property.getter.map({ !$0.contains("(") }) ?? false,
+                (property.type ?? property.initial ?? "").contains("AsyncStream<")
+                    || (property.type ?? property.initial ?? "").contains("AsyncThrowingStream<")
+            else { continue }
+            return root.name
+        }
+        return nil
     }
 
     private func isCancelledElsewhere(_ name: String) -> Bool { index.cancelledNames.contains(name) }
@@ -136,13 +231,35 @@ extension Context {
                 return methods(name, of: owner).contains { method in
                     method.body.map {
                         cancels(store.name, in: Syntax($0)) || clears(store.name, in: Syntax($0), of: owner)
+                            || awaitsValue(of: store.name, in: Syntax($0))
                     } ?? false
                 }
             }
             return false
         }
-        if isHandled { return false }
+        if isHandled || callersCancel(store.name, scope, owner) { return false }
+        // `guard !isRunning`, and `isRunning` asks the property.
+        let asksProperty = body.all(ConditionElementListSyntax.self).contains { list in
+            list.position < store.node.position
+                && list.all(DeclReferenceExprSyntax.self).contains {
+                    index.property($0.baseName.text, of: owner, module: file.module)?.getter?.contains(store.name)
+                        ?? false
+                }
+        }
+        if asksProperty { return false }
         return !hasFlag(before: store.node, in: body, owner: owner)
+    }
+
+    /// Whether each function of the type that calls a private function cancels the task before.
+    private func callersCancel(_ property: String, _ scope: Scope, _ owner: TypeInfo) -> Bool {
+        guard case .function(let function) = scope,
+            function.modifiers.contains(where: { ["private", "fileprivate"].contains($0.name.text) })
+        else { return false }
+        let callers = owner.methods.values.joined().filter { method in
+            method.id != function.id
+                && method.hasNode { $0.as(FunctionCallExprSyntax.self)?.calledName == function.name.text }
+        }
+        return !callers.isEmpty && callers.allSatisfy { $0.body.map { cancels(property, in: Syntax($0)) } ?? false }
     }
 
     private func isFresh(_ key: String, in body: Syntax) -> Bool {
@@ -175,6 +292,10 @@ extension Context {
     struct PropertyLife {
         var isCancelled = false
         var isCancelledInDeinitOnly = false
+        /// Whether any code cancels it, if only to make room for the next task.
+        var isReplaced = false
+        /// Whether a method that does nothing else cancels it, besides `deinit`.
+        var isCancelledByNamesake = false
         var isAwaited = false
         var escapes = false
         var observesOldValue = false
@@ -229,6 +350,7 @@ extension Context {
         var life = PropertyLife()
         var inDeinit = false
         var elsewhere = false
+        var onlyNamesakes = true
         for block in owner.blocks {
             for item in block.members {
                 let body = Syntax(item)
@@ -248,18 +370,24 @@ extension Context {
                             || $0.as(OptionalBindingConditionSyntax.self)?.pattern.text == name
                     })
                 else { continue }
-                if awaitsValue(of: name, in: body) { life.isAwaited = true }
+                if awaitsValue(of: name, in: body), !isForTests(item) { life.isAwaited = true }
                 if escapes(name, in: body) { life.escapes = true }
                 guard cancels(name, in: body) else { continue }
+                life.isReplaced = true
                 if item.decl.is(DeinitializerDeclSyntax.self) {
                     inDeinit = true
                 } else if !isReplacement(name, in: body) {
                     elsewhere = true
+                    let function = item.decl.as(FunctionDeclSyntax.self)
+                    if function?.name.text != "cancel" || function?.body?.statements.count != 1 {
+                        onlyNamesakes = false
+                    }
                 }
             }
         }
         // `deinit` that calls a method which cancels: then that method is in `elsewhere`.
         life.isCancelled = inDeinit || elsewhere
+        life.isCancelledByNamesake = inDeinit && onlyNamesakes
         life.isCancelledInDeinitOnly = inDeinit && !elsewhere
         return life
     }
@@ -282,6 +410,14 @@ extension Context {
                         } == true)
             }
         }
+    }
+
+    /// Whether a member exists in builds for tests only: `#if DEBUG`, or a function that waits and does nothing else.
+    private func isForTests(_ item: MemberBlockItemSyntax) -> Bool {
+        if item.decl.is(IfConfigDeclSyntax.self) { return true }
+        guard let function = item.decl.as(FunctionDeclSyntax.self) else { return false }
+        return function.name.text.containsAny(["fortest", "waitfor"])
+            && (function.body.map { $0.statements.count == 1 } ?? false)
     }
 
     private func awaitsValue(of property: String, in body: Syntax) -> Bool {
@@ -328,12 +464,24 @@ extension Context {
     }
 
     private func deinitEdit(_ name: String, owner: TypeInfo, _ property: TypeInfo.Property) -> Edit? {
-        guard !property.isComputed, property.isOptional || property.type?.hasPrefix("Task<") == true else { return nil }
+        guard !property.isComputed, property.isOptional || property.type?.hasPrefix("Task<") == true,
+            property.type?.contains("Task<") == true, owner.properties[name] != nil
+        else { return nil }
+        // A macro or a wrapper makes the property computed, which an object that goes cannot ask for.
+        guard property.attributes.isEmpty,
+            owner.attributes.isSubset(of: ["MainActor", "objc", "objcMembers", "available"])
+        else { return nil }
         let call = "\(name)\(property.isOptional ? "?" : "").cancel()"
         for block in owner.blocks where block.root.id == file.tree.root.id {
             guard let parent = block.parent, parent.is(ClassDeclSyntax.self) || parent.is(ActorDeclSyntax.self) else {
                 continue
             }
+            // The property of this very declaration, and not of one with the same name.
+            guard
+                block.members.contains(where: {
+                    $0.decl.as(VariableDeclSyntax.self)?.bindings.contains { $0.pattern.text == name } == true
+                })
+            else { continue }
             let inner = block.members.first.map { indentation(of: $0) } ?? "    "
             if let end = owner.deinits.first, let body = end.body {
                 guard end.root.id == file.tree.root.id else { return nil }

@@ -44,10 +44,11 @@ public struct Auditor: Sendable {
             case .unparsed(let lines):
                 report.unparsed.append(path)
                 report.lines += lines
-            case .file(let file, let module, let lines, let types, let cancelled):
+            case .file(let file, let module, let lines, let types, let cancelled, let sites):
                 report.lines += lines
                 index.add(types, module: module)
                 index.addCancelled(cancelled)
+                index.add(sites)
                 if let file { files.append(file) }
             }
         }
@@ -62,6 +63,7 @@ public struct Auditor: Sendable {
             report.tasks += tasks
         }
         report.findings.sort()
+        report.findings = Self.oncePerPlace(report.findings)
         return report
     }
 
@@ -70,16 +72,24 @@ public struct Auditor: Sendable {
         let file = SourceFile(path: path, text: text)
         var index = TypeIndex()
         index.add(TypeCollector(file.tree, keepsSyntax: true).found, module: file.module)
+        index.addCancelled(Self.cancelledNames(file.tree))
+        index.add(CallSite.all(in: file.tree, module: file.module))
         var context = Context(file, index: index)
         context.run()
         return context.findings.sorted()
+    }
+
+    /// Without the findings of one rule at one place but the first.
+    private static func oncePerPlace(_ findings: [Finding]) -> [Finding] {
+        var seen: Set<String> = []
+        return findings.filter { seen.insert("\($0.file):\($0.line):\($0.column):\($0.rule.number)").inserted }
     }
 
     private enum Parsed: Sendable {
         case unreadable
         case unparsed(lines: Int)
         /// A file without concurrency is not kept: only its types matter.
-        case file(SourceFile?, module: String, lines: Int, [TypeInfo], cancelled: Set<String>)
+        case file(SourceFile?, module: String, lines: Int, [TypeInfo], cancelled: Set<String>, [CallSite])
     }
 
     private static func parse(_ path: String) -> Parsed {
@@ -94,7 +104,8 @@ public struct Auditor: Sendable {
             module: file.module,
             lines: file.lineCount,
             types,
-            cancelled: file.isConcurrent ? cancelledNames(file.tree) : []
+            cancelled: file.isConcurrent ? cancelledNames(file.tree) : [],
+            file.isConcurrent ? CallSite.all(in: file.tree, module: file.module) : []
         )
     }
 

@@ -11,7 +11,15 @@ public struct Baseline: Sendable {
     private struct Key: Hashable {
         let file: String
         let rule: Int
-        let message: String
+        /// The code of the finding; in a baseline without it, the message.
+        let code: String
+    }
+
+    /// A path as it is relative to the working directory: the command and the plugin then write the same.
+    private static func relative(_ path: String) -> String {
+        let folder = FileManager.default.currentDirectoryPath + "/"
+        if path.hasPrefix(folder) { return String(path.dropFirst(folder.count)) }
+        return path.hasPrefix("./") ? String(path.dropFirst(2)) : path
     }
 
     private var counts: [Key: Int] = [:]
@@ -25,18 +33,25 @@ public struct Baseline: Sendable {
             throw Broken(description: "the baseline \(path) is not the output of `audit-tasks --format json`")
         }
         for record in records {
-            counts[Key(file: record.file, rule: record.rule, message: record.message), default: 0] += 1
+            let key = Key(file: Self.relative(record.file), rule: record.rule, code: record.code ?? record.message)
+            counts[key, default: 0] += 1
         }
     }
 
-    /// The findings that are not in the baseline. Lines may have moved: the file, the rule and the message count.
+    /// The findings that are not in the baseline.
+    ///
+    /// Lines may have moved, and what is around a finding may have another name: the file, the rule and the code of the finding count.
     public func new(_ findings: [Finding]) -> [Finding] {
         var left = counts
         return findings.filter { finding in
-            let key = Key(file: finding.file, rule: finding.rule.number, message: finding.message)
-            guard let count = left[key], count > 0 else { return true }
-            left[key] = count - 1
-            return false
+            let file = Self.relative(finding.file)
+            for code in [finding.code, finding.message] {
+                let key = Key(file: file, rule: finding.rule.number, code: code)
+                guard let count = left[key], count > 0 else { continue }
+                left[key] = count - 1
+                return false
+            }
+            return true
         }
     }
 }

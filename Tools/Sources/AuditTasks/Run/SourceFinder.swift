@@ -21,6 +21,30 @@ public enum SourceFinder {
         "Pods", "Carthage", "DerivedData", "node_modules", "checkouts", "SourcePackages",
     ]
 
+    private static let aside = [
+        "Tests", "UITests", "Test Utilities", "TestUtilities", "TestSupport", "Examples", "Example", "Samples",
+        "Sample", "Demo", "Demos",
+        "Benchmarks", "Benchmark", "Mocks", "Playgrounds", "Snippets", "TestUtils", "test", "tests", "examples",
+        "benchmarks", "Fixtures",
+    ]
+
+    /// Whether a file is of tests, examples or benchmarks, and none of the paths that were asked for says so itself.
+    public static func isAside(_ file: String, below paths: [String]) -> Bool {
+        let path = paths.filter { file.hasPrefix($0) || $0 == "." }.max { $0.count < $1.count } ?? ""
+        var rest = path == "." ? Substring(file) : file.dropFirst(path.count)
+        if rest.isEmpty { rest = Substring(file.split(separator: "/").last ?? "") }
+        let parts = rest.split(separator: "/")
+        guard let name = parts.last else { return false }
+        let folders = parts.dropLast().contains { part in
+            aside.contains(String(part)) || part.contains("Test") || part.hasSuffix("Benchmarks")
+                || part.hasSuffix("Examples") || part.hasSuffix("Example") || part.hasSuffix("Demo")
+                || part.hasSuffix("DemoApp")
+                || part.hasSuffix("TestUtils") || part.hasSuffix("Mocks") || part.hasSuffix("TestSupport")
+        }
+        return folders || name.hasSuffix("Tests.swift") || name.hasSuffix("Test.swift") || name.hasSuffix(".test.swift")
+            || name.hasSuffix("TestCase.swift") || name.hasSuffix("Mock.swift")
+    }
+
     /// The Swift files at paths, in folders too, sorted.
     public static func files(at paths: [String]) throws(Failure) -> [String] {
         var found: Set<String> = []
