@@ -82,7 +82,8 @@ struct FixTests {
             let difference = try Fixer.difference(findings.filter { !$0.fix.isEmpty })
             #expect(difference.contains("+++ \(path)"))
             #expect(difference.contains("catch is CancellationError {"))
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+            let after = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(after == text)
         }
     }
 
@@ -90,11 +91,15 @@ struct FixTests {
     func build() throws {
         let text = view("self.error = error")
         try withFile(text) { path, findings in
-            #expect(try Fixer.fix(findings, build: "! grep -q CancellationError \(path)").isEmpty)
-            #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
-            #expect(throws: Fixer.BuildFailure.self) { try Fixer.fix(findings, build: "false") }
-            #expect(try Fixer.fix(findings, build: "true").count == 1)
-            #expect(try String(contentsOfFile: path, encoding: .utf8) != text)
+            let refused = try Fixer.fix(findings, build: "! grep -q CancellationError \(path)")
+            #expect(refused.isEmpty)
+            let before = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(before == text)
+            #expect(throws: Fixer.BuildFailure.self) { _ = try Fixer.fix(findings, build: "false") as [Finding] }
+            let kept = try Fixer.fix(findings, build: "true")
+            #expect(kept.count == 1)
+            let after = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(after != text)
         }
     }
 }
@@ -129,6 +134,7 @@ struct AsideTests {
         try Format.json.text(of: known).write(toFile: path, atomically: true, encoding: .utf8)
         let found = Auditor().audit(text: "\n\n" + text("other"), path: "Sources/Store.swift")
         #expect(found.count == 1)
-        #expect(try Baseline(contentsOf: path).new(found).isEmpty)
+        let baseline = try Baseline(contentsOf: path)
+        #expect(baseline.new(found).isEmpty)
     }
 }

@@ -228,7 +228,8 @@ extension Context {
     /// Whether the callback that a task is created in calls the function again that it was passed in: it is called for each part.
     private func armsItself(_ task: TaskCreation) -> Bool {
         guard case .closure(let closure) = Scope(of: task.call), closure.call != nil,
-            case .function(let function) = Scope(of: task.call, skippingClosures: true), !function.isAsync
+            case .function(let function) = Scope(of: task.call, skippingClosures: true), !function.isAsync,
+            function.name.text.containsAny(["receive", "read", "listen", "next", "accept", "poll"])
         else { return false }
         return closure.statements.all(FunctionCallExprSyntax.self).contains { call in
             call.calledName == function.name.text && (call.base == nil || call.base?.unwrapped.isSelf == true)
