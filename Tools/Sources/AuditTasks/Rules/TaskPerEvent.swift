@@ -13,7 +13,7 @@ extension Context {
             else { continue }
             report(
                 .taskPerEvent,
-                asksForEvent(task, event, owner) && (event.isNamed || isCalledByEvent(task)) ? .warning : .note,
+                asksForEvent(task, event, owner) ? .warning : .note,
                 at: task.call,
                 "\(event.name) starts a task each time, and whichever ends last decides `\(target)`: an old result can overwrite a newer one"
             )
@@ -133,23 +133,6 @@ extension Context {
             }
         }
         return false
-    }
-
-    /// Whether a closure or an observer for events calls the function that creates a task.
-    private func isCalledByEvent(_ task: TaskCreation) -> Bool {
-        guard case .function(let function) = Scope(of: task.call, skippingClosures: true) else { return true }
-        return calls.contains { call in
-            guard call.calledName == function.name.text else { return false }
-            return call.ancestors.contains { ancestor in
-                if let closure = ancestor.as(ClosureExprSyntax.self), let name = closure.call?.calledName {
-                    return Self.eventCalls.contains(name) || isEventName(name) || isEventName(closure.label)
-                }
-                if let accessor = ancestor.as(AccessorDeclSyntax.self) {
-                    return ["didSet", "willSet"].contains(accessor.accessorSpecifier.text)
-                }
-                return ancestor.as(FunctionDeclSyntax.self).map { isEventName($0.name.text) } ?? false
-            }
-        }
     }
 
     /// Whether the question is another one for another event: it has a value in it that is not the same each time.
