@@ -67,13 +67,16 @@ public protocol HTTPTransport: Sendable {
     /// Refuses later requests, and releases the connections when the present exchanges have ended. By default, does nothing.
     ///
     /// An ``EndpointClient`` calls this function at the end of its own shutdown, also if it is not the only client of the
-    /// transport. A transport that wraps another transport must call the function of that transport. Returns when the
-    /// connections are released, also if the caller is cancelled. May be called more than once.
+    /// transport. A transport that wraps another transport must call the function of that transport. May be called more than
+    /// once.
+    ///
+    /// ## Cancellation
+    /// Returns when the connections are released, also if the caller is cancelled.
     func shutdown() async
 }
 
 extension HTTPTransport {
-    /// Does nothing: the transport has no connections, or other code releases them.
+    /// Does nothing, also in a cancelled task: the transport has no connections, or other code releases them.
     public func shutdown() async {}
 
     /// Returns `nil`: the transport adds no cookies.
