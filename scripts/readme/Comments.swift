@@ -19,6 +19,9 @@ import TaskControlTrace
     var items: [Item] = []
     var results: [Item] = []
     var problem: (any Error)?
+    var fraction = 0.0
+    var receipt: Receipt?
+    var toast: Toast?
     var alert: Alert?
 
     func apply(_ update: Int) async {}
@@ -59,6 +62,19 @@ let cluster = Cluster()
 var log: Journal { fatalError() }
 
 let network = Network()
+let connection = Connection()
+let images = TaskStore<URL>()
+let hiding = TaskSlot()
+
+struct Toast: Sendable {}
+
+/// An API that calls its handler for each change of a state.
+final class Connection: Sendable {
+    enum State { case ready }
+
+    func start(_ changed: @escaping @Sendable (State) -> Void) {}
+    func cancel() {}
+}
 
 struct Network: Sendable { var isAvailable: AsyncStream<Bool> { AsyncStream { $0.finish() } } }
 struct Battery: Sendable { var isLow: Bool { false } }
@@ -122,6 +138,7 @@ extension API {
     func fetchProfile(_ id: UserID) async throws -> Profile { Profile() }
     func article(_ id: Int) async throws -> Article { Article() }
     func refreshToken() async throws -> Token { Token() }
+    func upload(_ movie: URL, progress: @escaping @Sendable (Double) -> Void) async throws -> Receipt { Receipt() }
 }
 
 extension Server {

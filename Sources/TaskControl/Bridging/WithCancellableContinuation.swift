@@ -16,10 +16,9 @@
 ///
 /// ```swift
 /// try await withCancellableContinuation(reportsRepeatedCallbacks: false) { continuation in
-///     connection.stateUpdateHandler = { state in
+///     connection.start { state in
 ///         if state == .ready { continuation.resume() }
 ///     }
-///     connection.start()
 ///     return { connection.cancel() }
 /// }
 /// ```

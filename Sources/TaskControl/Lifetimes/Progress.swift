@@ -4,7 +4,7 @@ extension AsyncLifetime {
     ///
     /// ```swift
     /// lifetime.run(for: self, reporting: Double.self) { [api] report in
-    ///     try await api.upload(file) { fraction in report(fraction) }
+    ///     try await api.upload(movie) { fraction in report(fraction) }
     /// } deliver: { model, receipt in
     ///     model.receipt = receipt
     /// } onProgress: { model, fraction in

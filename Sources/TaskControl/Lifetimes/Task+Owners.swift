@@ -20,7 +20,7 @@ extension Task {
     /// Binds this task to a key of a store, which cancels the task as it cancels the tasks that it has started.
     ///
     /// ```swift
-    /// Task { try await server.fetch(id) }.bind(to: store, forKey: id)
+    /// Task { try await server.fetch(id) }.bind(to: tasks, forKey: .search)
     /// ```
     ///
     /// The task runs already, so it waits for no other task of the key, and not for a place in a store with a limit: it

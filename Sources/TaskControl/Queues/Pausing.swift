@@ -8,7 +8,7 @@ extension FIFOQueue {
     /// added, and wait, as calls of `run` do. A second call has no effect.
     ///
     /// ```swift
-    /// uploads.pause()     // offline: what is being sent ends, and nothing else begins
+    /// saves.pause()       // offline: what is being sent ends, and nothing else begins
     /// ```
     ///
     /// A task can pause the queue in which it runs. Waiting tasks can be cancelled as usual. `drain()` waits for the tasks of
