@@ -61,22 +61,22 @@ let savings = Savings()
 let cluster = Cluster()
 var log: Journal { fatalError() }
 
-let network = Network()
-let connection = Connection()
+let reachability = Reachability()
+let connection = Radio()
 let images = TaskStore<URL>()
 let hiding = TaskSlot()
 
 struct Toast: Sendable {}
 
 /// An API that calls its handler for each change of a state.
-final class Connection: Sendable {
+final class Radio: Sendable {
     enum State { case ready }
 
     func start(_ changed: @escaping @Sendable (State) -> Void) {}
     func cancel() {}
 }
 
-struct Network: Sendable { var isAvailable: AsyncStream<Bool> { AsyncStream { $0.finish() } } }
+struct Reachability: Sendable { var isAvailable: AsyncStream<Bool> { AsyncStream { $0.finish() } } }
 struct Battery: Sendable { var isLow: Bool { false } }
 actor Savings { var balance = 0 }
 actor Cluster { var termCount = 0 }

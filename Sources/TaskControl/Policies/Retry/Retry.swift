@@ -23,7 +23,7 @@
 /// A call that fails because the network is gone, or because no user is signed in, can wait for that instead of a time:
 ///
 /// ```swift
-/// let feed = try await retry(attempts: 5, waitingFor: { network.isAvailable }) { try await fetchFeed() }
+/// let feed = try await retry(attempts: 5, waitingFor: { reachability.isAvailable }) { try await fetchFeed() }
 /// ```
 ///
 /// Here `isAvailable` returns an `AsyncStream<Bool>`. The first attempt does not wait: only its failure shows that the
