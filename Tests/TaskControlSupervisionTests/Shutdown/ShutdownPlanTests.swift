@@ -417,10 +417,10 @@ struct ShutdownPlanTests {
             clock: clock,
             steps: [hanging("first", grace: .seconds(100)), hanging("second", grace: .seconds(100))]
         )
-        let run = Task { await plan.run(on: [SIGUSR1, SIGUSR2]) }
-        // A signal that comes before the call would end the process.
+        // A signal that comes before or after the call would end the process.
         signal(SIGUSR1, SIG_IGN)
         signal(SIGUSR2, SIG_IGN)
+        let run = Task { await plan.run(on: [SIGUSR1, SIGUSR2]) }
         let sender = Task {
             while log.count < 1 {
                 kill(getpid(), SIGUSR1)
