@@ -93,7 +93,11 @@ struct SystemLogTests {
                 for _ in 0..<3 { AsyncTask {}.bind(to: lifetime) }
                 lifetime.cancelAll()
             }
+            // The task of the flight ends after its caller has the value.
+            let ends = Collector { $0.primitive == .withSingleFlight && $0.kind == .completed }
+            TaskDiagnostics.install(ends)
             _ = try? await withSingleFlight(key: "token-refresh") { 1 }
+            try await ends.wait { !$0.isEmpty }
             try? await retry(attempts: 2, backoff: .none) { attempt in
                 if attempt == 1 { throw MarkedError("lost") }
             }
