@@ -30,7 +30,7 @@ func callQueues(_ account: Account) async throws {
     let (fifo, concurrent, queue) = (FIFOQueue(), ConcurrentQueue(maxConcurrentTasks: 2), ActorQueue<Account>())
     let (onAccount, onMain) = (CancellableQueue(underlyingQueue: queue), ActorQueue<MainActor>())
     queue.adoptExecutionContext(of: account)
-    _ = try await fifo.run(value) + concurrent.run(value)
+    _ = try await fifo.run(value) + concurrent.run(value) + KeyedFIFOQueue<Key>().run(forKey: Key(), value)
     fifo.addTask { 1 }
     fifo.addTask { try await value() }
     onAccount.addTask { _ in 1 }
@@ -62,7 +62,11 @@ func callSharing(_ flight: SingleFlight<Key, Int>, _ cache: CachedFlight<Key, In
 func callPolicies(_ semaphore: AsyncSemaphore, _ policy: ResiliencePolicy, _ budget: RetryBudget) async throws {
     _ = try await retry(attempts: 2, operation: value)
     _ = try await retry(attempts: 2) { attempt in attempt }
-    _ = try await retry(attempts: 2) { try await value() } shouldRetry: { _ in true }
+    _ = try await retry(attempts: 2) {
+        try await value()
+    } shouldRetry: { _ in
+        true
+    }
     _ = try await retry(.default, operation: value)
     _ = try await retry(.default) { attempt in attempt }
     _ = try await withTimeout(.seconds(1), operation: value)
@@ -87,11 +91,31 @@ func callBridges() async throws {
     }
 }
 
+func callPromises(_ replies: PendingReplies<Key, Int>, _ promise: AsyncPromise<Int>) async throws {
+    let reply = try replies.expect(Key())
+    replies.resume(Key(), returning: 1)
+    replies.resume(Key(), throwing: CancellationError())
+    replies.resume(Key(), with: Result<Int, any Error>.success(1))
+    promise.succeed(1)
+    promise.fail(CancellationError())
+    promise.complete(with: Result<Int, any Error>.success(1))
+    _ = promise.result
+    _ = try await promise.value + reply.value
+    promise.reset()
+    AsyncPromise<Void>().succeed()
+}
+
 func callFanOut() async throws {
     _ = try await [1].concurrentMap(limit: 2) { try await value() + $0 }
-    try await [1].concurrentMap(limit: 2) { $0 } forEach: { _ in }
+    try await [1].concurrentMap(limit: 2) {
+        $0
+    } forEach: { _ in
+    }
     try await [1].concurrentForEach(limit: 2) { _ in _ = try await value() }
-    try await numbers().concurrentMap(limit: 2) { $0 } forEach: { _ in }
+    try await numbers().concurrentMap(limit: 2) {
+        $0
+    } forEach: { _ in
+    }
     try await numbers().concurrentForEach(limit: 2) { _ in }
     var iterator = numbers().concurrentMap(limit: 2) { $0 }.makeAsyncIterator()
     _ = try await iterator.next()
