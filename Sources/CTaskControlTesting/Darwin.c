@@ -70,7 +70,6 @@ int64_t tc_lead(void) { return 0; }
 void tc_look(bool looks) { (void)looks; }
 void tc_hint(void) {}
 bool tc_takeHint(void) { return false; }
-int64_t tc_threadsOfSeeds(void) { return 0; }
 void tc_exempt(void) {}
 void tc_stopExempting(void) {}
 bool tc_isProgram(void) { return false; }

@@ -65,8 +65,7 @@ UNSANITIZED static inline void *next(const char *name) {
 /// - call: The name of the function.
 /// - why: A relative clause for the message, such as "which wakes another thread".
 /// - caller: The address to which the function returns.
-/// - Returns: Whether the seed fails because of this call, and not because of something before.
-HIDDEN bool tc_touchFrom(const char *call, const char *why, const void *caller);
+HIDDEN void tc_touchFrom(const char *call, const char *why, const void *caller);
 /// Used in interposed functions, and in functions that are always inlined into them.
 #define tc_touch(call, why) tc_touchFrom(call, why, __builtin_return_address(0))
 #define INLINED static inline __attribute__((always_inline))

@@ -32,12 +32,11 @@ bool tc_takeHint(void) {
     return had;
 }
 
-bool tc_touchFrom(const char *call, const char *why, const void *caller) {
-    if (!tc_isProgram()) return false;
+void tc_touchFrom(const char *call, const char *why, const void *caller) {
+    if (!tc_isProgram()) return;
     tc_exempt();
-    bool isFirst = simulation->touched(simulation->context, call, why, caller);
+    simulation->touched(simulation->context, call, why, caller);
     tc_stopExempting();
-    return isFirst;
 }
 
 typedef uintptr_t Word;
@@ -65,53 +64,11 @@ typedef uintptr_t Word;
 
 #define WORK "which makes another thread work"
 
-/// The number of threads that have made seeds fail, because the program has started them, and that have not ended.
-static int64_t threadCount;
-
-int64_t tc_threadsOfSeeds(void) { return __atomic_load_n(&threadCount, __ATOMIC_RELAXED); }
-
-// Not <stdlib.h>, whose `system` is a function of this file.
-extern void *malloc(size_t size);
-extern void free(void *memory);
-
-typedef struct {
-    void *(*start)(void *);
-    void *argument;
-} Thread;
-
-static pthread_key_t endOfThread;
-
-static void endThread(void *value) {
-    (void)value;
-    __atomic_fetch_sub(&threadCount, 1, __ATOMIC_RELAXED);
-}
-
-static void makeKey(void) { pthread_key_create(&endOfThread, endThread); }
-
-static void *runThread(void *argument) {
-    Thread thread = *(Thread *)argument;
-    free(argument);
-    // Also if the thread ends by `pthread_exit`.
-    pthread_setspecific(endOfThread, &threadCount);
-    return thread.start(thread.argument);
-}
-
 INTERPOSED int pthread_create(
     pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+    tc_touch("pthread_create", WORK);
     typedef int (*Create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    Create create = ORIGINAL(Create, pthread_create);
-    Thread *counted = tc_touch("pthread_create", WORK) ? malloc(sizeof *counted) : NULL;
-    if (!counted) return create(thread, attributes, start, argument);
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, makeKey);
-    *counted = (Thread){start, argument};
-    __atomic_fetch_add(&threadCount, 1, __ATOMIC_RELAXED);
-    int error = create(thread, attributes, runThread, counted);
-    if (error) {
-        __atomic_fetch_sub(&threadCount, 1, __ATOMIC_RELAXED);
-        free(counted);
-    }
-    return error;
+    return ORIGINAL(Create, pthread_create)(thread, attributes, start, argument);
 }
 
 TOUCHES_3(thrd_create, WORK)

@@ -60,8 +60,7 @@ typedef struct {
     /// - call: The name of the function.
     /// - why: A relative clause for the message, such as "which wakes another thread".
     /// - caller: The address to which the function returns: see `tc_copyCaller`.
-    /// - Returns: Whether the seed fails because of this call, and not because of something before.
-    bool (*_Nonnull touched)(
+    void (*_Nonnull touched)(
         void *_Nonnull context, const char *_Nonnull call, const char *_Nonnull why, const void *_Nonnull caller);
     /// Called when the program waits for a lock that a task of the simulation holds, so that the wait would never end.
     ///
@@ -162,10 +161,6 @@ char *_Nullable tc_copyCaller(const void *_Nonnull caller);
 /// Returns whether a thread outside the simulation may have received work since the last call, so that it may resume a
 /// task. Always `false` on Apple's platforms.
 bool tc_takeHint(void);
-
-/// The number of threads that have not ended, and because of which seeds of this process have failed, since the program has
-/// started them. Always zero on Apple's platforms.
-int64_t tc_threadsOfSeeds(void);
 
 /// The parts of a `Simulation.Strategy`, from which a report makes the text of the strategy. The text is made only for a
 /// report, since most seeds report nothing.

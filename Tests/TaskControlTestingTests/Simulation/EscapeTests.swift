@@ -1,4 +1,3 @@
-import CTaskControlTesting
 import Dispatch
 import Foundation
 import TaskControl
@@ -186,47 +185,6 @@ struct EscapeTests {
             _ = Simulation.Strategy.pct(depth: 0)
         }
         #expect(text(depth).contains("at least 1, not 0"))
-    }
-
-    /// Like the event loops of SwiftNIO, which the first user starts for the whole process.
-    private final class Pool: Sendable {
-        static let shared = Pool()
-
-        let isOver = Locked(false)
-
-        private init() {
-            Thread.detachNewThread { [isOver] in while !isOver.withLock({ $0 }) { usleep(500) } }
-        }
-
-        /// Waits for a thread that resumes nothing.
-        func run() async { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
-    }
-
-    /// The first seed starts the pool. The later ones call nothing that leaves the simulation.
-    @Test(.oneProcessAtATime) func aPoolThatLivesOnIsNamedInEachLaterSeed() async {
-        await #expect(processExitsWith: .success) {
-            let failures = (0..<3 as Range<UInt64>)
-                .map { seed in
-                    failure(seed: seed) { _ in await Task(name: "user") { await Pool.shared.run() }.value }
-                }
-            for (seed, failure) in failures.enumerated() {
-                guard case .escaped(let what) = failure?.reason else { fatalError("\(failure as Any)") }
-                if seed == 0 { continue }
-                precondition(
-                    what.hasPrefix("#1 user waits for a continuation, which a thread may have to resume"),
-                    what
-                )
-                precondition(
-                    what.contains("(seed 0: #1 user called pthread_create, which makes another thread work"),
-                    what
-                )
-            }
-            // Without the thread it is a deadlock.
-            Pool.shared.isOver.withLock { $0 = true }
-            while tc_threadsOfSeeds() > 0 { usleep(500) }
-            let last = failure(seed: 3) { _ in await Pool.shared.run() }
-            guard case .deadlock = last?.reason else { fatalError("\(last as Any)") }
-        }
     }
     #endif
 }

@@ -36,29 +36,9 @@ extension SimulationEngine {
     ///   - call: The name of the function.
     ///   - why: A relative clause for the message, such as "which wakes another thread".
     ///   - caller: The address to which the function returns.
-    /// - Returns: Whether the run fails because of this call, and not because of something before.
-    func touched(_ call: String, _ why: String, _ caller: UnsafeRawPointer) -> Bool {
-        guard reason == nil else { return false }
-        let how = "\(labelOfCurrent) called \(call), \(why)\(text(ofCaller: caller))"
-        reason = .escaped(how)
-        Self.lastEscape.withLock { $0 = "seed \(plan.seed): \(how)" }
-        return true
-    }
-
-    /// The last call in this process with which a program has left a simulation.
-    private static let lastEscape = Locked("")
-
-    /// Fails the run with the reason ``Simulation/Failure/Reason/escaped(_:)`` if a task waits for a continuation, and a thread
-    /// that an earlier seed has started, such as one of a pool, still exists: it may have to resume the task, and this is no
-    /// deadlock then.
-    func escapeIfThreadsAreLeft() {
-        guard tc_threadsOfSeeds() > 0 else { return }
-        let waiting = firstUnended { if case .awaitingContinuation = ledger.state(of: $0) { true } else { false } }
-        guard let waiting else { return }
-        reason = .escaped(
-            "\(ledger.label(waiting)) waits for a continuation, which a thread may have to resume that an earlier seed of this "
-                + "process has started and that still exists (\(Self.lastEscape.withLock { $0 }))"
-        )
+    func touched(_ call: String, _ why: String, _ caller: UnsafeRawPointer) {
+        guard reason == nil else { return }
+        reason = .escaped("\(labelOfCurrent) called \(call), \(why)\(text(ofCaller: caller))")
     }
 
     /// Fails the run with the reason ``Simulation/Failure/Reason/blocked(_:)``, because the program under test waits for

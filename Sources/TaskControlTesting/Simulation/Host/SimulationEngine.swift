@@ -605,7 +605,6 @@ extension SimulationEngine {
             lookOutForVisits()
             hasLookedOut = true
         }
-        if reason == nil { escapeIfThreadsAreLeft() }
         if reason == nil { reason = bodyHasEnded ? .leftBehind(tasks: ledger.unended.count) : .deadlock }
         return false
     }
@@ -623,7 +622,7 @@ extension SimulationEngine {
     /// received work from the simulation, or a thread that runs an actor of the simulation. Always `true` without
     /// `SimulationCapabilities.escapes`: the simulation then does not notice that a thread receives work.
     var isExpectingVisits: Bool {
-        tc_takeHint() || tc_threadsOfSeeds() > 0 || !plan.capabilities.contains(.escapes)
+        tc_takeHint() || !plan.capabilities.contains(.escapes)
             || firstUnended { if case .awaitingActor = ledger.state(of: $0) { true } else { false } } != nil
     }
 
