@@ -168,13 +168,13 @@ struct RegistryDriver: MachineDriver {
             let pausesAgain = machine.pause(&again)
             #expect(!pausesAgain)
         case .resume:
-            let hasResumed = machine.resume(&effects)
+            let hasResumed = machine.endPause(&effects)
             #expect(hasResumed)
             note(effects)
             #expect(Set(effects.waking) == model.resume())
             wake(effects.waking)
             var again = RegistryMachine.Effects()
-            let resumesAgain = machine.resume(&again)
+            let resumesAgain = machine.endPause(&again)
             #expect(!resumesAgain)
         case .moveToFront(let key):
             let waits = machine.moveToFront(_ErasedKey(key), &effects)

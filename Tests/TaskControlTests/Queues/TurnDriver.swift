@@ -216,8 +216,8 @@ struct TurnDriver: MachineDriver {
             #expect(changes == [true, false])
             model.isPaused = true
         case .resume:
-            let (hasChanged, calling) = machine.resume()
-            let changesAgain = machine.resume().hasChanged
+            let (hasChanged, calling) = machine.endPause()
+            let changesAgain = machine.endPause().hasChanged
             #expect(hasChanged && !changesAgain)
             model.isPaused = false
             #expect(calling?.number == model.call())

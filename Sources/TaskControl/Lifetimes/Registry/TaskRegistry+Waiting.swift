@@ -121,7 +121,7 @@ extension TaskRegistry {
     }
 
     func resume() {
-        if change({ $0.resume(&$1) }) { source.emit(.resumed) }
+        if change({ $0.endPause(&$1) }) { source.emit(.resumed) }
     }
 
     // MARK: Timers of intervals

@@ -414,7 +414,7 @@ extension TaskRegistryStateMachine {
 
     var isPaused: Bool { limit?.isPaused ?? false }
 
-    /// Lets no task begin until `resume` is called. The tasks that run continue. A registry without a limit has one from
+    /// Lets no task begin until `endPause` is called. The tasks that run continue. A registry without a limit has one from
     /// now on, which is not reached.
     ///
     /// - Returns: Whether the registry was not paused before.
@@ -449,7 +449,7 @@ extension TaskRegistryStateMachine {
     ///
     /// - Returns: Whether the registry was paused.
     /// - Complexity: O(*n*) in the number of tasks in line.
-    mutating func resume(_ effects: inout Effects) -> Bool {
+    mutating func endPause(_ effects: inout Effects) -> Bool {
         guard isPaused else { return false }
         limit!.isPaused = false
         passPermitsOn(&effects)

@@ -217,7 +217,7 @@ struct TurnStateMachine {
 
     // MARK: Pausing
 
-    /// Lets no turn come until `resume` is called.
+    /// Lets no turn come until `endPause` is called.
     ///
     /// - Returns: Whether the queue was not paused before.
     mutating func pause() -> Bool {
@@ -228,7 +228,7 @@ struct TurnStateMachine {
     /// Lets turns come again.
     ///
     /// - Returns: Whether the queue was paused, and the continuation of the task whose turn has come, to be resumed.
-    mutating func resume() -> (hasChanged: Bool, calling: Waiter?) {
+    mutating func endPause() -> (hasChanged: Bool, calling: Waiter?) {
         guard isPaused else { return (false, nil) }
         isPaused = false
         return (true, callNext())

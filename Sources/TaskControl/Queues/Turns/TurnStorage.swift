@@ -159,7 +159,7 @@ final class _TurnStorage: Sendable {
     }
 
     func resume() {
-        let (hasChanged, calling) = state.withMachine { $0.resume() }
+        let (hasChanged, calling) = state.withMachine { $0.endPause() }
         calling?.resume(returning: .reached)
         if hasChanged { source.emit(.resumed) }
     }
